@@ -5,15 +5,7 @@ from pathlib import Path
 
 import click
 
-from gradelake.analyses.stats.options import (
-    LABEL_SET,
-    Written,
-    answers,
-    named,
-    on_collection,
-    refuse_json_beside,
-    to_output,
-)
+from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
@@ -21,7 +13,7 @@ from gradelake.sql.common.errors import BadInput
 
 
 @click.command("qrels", short_help="Write labels of COLLECTION as TREC qrels.")
-@named("--label-set", LABEL_SET)
+@options.named("--label-set", options.LABEL_SET)
 @click.option(
     "--fill-holes",
     "fill",
@@ -35,7 +27,7 @@ from gradelake.sql.common.errors import BadInput
     metavar="5:3,4:1",
     help="With --fill-holes: what its labels are on the scale of --label-set; others become 0.",
 )
-@to_output("The file, zipped when its name ends in .gz; - is standard output.")
+@options.to_output("The file, zipped when its name ends in .gz; - is standard output.")
 @click.option(
     "--all",
     "folder",
@@ -43,8 +35,8 @@ from gradelake.sql.common.errors import BadInput
     type=click.Path(file_okay=False, path_type=Path),
     help="Write every label set of the collection to DIR, one file each.",
 )
-@on_collection
-@answers
+@options.on_collection
+@options.answers
 def export_qrels(read, collection, label_set, fill, mapping, output, folder):
     """Write labels of COLLECTION as TREC qrels, sorted by query and passage.
 
@@ -66,7 +58,7 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
     if folder is not None and not to_stdout:
         raise BadInput("--all DIR and --output FILE cannot be used together")
     if folder is None:
-        refuse_json_beside(output, "labels")
+        options.refuse_json_beside(output, "labels")
     if folder is not None and fill:
         raise BadInput("--all DIR and --fill-holes NAME cannot be used together")
     if mapping is not None and not fill:
@@ -74,16 +66,17 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
     target = sys.stdout.buffer if to_stdout else output
     with read() as lake:
         if folder is not None:
-            return Written(collection, "labels", export_all(lake, collection, folder))
+            return options.Written(collection, "labels", export_all(lake, collection, folder))
         if fill:
             pairs = None if mapping is None else read_mapping(mapping)
             return export_filled(lake, collection, label_set, fill, target, pairs)
         n_labels = export_label_set(lake, collection, label_set, target)
-    return Written(collection, "labels", {} if to_stdout else {label_set: (output, n_labels)})
+    files = {} if to_stdout else {label_set: (output, n_labels)}
+    return options.Written(collection, "labels", files)
 
 
 @click.command("public", short_help="Write boards, labels and a report without the rubric.")
-@on_collection
+@options.on_collection
 @click.argument("folder", type=click.Path(path_type=Path))
 @answering(
     lambda done: console.say(

@@ -4,7 +4,6 @@ The papers of RUBRIC publish boards, labels and correlations and keep the questi
 system is tuned to them. Nothing that is read here holds an item's text or an answer.
 """
 
-import shutil
 from pathlib import Path
 
 from gradelake.analyses.qrels_export import write_all
@@ -12,7 +11,7 @@ from gradelake.analyses.report.page import make_report
 from gradelake.analyses.report.request import Request
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.common.whole_file import whole_file, whole_folder
 from gradelake.sql.lake.opening import Lake
 
 # mart -> its columns; a CSV has no lists
@@ -32,21 +31,8 @@ def export_public(project: Project, lake: Lake, collection: str, folder: Path) -
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder}: is there already", "Name a new or an empty folder.")
-    folder = folder.absolute()  # `.` has no name
-    unfinished = folder.with_name(f".{folder.name}.writing")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    try:
-        unfinished.mkdir()
-        with lake.one_state():
-            written = _write(project, lake, collection, unfinished)
-        if folder.exists():
-            folder.rmdir()
-        unfinished.rename(folder)
-    except OSError as error:
-        raise BadInput(f"{folder}: cannot be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    return written
+    with whole_folder(folder.absolute()) as unfinished, lake.one_state():  # `.` has no name
+        return _write(project, lake, collection, unfinished)
 
 
 def _write(project: Project, lake: Lake, collection: str, folder: Path) -> dict[str, int]:

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradelake.analyses.stats.options import (
-    Written,
-    answers,
-    named,
-    of_measures,
-    on_collection,
-    refuse_json_beside,
-    to_output,
-)
+from gradelake.analyses.stats import options
 from gradelake.sql.common.errors import BadInput
 
 if TYPE_CHECKING:
@@ -52,8 +44,8 @@ ROWS = """
 
 
 @click.command("scores", short_help="Write topic scores and means as track tools read them.")
-@named("--label-set", "As in the leaderboard.", required=True)
-@of_measures("One of the board's measures, as often as you like (default: all).")
+@options.named("--label-set", "As in the leaderboard.", required=True)
+@options.of_measures("One of the board's measures, as often as you like (default: all).")
 @click.option(
     "--level", type=int, metavar="N", help="The relevance level (default: the usual one)."
 )
@@ -68,9 +60,9 @@ ROWS = """
 @click.option(
     "--measures-yml", is_flag=True, help="Name the measures in OUTPUT.measures.yml as well."
 )
-@to_output("The file, for trec_eval a new folder; - is standard output.")
-@on_collection
-@answers
+@options.to_output("The file, for trec_eval a new folder; - is standard output.")
+@options.on_collection
+@options.answers
 def export_scores(read, collection, label_set, measures, level, layout, measures_yml, output):
     """Write a board of COLLECTION: every topic's score of each system, and `all`, their mean.
 
@@ -81,7 +73,7 @@ def export_scores(read, collection, label_set, measures, level, layout, measures
           --measure nDCG@10 --layout tot
     """
     per_run = layout == "trec_eval"
-    refuse_json_beside(output, "scores")
+    options.refuse_json_beside(output, "scores")
     if str(output) == "-" and (per_run or measures_yml):
         option = "--layout trec_eval" if per_run else "--measures-yml"
         raise BadInput(f"{option} writes several files", "Say where with --output.")
@@ -98,7 +90,7 @@ def export_scores(read, collection, label_set, measures, level, layout, measures
         names = dict.fromkeys(measure for _, _, measure, _ in rows)
         _write(output.with_suffix(".measures.yml"), ["measures:", *map(_as_float, names)])
     files = {} if str(output) == "-" else {label_set: (output, len(lines))}
-    return Written(collection, "scores", files, {"layout": layout})
+    return options.Written(collection, "scores", files, {"layout": layout})
 
 
 def scores_of(

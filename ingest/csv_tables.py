@@ -2,8 +2,10 @@
 
 import csv
 import io
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import reject
@@ -116,3 +118,14 @@ def split_answers(cell: str) -> list[str]:
 def join_answers(answers: Sequence[str]) -> str:
     """One cell that `split_answers` takes apart again."""
     return "|".join(answer.replace("\\", "\\\\").replace("|", "\\|") for answer in answers)
+
+
+def finite_number(value: Any) -> float | None:
+    """What a cell, or a value of JSON, says as a number; None for what is no finite one."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

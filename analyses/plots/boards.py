@@ -8,16 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import (
-    COLOURS,
-    MARKERS,
-    apart,
-    figure,
-    format_of,
-    legend,
-    save,
-    shortened,
-)
+from gradelake.analyses.plots.style import COLOURS, MARKERS, apart, figure, legend, save, shortened
 from gradelake.analyses.tables.leaderboard import Scores, read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -39,7 +30,6 @@ def draw_boards(
     in that of the first board; returns them. A board on which all systems are equal lies at 0.
     Raises `BadInput` for what the leaderboard does not have, and for more boards than markers.
     """
-    format_of(output)
     shown = read_scores(lake, collection, label_sets, measures, levels)
     if len(shown) > len(MARKERS):
         raise BadInput(

@@ -7,26 +7,9 @@ from typing import Any
 
 import click
 
-from gradelake.analyses.stats.options import (
-    LABEL_SET,
-    answers,
-    at_alpha,
-    at_level,
-    measured,
-    named,
-    of_label_sets,
-    of_levels,
-    of_measures,
-    on_collection,
-    replicated,
-    seeded,
-    to_file,
-    with_confidence,
-    with_reference,
-)
+from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import BadInput
 
 
 @click.group()
@@ -66,21 +49,24 @@ def drawing(command):
 
     @wraps(command)
     def draw(read, collection, output, **asked):
+        from gradelake.analyses.plots.style import format_of
+
+        format_of(output)  # before any work
         with console.working("drawing"), read() as lake:
             figures, line = command(lake, collection, output=output, **asked)
         return Drawn(collection, output, figures, line)
 
-    to_picture = to_file("The file; its ending says svg, png or pdf.", required=True)
-    return on_collection(answers(to_picture(draw)))
+    to_picture = options.to_file("The file; its ending says svg, png or pdf.", required=True)
+    return options.on_collection(options.answers(to_picture(draw)))
 
 
-of_label_set = named("--label-set", LABEL_SET, required=True)
+of_label_set = options.named("--label-set", options.LABEL_SET, required=True)
 
 
 @plot.command(short_help="Draw how often each label meets each judgment.")
 @drawing
 @of_label_set
-@with_reference
+@options.with_reference
 def confusion(lake, collection, label_set, **asked):
     """Draw how often each label meets each judgment: counts, and shares of each row.
 
@@ -97,9 +83,9 @@ def confusion(lake, collection, label_set, **asked):
 @plot.command(short_help="Draw the systems' scores by labels and by a reference.")
 @drawing
 @of_label_set
-@with_reference
-@measured
-@at_level
+@options.with_reference
+@options.measured
+@options.at_level
 def scatter(lake, collection, measure, **asked):
     """Draw each system's score by the labels and by the reference's, with Kendall's tau-b.
 
@@ -123,11 +109,11 @@ def scatter(lake, collection, measure, **asked):
 
 @plot.command(short_help="Draw several leaderboards over each other.")
 @drawing
-@of_label_sets(
+@options.of_label_sets(
     "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
 )
-@of_measures("May be repeated.", required=True)
-@of_levels("May be repeated (default: min_relevant, or the highest label below it).")
+@options.of_measures("May be repeated.", required=True)
+@options.of_levels("May be repeated (default: min_relevant, or the highest label below it).")
 def boards(lake, collection, **asked):
     """Draw systems' scores on several leaderboards, each from its lowest to its highest score.
 
@@ -148,12 +134,12 @@ def boards(lake, collection, **asked):
 @plot.command(short_help="Draw a leaderboard with intervals and groups.")
 @drawing
 @of_label_set
-@measured
-@at_level
-@at_alpha("Significance level of the groups.")
-@replicated("Random permutations of the test.")
-@seeded
-@with_confidence
+@options.measured
+@options.at_level
+@options.at_alpha("Significance level of the groups.")
+@options.replicated("Random permutations of the test.")
+@options.seeded
+@options.with_confidence
 def leaderboard(lake, collection, replicates, **asked):
     """Draw each system's score with its interval, and which systems cannot be told apart.
 
@@ -175,14 +161,13 @@ def leaderboard(lake, collection, replicates, **asked):
 
 @plot.command(short_help="Draw how well each label set's leaderboard agrees.")
 @drawing
-@measured
-@at_level
-@named("--leaderboard", "Compare with these official ranks. Default: the only ones there are.")
-@named("--reference", "Compare with this label set's leaderboard instead.")
-@replicated("Bootstrap samples.")
-@seeded
-@with_confidence
-def correlation(lake, collection, leaderboard, reference, replicates, **asked):
+@options.measured
+@options.at_level
+@options.with_official_ranks
+@options.replicated("Bootstrap samples.")
+@options.seeded
+@options.with_confidence
+def correlation(lake, collection, replicates, **asked):
     """Draw each label set's Kendall's tau-b and Spearman's rho with the official ranks.
 
     Intervals are from resampling queries and systems: those of `gradelake stats correlation`.
@@ -193,10 +178,7 @@ def correlation(lake, collection, leaderboard, reference, replicates, **asked):
     """
     from gradelake.analyses.plots.correlation import draw_correlation
 
-    if leaderboard and reference:
-        raise BadInput("--leaderboard and --reference cannot be used together")
-    compared = {"leaderboard": leaderboard, "reference": reference}
-    found = draw_correlation(lake, collection, n_replicates=replicates, **compared, **asked)
+    found = draw_correlation(lake, collection, n_replicates=replicates, **asked)
     names = [one.board.label_set for one in found]
     return {"label_sets": names}, f"drew {counted(len(names), 'label sets')}"
 
@@ -204,13 +186,13 @@ def correlation(lake, collection, leaderboard, reference, replicates, **asked):
 @plot.command(short_help="Draw two systems' differences topic by topic.")
 @drawing
 @of_label_set
-@measured
-@at_level
+@options.measured
+@options.at_level
 @click.option(
     "--systems", nargs=2, metavar="ONE OTHER", required=True, help="The two, by their names."
 )
-@replicated("Random patterns of the test, where there are too many to try all.")
-@seeded
+@options.replicated("Random patterns of the test, where there are too many to try all.")
+@options.seeded
 def topics(lake, collection, systems, **asked):
     """Draw on which topics one system is better than another, and by how much.
 
@@ -231,7 +213,7 @@ def topics(lake, collection, systems, **asked):
 @plot.command(short_help="Draw how much of the rubric each system covers.")
 @drawing
 @of_label_set
-@at_level
+@options.at_level
 def coverage(lake, collection, **asked):
     """Draw each system's Cover@k as dots, a dot for each k, the system that covers most on top.
 
@@ -249,9 +231,9 @@ def coverage(lake, collection, **asked):
 
 @plot.command(short_help="Draw the distribution of grades of each rubric item.")
 @drawing
-@named("--grader", "Whose grades.", required=True)
-@named("--rubric-version", "A version of the rubric.", default="newest", show_default=True)
-@named("--query", "The items of this query only, by its id.")
+@options.named("--grader", "Whose grades.", required=True)
+@options.named("--rubric-version", "A version of the rubric.", default="newest", show_default=True)
+@options.named("--query", "The items of this query only, by its id.")
 def grades(lake, collection, query, **asked):
     """Draw what share of passages each rubric item gave each grade, the best answered on top.
 

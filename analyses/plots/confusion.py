@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import GREY, figure, format_of, save, shortened
+from gradelake.analyses.plots.style import GREY, figure, save, shortened
 from gradelake.sql.lake.opening import Lake
 
 CELL = (0.85, 0.55)  # inches
@@ -28,7 +28,6 @@ def draw_confusion(
     number of pairs. Raises `BadInput` for label sets that are not compared, or a file of another
     kind.
     """
-    format_of(output)
     reference = choosing.reference_of(lake, collection, reference)
     choosing.compared_with(lake, collection, reference, (label_set,))
     highest = choosing.highest_labels(lake, collection)

@@ -4,30 +4,15 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import (
-    BLUE,
-    VERMILION,
-    apart,
-    format_of,
-    legend,
-    rows_figure,
-    save,
-    shortened,
-    title,
-)
-from gradelake.analyses.stats.boards import (
-    default_level,
-    measured_label_sets,
-    read_board,
-    read_official_ranks,
-)
+from gradelake.analyses.plots import style
+from gradelake.analyses.stats import boards
 from gradelake.analyses.stats.correlation import Agreement, Reference, agreement
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 
 DRAWN = {
-    "kendall": ("Kendall's \u03c4-b", "o", BLUE),
-    "spearman": ("Spearman's \u03c1", "D", VERMILION),
+    "kendall": ("Kendall's \u03c4-b", "o", style.BLUE),
+    "spearman": ("Spearman's \u03c1", "D", style.VERMILION),
 }
 
 
@@ -48,16 +33,15 @@ def draw_correlation(
     The reference is official ranks, the only ones there are where none are named, or a label set's
     board. Raises `BadInput` where there is nothing to compare.
     """
-    format_of(output)
     compared: Reference
     if reference:
-        at = default_level(lake, collection, reference)
-        compared = read_board(lake, collection, reference, measure, at)
-        against = f"{shortened(reference)}{choosing.at_level(lake, measure, at)}"
+        at = boards.default_level(lake, collection, reference)
+        compared = boards.read_board(lake, collection, reference, measure, at)
+        against = f"{style.shortened(reference)}{choosing.at_level(lake, measure, at)}"
     else:
-        compared = read_official_ranks(lake, collection, leaderboard)
-        against = shortened(f"official ranks {compared.leaderboard}")
-    label_sets = measured_label_sets(lake, collection, measure)
+        compared = boards.read_official_ranks(lake, collection, leaderboard)
+        against = style.shortened(f"official ranks {compared.leaderboard}")
+    label_sets = boards.measured_label_sets(lake, collection, measure)
     label_sets = [name for name in label_sets if name != reference]
     if not label_sets:
         raise BadInput(
@@ -66,10 +50,10 @@ def draw_correlation(
         )
     found = []
     for label_set in label_sets:
-        board = read_board(lake, collection, label_set, measure, level)
+        board = boards.read_board(lake, collection, label_set, measure, level)
         found.append(agreement(board, compared, **settings))
     found.sort(key=lambda one: by_tau(_by_name(one)["kendall"].value))
-    names = apart([one.board.label_set for one in found], 30)
+    names = style.apart([one.board.label_set for one in found], 30)
     complete = choosing.completeness(lake, collection)
     levels = [choosing.at_level(lake, measure, one.board.level) for one in found]
     rows = [
@@ -77,7 +61,7 @@ def draw_correlation(
         for (name, short), at_level in zip(names.items(), levels, strict=True)
     ]
     instead = "`gradelake sql @correlation` lists them."
-    with rows_figure(rows, "label sets", instead, 0.32) as (drawn, axes):
+    with style.rows_figure(rows, "label sets", instead, 0.32) as (drawn, axes):
         dots = []
         for aside, (statistic, (_, marker, colour)) in zip(
             (-0.14, 0.14), DRAWN.items(), strict=True
@@ -95,9 +79,9 @@ def draw_correlation(
             f"agreement by {measure} with {against}\n"
             f"{settings['confidence']:.0%} intervals: queries and systems resampled"
         )
-        title(drawn, f"{shortened(collection)}: {len(found)} label sets")
-        legend(drawn, dots, [words for words, _, _ in DRAWN.values()], columns=2)
-        save(drawn, output)
+        style.title(drawn, f"{style.shortened(collection)}: {len(found)} label sets")
+        style.legend(drawn, dots, [words for words, _, _ in DRAWN.values()], columns=2)
+        style.save(drawn, output)
     return found
 
 

@@ -4,18 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import (
-    COLOURS,
-    GREY,
-    MARKERS,
-    apart,
-    format_of,
-    legend,
-    rows_figure,
-    save,
-    shortened,
-    title,
-)
+from gradelake.analyses.plots import style
 from gradelake.analyses.tables.leaderboard import read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -31,7 +20,6 @@ def draw_coverage(
 
     Raises `BadInput` for a label set without a rubric, or a level that it does not have.
     """
-    format_of(output)
     covers = lake.column(
         "select measure from lake.intermediate.int_measures where family = 'Cover' order by cutoff"
     )
@@ -49,17 +37,18 @@ def draw_coverage(
             f"{label_set!r} has no rubric to cover",
             "Choose label sets of graders: GRADER/vN/POLICY.",
         )
-    left_out, shown = shown[: -len(MARKERS)], shown[-len(MARKERS) :]
+    left_out, shown = shown[: -len(style.MARKERS)], shown[-len(style.MARKERS) :]
     boards = read_scores(lake, collection, (label_set,), shown, () if level is None else (level,))
     last = boards[-1].systems
     systems = sorted(last, key=lambda name: (-last[name][0], name))
-    names = apart(systems)
-    with rows_figure(list(names.values()), "systems", INSTEAD) as (drawn, axes):
+    names = style.apart(systems)
+    with style.rows_figure(list(names.values()), "systems", INSTEAD) as (drawn, axes):
         for place, system in enumerate(systems):
             reach = [board.systems[system][0] for board in boards if system in board.systems]
-            axes.plot([min(reach), max(reach)], [place, place], color=GREY, linewidth=0.8)
+            axes.plot([min(reach), max(reach)], [place, place], color=style.GREY, linewidth=0.8)
         dots = []
-        for n, (board, marker, colour) in enumerate(zip(boards, MARKERS, COLOURS, strict=False)):
+        looks = zip(boards, style.MARKERS, style.COLOURS, strict=False)
+        for n, (board, marker, colour) in enumerate(looks):
             scores = [board.systems[system][0] for system in systems]
             # hollow and greater than the one before, which it would hide where both are equal
             hollow: dict[str, Any] = (
@@ -72,10 +61,10 @@ def draw_coverage(
         axes.set_xlim(0, 1)
         axes.set_xlabel(
             f"share of a query's rubric items with a grade \u2265 {boards[0].level}\n"
-            f"by {shortened(label_set)}{complete}"
+            f"by {style.shortened(label_set)}{complete}"
         )
         without = [f"without {', '.join(left_out)}"] if left_out else []
-        title(drawn, f"{shortened(collection)}: {len(systems)} systems", *without)
-        legend(drawn, dots, [board.measure for board in boards], columns=4)
-        save(drawn, output)
+        style.title(drawn, f"{style.shortened(collection)}: {len(systems)} systems", *without)
+        style.legend(drawn, dots, [board.measure for board in boards], columns=4)
+        style.save(drawn, output)
     return systems, left_out

@@ -5,15 +5,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib import colormaps
 
-from gradelake.analyses.plots.style import (
-    apart,
-    format_of,
-    legend,
-    rows_figure,
-    save,
-    shortened,
-    title,
-)
+from gradelake.analyses.plots.style import apart, legend, rows_figure, save, shortened, title
 from gradelake.sql.ask import book
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -35,7 +27,6 @@ def draw_grades(
     Raises `BadInput` for a name that is not in the lake, and for more items than a page has room
     for.
     """
-    format_of(output)
     given = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
     statement, values = book.asked(
         lake, "item_grades", given | ({"query_id": query_id} if query_id else {})

@@ -4,16 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import (
-    BLUE,
-    GREY,
-    apart,
-    format_of,
-    rows_figure,
-    save,
-    shortened,
-    title,
-)
+from gradelake.analyses.plots.style import BLUE, GREY, apart, rows_figure, save, shortened, title
 from gradelake.analyses.stats.boards import read_board
 from gradelake.analyses.stats.ranks import RankUncertainty, rank_uncertainty
 from gradelake.sql.lake.opening import Lake
@@ -36,7 +27,6 @@ def draw_leaderboard(
 
     Raises `BadInput` for what the leaderboard does not have.
     """
-    format_of(output)
     board = read_board(lake, collection, label_set, measure, level)
     found = rank_uncertainty(board, **settings)
     names = apart([one.system for one in found.systems])

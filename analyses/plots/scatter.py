@@ -8,17 +8,7 @@ from matplotlib.lines import Line2D
 from scipy.stats import rankdata
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import (
-    BLUE,
-    GREY,
-    VERMILION,
-    apart,
-    figure,
-    format_of,
-    legend,
-    save,
-    shortened,
-)
+from gradelake.analyses.plots import style
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import Board, default_level, read_board
 from gradelake.sql.common.errors import BadInput
@@ -51,7 +41,6 @@ def draw_scatter(
     the farthest first. Kendall's tau-b is that of the mart
     `leaderboard_agreement`. Raises `BadInput` for what the leaderboards do not have.
     """
-    format_of(output)
     reference = choosing.reference_of(lake, collection, reference)
     require_label_set(lake, collection, label_set)
     level = default_level(lake, collection, label_set) if level is None else level
@@ -70,41 +59,42 @@ def draw_scatter(
     x, y = _scores(theirs, systems), _scores(ours, systems)
     far = find_outliers(x, y)
     outliers, more = far[: len(MARKERS)], far[len(MARKERS) :]
-    with figure(WIDTH, WIDTH + 0.3 + 0.1 * len(outliers)) as drawn:
+    with style.figure(WIDTH, WIDTH + 0.3 + 0.1 * len(outliers)) as drawn:
         axes = drawn.subplots()
         low, high = min(x.min(), y.min()), max(x.max(), y.max())
         pad = 0.06 * (high - low or 1)
         limits = low - pad, high + pad
-        axes.plot(limits, limits, color=GREY, linewidth=0.8, linestyle="--", zorder=1)
+        axes.plot(limits, limits, color=style.GREY, linewidth=0.8, linestyle="--", zorder=1)
         others = np.setdiff1d(np.arange(len(systems)), outliers)
-        axes.scatter(x[others], y[others], s=22, color=BLUE, alpha=0.75, linewidths=0, zorder=2)
+        rest = x[others], y[others]
+        axes.scatter(*rest, s=22, color=style.BLUE, alpha=0.75, linewidths=0, zorder=2)
         # systems with the same scores share a marker, or one would hide the other
         drawn_at: dict[tuple[float, float], Artist] = {}
         for i in outliers:
             if (x[i], y[i]) not in drawn_at:
                 marker = MARKERS[len(drawn_at)]
                 drawn_at[x[i], y[i]] = axes.scatter(
-                    x[i], y[i], s=34, color=VERMILION, marker=marker, linewidths=0
+                    x[i], y[i], s=34, color=style.VERMILION, marker=marker, linewidths=0
                 )
         axes.set(xlim=limits, ylim=limits, aspect="equal")
         for board, set_label in ((theirs, axes.set_xlabel), (ours, axes.set_ylabel)):
             at_level = choosing.at_level(lake, measure, board.level)
-            set_label(f"{measure} by {shortened(board.label_set, 30)}{at_level}")
+            set_label(f"{measure} by {style.shortened(board.label_set, 30)}{at_level}")
         axes.grid(color="#e5e5e5", linewidth=0.6)
         axes.set_axisbelow(True)
         known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
-        title = [f"{shortened(collection)}: {len(systems)} systems, {known}"]
+        title = [f"{style.shortened(collection)}: {len(systems)} systems, {known}"]
         for board in (ours, theirs):
             if says := board.completeness.says:
-                title.append(f"{shortened(board.label_set, 30)} is {says}")
+                title.append(f"{style.shortened(board.label_set, 30)} is {says}")
         axes.set_title("\n".join(title))
-        names = list(apart([systems[i] for i in outliers]).values())
+        names = list(style.apart([systems[i] for i in outliers]).values())
         marks = [drawn_at[x[i], y[i]] for i in outliers]
         if len(more):
             names.append(f"and {len(more)} more")
             marks.append(Line2D([], [], linestyle="none"))
-        legend(drawn, marks, names, columns=2)
-        save(drawn, output)
+        style.legend(drawn, marks, names, columns=2)
+        style.save(drawn, output)
     return [systems[i] for i in outliers], [systems[i] for i in more]
 
 

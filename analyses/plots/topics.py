@@ -5,16 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import (
-    BLUE,
-    VERMILION,
-    apart,
-    format_of,
-    rows_figure,
-    save,
-    shortened,
-    title,
-)
+from gradelake.analyses.plots import style
 from gradelake.analyses.stats.boards import UNIT, read_board
 from gradelake.analyses.stats.significance import randomisation_test
 from gradelake.sql.common.errors import BadInput
@@ -40,7 +31,6 @@ def draw_topics(
     Returns wins, ties and losses of the first, the mean difference, and the two-sided p of the
     paired randomisation test. Raises `BadInput` for a system that the leaderboard does not have.
     """
-    format_of(output)
     board = read_board(lake, collection, label_set, measure, level)
     if systems[0] == systems[1]:
         raise BadInput(f"--systems {systems[0]} is the same system twice", "Name two.")
@@ -60,26 +50,26 @@ def draw_topics(
         "difference": float(differences.mean() / UNIT),
         "p": float(p),
     }
-    names = apart(board.queries, 30)
-    one, other = apart(systems).values()
+    names = style.apart(board.queries, 30)
+    one, other = style.apart(systems).values()
     rows = [names[board.queries[i]] for i in order]
-    with rows_figure(rows, "queries", INSTEAD, 0.17) as (drawn, axes):
+    with style.rows_figure(rows, "queries", INSTEAD, 0.17) as (drawn, axes):
         drawn_of = differences[order] / UNIT
-        colours = [BLUE if value > 0 else VERMILION for value in drawn_of]
+        colours = [style.BLUE if value > 0 else style.VERMILION for value in drawn_of]
         axes.barh(range(len(order)), drawn_of, height=0.62, color=colours)
         axes.axvline(0, color="black", linewidth=0.8)
         reach = 1.08 * max(np.abs(drawn_of).max(), 0.01)
         axes.set_xlim(-reach, reach)
         at_level = choosing.at_level(lake, measure, board.level)
-        axes.set_xlabel(f"difference in {measure} by {shortened(label_set, 30)}{at_level}")
+        axes.set_xlabel(f"difference in {measure} by {style.shortened(label_set, 30)}{at_level}")
         says = board.completeness.says
-        title(
+        style.title(
             drawn,
             f"{one} minus {other}",
             f"{said['difference']:+.4f} on average, p = {p:.3f}",
             f"better on {said['wins']}, equal on {said['ties']}, worse on {said['losses']} of "
             f"{said['queries']} queries",
-            *([f"{shortened(label_set)} is {says}"] if says else []),
+            *([f"{style.shortened(label_set)} is {says}"] if says else []),
         )
-        save(drawn, output)
+        style.save(drawn, output)
     return said

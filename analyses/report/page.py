@@ -4,13 +4,7 @@ from contextlib import nullcontext
 from functools import cache, partial
 from typing import Any
 
-from gradelake.analyses.choosing import (
-    LEVELLED,
-    completeness,
-    measures,
-    min_relevant,
-    official_ranks,
-)
+from gradelake.analyses import choosing
 from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import (
     first_board,
@@ -60,15 +54,15 @@ def make_report(
     of_answers = {row["label_set"]: row["kind"] for row in shown if row["is_of_answers"]}
     reference = _reference(request.reference, shown)
     assessor = reference.partition(":")[2] if reference else None
-    cut = min_relevant(lake, collection)
+    cut = choosing.min_relevant(lake, collection)
     with Lake.published(project, compared) if compared else nullcontext() as before:
         boards = read_boards(lake, before, collection, names)
     scored = [name for name in names if name in boards]
     of_passages = [name for name in scored if name not in of_answers]
-    official = official_ranks(lake, collection)
+    official = choosing.official_ranks(lake, collection)
     leaderboard = usable_official(official, boards)
-    kinds = measures(lake)
-    levelled = [m for m, kind in kinds.items() if kind in LEVELLED]
+    kinds = choosing.measures(lake)
+    levelled = [m for m, kind in kinds.items() if kind in choosing.LEVELLED]
     levels = {name: default_level(lake, collection, name) for name in scored}
 
     @cache
@@ -123,7 +117,9 @@ def make_report(
         "label_sets": scored,
         "of_answers": of_answers,
         "incomplete": {
-            name: one.says for name, one in completeness(lake, collection).items() if one.says
+            name: one.says
+            for name, one in choosing.completeness(lake, collection).items()
+            if one.says
         },
         "covered": [
             name

@@ -5,15 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradelake.analyses.choosing import (
-    NOBODY_JUDGED,
-    Completeness,
-    completeness,
-    measures,
-    min_relevant,
-    official_ranks,
-    require_board,
-)
+from gradelake.analyses import choosing
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
@@ -54,7 +46,7 @@ class Board:
     systems: tuple[str, ...]
     values: np.ndarray
     printed: np.ndarray
-    completeness: Completeness = NOBODY_JUDGED
+    completeness: choosing.Completeness = choosing.NOBODY_JUDGED
 
     def of(self, systems: list[str]) -> "Board":
         """The board of some of its systems, in this order."""
@@ -96,7 +88,7 @@ def read_board(
         level = default_level(lake, collection, label_set)
     found = boards_by_measure(lake, collection, label_set, [measure], level)
     if not found:
-        require_board(lake, collection, label_set)
+        choosing.require_board(lake, collection, label_set)
         raise _no_such_board(lake, collection, label_set, measure, level)
     return found[measure]
 
@@ -137,7 +129,7 @@ def boards_by_measure(
     for measure, *row in lake.rows(ROWS, *of_board):
         scores_of[measure].append(tuple(row))
     labelled = sorted(lake.column(LABELLED, collection, label_set))
-    kinds, complete = measures(lake), completeness(lake, collection)
+    kinds, complete = choosing.measures(lake), choosing.completeness(lake, collection)
     found = {}
     for measure, board in systems_of.items():
         scores = scores_of[measure]
@@ -160,7 +152,7 @@ def boards_by_measure(
             tuple(column_of),
             np.rint(values * UNIT),
             np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
-            complete.get(label_set, NOBODY_JUDGED),
+            complete.get(label_set, choosing.NOBODY_JUDGED),
         )
     return found
 
@@ -172,7 +164,7 @@ def default_level(lake: Lake, collection: str, label_set: str) -> int:
         collection,
         label_set,
     )
-    return min_relevant(lake, collection) if level is None else level
+    return choosing.min_relevant(lake, collection) if level is None else level
 
 
 def require_measures(
@@ -180,7 +172,7 @@ def require_measures(
 ) -> int:
     """The level of a board, the default one unless another is asked for. Raises `BadInput` for a
     collection, label set, measure or level that the leaderboard does not have."""
-    require_board(lake, collection, label_set)
+    choosing.require_board(lake, collection, label_set)
     level = default_level(lake, collection, label_set) if level is None else level
     known = lake.column(
         "select distinct measure from lake.marts.leaderboard "
@@ -219,7 +211,7 @@ def _no_such_board(
 
 def read_official_ranks(lake: Lake, collection: str, leaderboard: str | None) -> OfficialRanks:
     """An official leaderboard; None takes the only one there is. Raises `BadInput` otherwise."""
-    known = official_ranks(lake, collection)
+    known = choosing.official_ranks(lake, collection)
     if leaderboard is None:
         if len(known) != 1:
             raise BadInput(

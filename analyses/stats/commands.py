@@ -2,20 +2,7 @@
 
 import click
 
-from gradelake.analyses.stats.options import (
-    answers,
-    at_alpha,
-    at_level,
-    at_reference_level,
-    measured,
-    named,
-    of_label_sets,
-    on_collection,
-    replicated,
-    seeded,
-    to_file,
-    with_confidence,
-)
+from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 
@@ -32,15 +19,15 @@ def stats():
 
 
 @stats.command("ranks", short_help="Compute how surely each system has its rank.")
-@on_collection
-@answers
-@measured
-@named("--label-set", "Whose leaderboard.", required=True)
-@at_level
-@at_alpha("Significance level of the groups.")
-@replicated("Bootstrap samples, and random permutations of the test.")
-@seeded
-@with_confidence
+@options.on_collection
+@options.answers
+@options.measured
+@options.named("--label-set", "Whose leaderboard.", required=True)
+@options.at_level
+@options.at_alpha("Significance level of the groups.")
+@options.replicated("Bootstrap samples, and random permutations of the test.")
+@options.seeded
+@options.with_confidence
 def ranks(read, collection, measure, label_set, level, replicates, **settings):
     """Say how surely systems have their scores and ranks, and which cannot be told apart.
 
@@ -66,22 +53,21 @@ def ranks(read, collection, measure, label_set, level, replicates, **settings):
 
 
 @stats.command("correlation", short_help="Compute how well leaderboards agree, with intervals.")
-@on_collection
-@answers
-@measured
-@of_label_sets("Compare this one; repeat it for more. Default: all.")
-@named("--leaderboard", "Compare with these official ranks. Default: the only ones there are.")
-@click.option("--reference", metavar="LABEL_SET", help="Compare with this label set's leaderboard.")
+@options.on_collection
+@options.answers
+@options.measured
+@options.of_label_sets("Compare this one; repeat it for more. Default: all.")
+@options.with_official_ranks
 @click.option(
     "--against",
     metavar="LABEL_SET",
     help="Give the probability that each label set agrees better with the reference than this one.",
 )
-@at_level
-@at_reference_level
-@replicated("Bootstrap samples, and random orders of the test.")
-@seeded
-@with_confidence
+@options.at_level
+@options.at_reference_level
+@options.replicated("Bootstrap samples, and random orders of the test.")
+@options.seeded
+@options.with_confidence
 def correlation(
     read,
     collection,
@@ -117,8 +103,6 @@ def correlation(
     from gradelake.analyses.stats.answers import Correlations
     from gradelake.analyses.stats.correlation import agreement
 
-    if leaderboard and reference:
-        raise BadInput("--leaderboard and --reference cannot be used together")
     found = []
     with console.working("reading the lake"), read() as lake:
         if not label_sets:  # those that are measured so; all, when none is: reading them says why
@@ -141,21 +125,21 @@ def correlation(
 
 
 @stats.command("significance", short_help="Test which systems differ by more than chance.")
-@on_collection
-@answers
-@measured
-@named("--label-set", "Whose values to test.", required=True)
+@options.on_collection
+@options.answers
+@options.measured
+@options.named("--label-set", "Whose values to test.", required=True)
 @click.option(
     "--reference",
     metavar="LABEL_SET",
     help="Count how often both agree on which pairs are significant.",
 )
-@at_level
-@at_reference_level
-@at_alpha("A pair with p at or below it is significant.")
-@replicated("Random permutations; with up to 14 queries all sign patterns are tried.", 100_000)
-@seeded
-@to_file("Write all pairs as CSV, zipped when the name ends in .gz.")
+@options.at_level
+@options.at_reference_level
+@options.at_alpha("A pair with p at or below it is significant.")
+@options.replicated("Permutations; with up to 14 queries all sign patterns are tried.", 100_000)
+@options.seeded
+@options.to_file("Write all pairs as CSV, zipped when the name ends in .gz.")
 def significance(
     read,
     collection,
@@ -201,9 +185,9 @@ def significance(
 
 
 @stats.command("alpha", short_help="Compute Krippendorff's alpha of any number of label sets.")
-@on_collection
-@answers
-@of_label_sets("Assessors and judges to compare; repeat it. Default: all.")
+@options.on_collection
+@options.answers
+@options.of_label_sets("Assessors and judges to compare; repeat it. Default: all.")
 @click.option(
     "--metric",
     type=click.Choice(["ordinal", "nominal", "interval"]),
@@ -212,9 +196,9 @@ def significance(
     help="How far two labels are apart.",
 )
 @click.option("--per-query", is_flag=True, help="Also show each query's alpha.")
-@replicated("Bootstrap samples of queries.")
-@seeded
-@with_confidence
+@options.replicated("Bootstrap samples of queries.")
+@options.seeded
+@options.with_confidence
 def alpha(read, collection, label_sets, metric, per_query, replicates, seed, confidence):
     """Compute Krippendorff's alpha: how far label sets agree beyond chance.
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,6 +60,17 @@ class HumanBoard:
             return self.powered.standard_error / self.sample_only.standard_error
 
 
+class _Asked(NamedTuple):
+    """Whose board, from which sample, at which levels."""
+
+    lake: Lake
+    collection: str
+    label_set: str
+    judged: JudgedSample
+    level: int
+    assessor_level: int
+
+
 def estimate_board(
     lake: Lake,
     collection: str,
@@ -84,6 +96,7 @@ def estimate_board(
     level = default_level(lake, collection, label_set) if level is None else level
     if assessor_level is None:
         assessor_level = min_relevant(lake, collection)
+    asked = _Asked(lake, collection, label_set, judged, level, assessor_level)
     cutoff = int(found[1]) if (found := re.search(r"@(\d+)$", measure)) else None
     if judged.depth and cutoff and cutoff > judged.depth:
         raise BadInput(
@@ -97,29 +110,17 @@ def estimate_board(
                 f"{measure} is not a sum over labels; single pairs estimate P@k only",
                 "Draw whole queries for it: gradelake export sample --unit query.",
             )
-        return _from_pairs(
-            lake, collection, label_set, judged, int(found[1]), level, assessor_level
-        )
+        return _from_pairs(asked, int(found[1]))
     if len(assessors) > 1:
         raise BadInput(
             "whole queries are of one assessor's leaderboard, and several are named",
             "Name one --assessor; several may share a sample of pairs.",
         )
-    return _from_queries(
-        lake, collection, label_set, judged, measure, level, assessor_level, these_queries
-    )
+    return _from_queries(asked, measure, these_queries)
 
 
-def _from_queries(
-    lake: Lake,
-    collection: str,
-    label_set: str,
-    judged: JudgedSample,
-    measure: str,
-    level: int,
-    assessor_level: int,
-    these_queries: bool,
-) -> HumanBoard:
+def _from_queries(asked: _Asked, measure: str, these_queries: bool) -> HumanBoard:
+    lake, collection, label_set, judged, level, assessor_level = asked
     judge = read_board(lake, collection, label_set, measure, level)
     human = read_board(lake, collection, f"assessor:{judged.assessor}", measure, assessor_level)
     human = human.of(list(judge.systems))
@@ -171,15 +172,8 @@ def _from_queries(
     )
 
 
-def _from_pairs(
-    lake: Lake,
-    collection: str,
-    label_set: str,
-    judged: JudgedSample,
-    k: int,
-    level: int,
-    assessor_level: int,
-) -> HumanBoard:
+def _from_pairs(asked: _Asked, k: int) -> HumanBoard:
+    lake, collection, label_set, judged, level, assessor_level = asked
     drawn_from = {"collection": collection, "label_set": judged.label_set, "depth": judged.depth}
     population = set(lake.rows(f"select query_id, passage_id from ({PAIRS})", **drawn_from))
     n_queries = lake.value(

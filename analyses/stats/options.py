@@ -1,6 +1,7 @@
 """Options that the commands of analyses share."""
 
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,20 @@ def of_measures(what: str, **attributes):
 def of_levels(what: str):
     """The option of which relevance levels; the command gets `levels`."""
     return click.option("--level", "levels", multiple=True, type=int, metavar="N", help=what)
+
+
+def with_official_ranks(command):
+    """Add `--leaderboard`, which official ranks, and `--reference`, whose board instead."""
+
+    @named("--leaderboard", "Compare with these official ranks. Default: the only ones there are.")
+    @named("--reference", "Compare with this label set's leaderboard instead.")
+    @wraps(command)
+    def one_of_them(*arguments, leaderboard, reference, **asked):
+        if leaderboard and reference:
+            raise BadInput("--leaderboard and --reference cannot be used together")
+        return command(*arguments, leaderboard=leaderboard, reference=reference, **asked)
+
+    return one_of_them
 
 
 measured = named(

@@ -2,32 +2,23 @@
 
 import click
 
-from gradelake.analyses.stats.options import (
-    answers,
-    at_level,
-    measured,
-    named,
-    on_collection,
-    seeded,
-    to_file,
-    with_confidence,
-)
+from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 
 
 @click.command("estimate", short_help="Estimate the leaderboard under human labels.")
-@on_collection
-@answers
-@measured
-@named("--label-set", "The judge's labels.", required=True)
-@named(
+@options.on_collection
+@options.answers
+@options.measured
+@options.named("--label-set", "The judge's labels.", required=True)
+@options.named(
     "--assessor",
     "Who judged a sample of them; given once for each of those who share one.",
     multiple=True,
     required=True,
 )
-@named("--sample", "Which sample, when they judged several.")
-@at_level
+@options.named("--sample", "Which sample, when they judged several.")
+@options.at_level
 @click.option(
     "--assessor-level",
     type=int,
@@ -40,7 +31,7 @@ from gradelake.sql.common import console
     help="For a sample of queries: intervals for the "
     "mean over exactly the label set's queries, not queries like them.",
 )
-@with_confidence
+@options.with_confidence
 def estimate(read, collection, measure, label_set, assessor, confidence, **settings):
     """Estimate the leaderboard under human labels, from a judge's labels and a small judged sample.
 
@@ -64,9 +55,9 @@ def estimate(read, collection, measure, label_set, assessor, confidence, **setti
 
 
 @click.command("sample", short_help="Draw a sample for people to judge, as CSV.")
-@on_collection
-@answers
-@named("--label-set", "Whose pairs to draw from.", required=True)
+@options.on_collection
+@options.answers
+@options.named("--label-set", "Whose pairs to draw from.", required=True)
 @click.option(
     "--size",
     required=True,
@@ -94,8 +85,8 @@ def estimate(read, collection, measure, label_set, assessor, confidence, **setti
     metavar="K",
     help="Only passages that some system ranked in its first K.",
 )
-@seeded
-@to_file("The CSV to write.", required=True)
+@options.seeded
+@options.to_file("The CSV to write.", required=True)
 def export_sample(read, collection, label_set, output, **settings):
     """Draw a sample for people to judge, as CSV with an empty judgment column.
 

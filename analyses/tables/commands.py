@@ -6,15 +6,7 @@ from functools import wraps
 
 import click
 
-from gradelake.analyses.stats.options import (
-    named,
-    of_label_sets,
-    of_levels,
-    of_measures,
-    on_collection,
-    to_output,
-    with_reference,
-)
+from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -43,11 +35,11 @@ def writing(command):
         type=click.Choice(["latex", "csv", "json"]),
         help="What to write. Numbers are rounded in LaTeX only.",
     )
-    @to_output()
+    @options.to_output()
     @click.option(
         "--standalone", is_flag=True, help="LaTeX: a document to compile, not a table to \\input."
     )
-    @on_collection
+    @options.on_collection
     @wraps(command)
     def write(read, format_, output, standalone, **asked):
         from gradelake.analyses.tables.latex import render
@@ -72,8 +64,8 @@ def writing(command):
 
 @export_latex.command("agreement", short_help="Write how often labels and judgments agree.")
 @writing
-@of_label_sets("May be repeated; the tables are stacked (default: all).")
-@with_reference
+@options.of_label_sets("May be repeated; the tables are stacked (default: all).")
+@options.with_reference
 @click.option("--cut", type=int, metavar="N", help="Merge the labels: N and higher, and lower.")
 @click.option(
     "--judgment-cut",
@@ -81,7 +73,7 @@ def writing(command):
     metavar="N",
     help="With --cut: the same for the judgments (default: the collection's min_relevant).",
 )
-def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
+def agreement(lake, collection, cut, judgment_cut, **asked):
     """Write how often labels and judgments of COLLECTION agree, with Cohen's kappa per row.
 
     \b
@@ -94,16 +86,16 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut):
 
     if judgment_cut is not None and cut is None:
         raise BadInput("--judgment-cut goes with --cut")
-    return agreement_table(lake, collection, label_sets, reference, cut, judgment_cut)
+    return agreement_table(lake, collection, cut=cut, reference_cut=judgment_cut, **asked)
 
 
 @export_latex.command("leaderboard", short_help="Write systems with their scores and ranks.")
 @writing
-@of_label_sets(
+@options.of_label_sets(
     "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
 )
-@of_measures("May be repeated; the first orders the systems (default: all).")
-@of_levels("May be repeated (default: min_relevant, or the highest label below it).")
+@options.of_measures("May be repeated; the first orders the systems (default: all).")
+@options.of_levels("May be repeated (default: min_relevant, or the highest label below it).")
 @click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
 @click.option("--stderr", "errors", is_flag=True, help="Standard errors, beside the scores.")
 @click.option(
@@ -137,23 +129,20 @@ def leaderboard(lake, collection, label_sets, measures, levels, ranks, errors, i
 
 @export_latex.command("correlation", short_help="Write how leaderboards agree.")
 @writing
-@of_label_sets("May be repeated (default: all).")
-@of_levels("May be repeated (default: all that the labels reach).")
-@of_measures("May be repeated (default: all).")
-@named("--leaderboard", "The official ranks to compare with, where there are several.")
-@named(
-    "--reference",
-    "Compare with this label set's leaderboard instead: at min_relevant for an assessor, else at "
-    "the same level.",
-)
+@options.of_label_sets("May be repeated (default: all).")
+@options.of_levels("May be repeated (default: all that the labels reach).")
+@options.of_measures("May be repeated (default: all).")
+@options.with_official_ranks
 @click.option(
     "--within",
     type=click.FloatRange(0),
     metavar="X",
     help="What is so close to the best of a column is as good; count how often each row is.",
 )
-def correlation(lake, collection, label_sets, levels, measures, leaderboard, reference, within):
+def correlation(lake, collection, **asked):
     """Write how COLLECTION's leaderboards agree with the official one: Spearman, Kendall.
+
+    A --reference is taken at min_relevant where it is an assessor, else at the same level.
 
     \b
     Examples:
@@ -163,8 +152,4 @@ def correlation(lake, collection, label_sets, levels, measures, leaderboard, ref
     """
     from gradelake.analyses.tables.correlation import correlation_table
 
-    if leaderboard and reference:
-        raise BadInput("--leaderboard and --reference cannot be used together")
-    return correlation_table(
-        lake, collection, label_sets, levels, measures, leaderboard, reference, within
-    )
+    return correlation_table(lake, collection, **asked)

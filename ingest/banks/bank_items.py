@@ -1,10 +1,10 @@
 """A rubric bank's items: what a file says of one, what becomes of it, and what is odd about it."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from gradelake.ingest.csv_tables import finite_number
 from gradelake.sql.common.problems import SHOWN, Problem
 from gradelake.sql.common.rubric_items import item_id_of
 
@@ -101,7 +101,7 @@ def settle(draft: Draft, findings: Findings) -> Item | None:
         return leave_out("text", "its text is empty")
     if draft.kind not in KINDS:
         return leave_out("kind", f"kind {_shown(draft.kind)} is neither question nor nugget")
-    weight = 1.0 if draft.weight is None else _number(draft.weight)
+    weight = 1.0 if draft.weight is None else finite_number(draft.weight)
     if weight is None or weight < 0:
         wanted = "not a number" if weight is None else "negative"
         return leave_out("weight", f"weight {_shown(draft.weight)} is {wanted}")
@@ -144,16 +144,6 @@ def _id(value: Any, what: str, draft: Draft, findings: Findings) -> str | None:
         findings.note("number", draft.line, f"{what} {value} is a number: read as text")
         return str(value)
     return value.strip() if isinstance(value, str) else None
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _answers(value: Any) -> list[str] | None:

@@ -16,7 +16,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected, reject
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.lake.rows import types_of
+from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.transaction import Transaction
 
 _NO_BANK = (
@@ -208,17 +208,11 @@ def _write(
     transaction.delete("brought_along", target=target)
     transaction.insert(
         "brought_along",
-        pl.DataFrame(
-            bank_lines.rows(lines, items),
-            orient="row",
-            schema=types_of("brought_along", "query_id", "part", "content"),
+        frame_of(
+            "brought_along", ("query_id", "part", "content"), bank_lines.rows(lines, items)
         ).with_columns(collection=pl.lit(collection), target=pl.lit(target)),
     )
-    frame = pl.DataFrame(
-        [item[1:] for item in items],
-        orient="row",
-        schema=types_of("rubric_items", *Item._fields[1:]),
-    )
+    frame = frame_of("rubric_items", Item._fields[1:], (item[1:] for item in items))
     transaction.delete("rubric_items", collection=collection, bank=bank)
     return transaction.insert(
         "rubric_items",

@@ -2,10 +2,9 @@
 
 from fnmatch import fnmatchcase
 
-import polars as pl
-
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.sql.common.problems import Problems
+from gradelake.sql.lake.rows import frame_of
 
 
 def write(into: Targets) -> None:
@@ -41,7 +40,5 @@ def write(into: Targets) -> None:
     sha256 = hash_of(rows)
     if into.transaction.recorded(target) == sha256:
         return  # not an input of its own
-    frame = pl.DataFrame(
-        rows, orient="row", schema=dict.fromkeys(("grouping", "group_name", "system"), pl.String)
-    )
+    frame = frame_of("system_groups", ("grouping", "group_name", "system"), rows)
     into.replace("system_groups", frame, where, target, sha256)

@@ -12,7 +12,7 @@ from gradelake.ingest.collections.responses import Response, passage_id
 from gradelake.ingest.collections.targets import Targets
 from gradelake.ingest.collections.texts import read_passages
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.rows import types_of
+from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.staged import Staged
 
 BATCH = 10_000  # passages held at a time
@@ -47,11 +47,8 @@ def add_generated(into: Targets, found: list[Response]) -> None:
         list(rows),
     ):
         del rows[own_id]
-    frame = pl.DataFrame(
-        list(rows.values()),
-        orient="row",
-        schema=types_of("passages", "passage_id", "text", "position", "origin"),
-    )
+    columns = ("passage_id", "text", "position", "origin")
+    frame = frame_of("passages", columns, rows.values())
     into.transaction.insert("passages", into.own(_hashed(frame)))
 
 
@@ -142,11 +139,9 @@ def _stage(into: Targets, staged: Staged, found: Iterator[Any], shown: str) -> i
     """Add passages to others. Returns how many are blank, and left out."""
     n_blank, line = 0, 1
     while docs := list(islice(found, BATCH)):
-        frame = pl.DataFrame(
-            [(doc.doc_id, doc.default_text()) for doc in docs],
-            orient="row",
-            schema=types_of("passages", "passage_id", "text"),
-        ).with_row_index("line", offset=line)
+        texts = ((doc.doc_id, doc.default_text()) for doc in docs)
+        frame = frame_of("passages", ("passage_id", "text"), texts)
+        frame = frame.with_row_index("line", offset=line)
         line += frame.height
         blank = frame["text"].fill_null("").str.strip_chars() == ""
         n_blank += int(blank.sum())

@@ -23,7 +23,7 @@ from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.judged import imported_mark
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.lake.rows import types_of
+from gradelake.sql.lake.rows import frame_of
 
 
 def ingest(
@@ -127,13 +127,10 @@ def _queries(into: Targets) -> None:
         return
     _refuse_if_queries_in_use(into, {query.query_id for query in queries})
     shown = into.collection.queries or into.dataset_id
-    columns = types_of("queries", "query_id", "text", "description", "narrative")
-    frame = pl.DataFrame([query[:4] for query in queries], schema=columns, orient="row")
-    facets = pl.DataFrame(
-        [(query.query_id, *facet) for query in queries for facet in query.facets],
-        schema=types_of("facets", "query_id", "facet_id", "text"),
-        orient="row",
-    )
+    columns = ("query_id", "text", "description", "narrative")
+    frame = frame_of("queries", columns, (query[:4] for query in queries))
+    subtopics = ((query.query_id, *facet) for query in queries for facet in query.facets)
+    facets = frame_of("facets", ("query_id", "facet_id", "text"), subtopics)
     facets = into.checked("facets", facets, shown)
     into.replace("queries", frame, shown, target, sha256)
     into.transaction.delete("facets", collection=into.name)
@@ -180,11 +177,9 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
     if shown is None:
         shown = into.dataset_id
         found = into.from_dataset("qrels", lambda: into.dataset.qrels_iter())
-        frame = pl.DataFrame(
-            [(q.query_id, q.doc_id, int(q.relevance)) for q in found],
-            schema=types_of("judgments", "query_id", "passage_id", "relevance"),
-            orient="row",
-        ).with_row_index("line", offset=1)
+        rows = ((q.query_id, q.doc_id, int(q.relevance)) for q in found)
+        frame = frame_of("judgments", ("query_id", "passage_id", "relevance"), rows)
+        frame = frame.with_row_index("line", offset=1)
         sha256 = hash_of(frame.rows())
         if not into.changed(target, sha256):
             return
@@ -219,7 +214,7 @@ def _near_duplicates(into: Targets) -> None:
         return
     with into.at_work.reading(shown):
         pairs = texts.read_near_duplicates(into.collection.path(shown), shown)
-    frame = pl.DataFrame(pairs, schema=["passage_id", "canonical_passage_id"], orient="row")
+    frame = frame_of("near_duplicates", ("passage_id", "canonical_passage_id"), pairs)
     into.replace("near_duplicates", frame, shown, target, sha256)
 
 
@@ -291,6 +286,5 @@ def _official_ranks(into: Targets, leaderboard: str, shown: str) -> None:
         return
     with into.at_work.reading(shown):
         ranks = texts.read_official_ranks(into.collection.path(shown), shown)
-    types = types_of("official_ranks", "system", "rank", "score")
-    frame = pl.DataFrame(ranks, schema=types, orient="row")
+    frame = frame_of("official_ranks", ("system", "rank", "score"), ranks)
     into.replace("official_ranks", frame, shown, target, sha256, leaderboard=leaderboard)

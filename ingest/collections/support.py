@@ -1,6 +1,5 @@
 """`gradelake import support`: what people say of how far cited passages support sentences."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.lake.rows import types_of
+from gradelake.sql.lake.rows import frame_of
 
 COLUMNS = ("system", "query_id", "sentence", "cited_passage_id", "support")
 # as files say it: full support, "Full Support", FS, 2
@@ -64,9 +63,9 @@ def import_support(
             raise BadInput(f"{path}: no such file", f"Name a CSV with {', '.join(COLUMNS)}.")
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
         labels, empty = _read(path, str(path), cited)
-        keys = [(*pair, support) for pair, support in labels.items()]
-        schema = types_of("support_judgments", "query_id", "item_id", "cited_passage_id", "support")
-        rows = pl.DataFrame(keys, schema=schema, orient="row").select(
+        keys = ((*pair, support) for pair, support in labels.items())
+        columns = ("query_id", "item_id", "cited_passage_id", "support")
+        rows = frame_of("support_judgments", columns, keys).select(
             pl.lit(collection).alias("collection"), pl.lit(assessor).alias("assessor"), pl.all()
         )
         lake.connection.register("labels", rows)
@@ -129,13 +128,8 @@ def _rows(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int, dic
         table.require(COLUMNS, "Columns may stand in any order; others are not read.")
         yield from table.rows(problems.add)
         return
-    for line, text in enumerate(data.decode().splitlines(), start=1):
-        if text.strip():
-            try:
-                row = json.loads(text)
-            except ValueError:
-                row = None
-            if isinstance(row, dict) and set(COLUMNS) <= set(row):
-                yield line, row
-            else:
-                problems.add(line, f"not a JSON object with {', '.join(COLUMNS)}")
+    for line, row in files.json_objects(files.numbered_lines(data), problems):
+        if set(COLUMNS) <= set(row):
+            yield line, row
+        else:
+            problems.add(line, f"not an object with {', '.join(COLUMNS)}")

@@ -14,7 +14,7 @@ from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems, Rejected, reject
 from gradelake.sql.common.rubric_items import item_id_of
-from gradelake.sql.lake.rows import types_of
+from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.staged import Staged
 
 RANKING = ("query_id", "passage_id", "rank", "score")
@@ -138,11 +138,9 @@ class Systems:
 
     def _scoreddocs(self, system: str) -> RunSource:
         records = self.into.from_dataset("scoreddocs", lambda: self.into.dataset.scoreddocs_iter())
-        frame = pl.DataFrame(
-            [(r.query_id, r.doc_id, None, float(r.score)) for r in records],
-            schema=types_of("run_entries", *RANKING),
-            orient="row",
-        ).with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("line"))
+        rows = ((r.query_id, r.doc_id, None, float(r.score)) for r in records)
+        frame = frame_of("run_entries", RANKING, rows)
+        frame = frame.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("line"))
         return RunSource(system, self.into.dataset_id, hash_of(frame.rows()), lambda: iter([frame]))
 
     def _replace_systems(self, kind: str, found: list[tuple[str, str, str, int]]) -> None:
@@ -303,48 +301,40 @@ def _read_ahead(
 
 def _entries(answers: list[Response]) -> pl.DataFrame:
     """A generated system's passages as a ranking: by position, score = -position."""
-    rows = [
+    rows = (
         (response.query_id, passage, position, -float(position))
         for response in answers
         for position, (passage, _) in enumerate(response.passages(), start=1)
-    ]
-    return pl.DataFrame(rows, schema=types_of("run_entries", *RANKING), orient="row")
+    )
+    return frame_of("run_entries", RANKING, rows)
 
 
 def _answers(answers: list[Response]) -> pl.DataFrame:
     """The whole of each response, as one passage."""
-    rows = [(response.query_id, passage_id(response.text)) for response in answers]
-    schema = types_of("answers", "query_id", "passage_id")
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    rows = ((response.query_id, passage_id(response.text)) for response in answers)
+    return frame_of("answers", ("query_id", "passage_id"), rows)
 
 
 def _sentences(answers: list[Response]) -> pl.DataFrame:
     """Sentences by their number in the file; blank ones have no row."""
-    rows = [
+    rows = (
         (response.query_id, number, item_id_of(response.query_id, "", text), text.strip())
         for response in answers
         for number, text in enumerate(response.sentences, start=1)
         if text.strip()
-    ]
-    schema = types_of("sentences", "query_id", "sentence", "item_id", "text")
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    )
+    return frame_of("sentences", ("query_id", "sentence", "item_id", "text"), rows)
 
 
 def _citations(answers: list[Response]) -> pl.DataFrame:
-    rows = [
+    said = ("sentence", "cited_passage_id", "confidence", "citation")
+    rows = (
         (
             response.query_id,
             response.citing_passage(citation.sentence),
-            citation.sentence,
-            citation.cited_passage_id,
-            citation.confidence,
-            citation.citation,
+            *(getattr(citation, name) for name in said),
         )
         for response in answers
         for citation in response.citations
-    ]
-    columns = (
-        *("query_id", "passage_id", "sentence", "cited_passage_id", "confidence"),
-        "citation",
     )
-    return pl.DataFrame(rows, schema=types_of("citations", *columns), orient="row")
+    return frame_of("citations", ("query_id", "passage_id", *said), rows)

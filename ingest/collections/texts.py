@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import polars as pl
 
+from gradelake.ingest.csv_tables import finite_number
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
@@ -221,7 +222,7 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
                 rows.append((line, cells[0], cells[1], cells[2] if len(cells) == 3 else None))
     ranks: dict[str, tuple[float, float | None]] = {}
     for at, system, rank, score in rows:
-        number, points = _number(rank), _number(score)
+        number, points = finite_number(rank), finite_number(score)
         if not system:
             problems.add(at, "a system without a name")
         elif system in ranks:
@@ -276,17 +277,6 @@ def _field(row: dict[str, Any], names: tuple[str, ...]) -> str:
         if isinstance(value, str):
             return value.strip()
     return ""
-
-
-def _number(value: Any) -> float | None:
-    """A finite number, or None."""
-    if isinstance(value, bool) or value is None:
-        return None
-    try:
-        number = float(value)
-    except (OverflowError, TypeError, ValueError):
-        return None
-    return number if abs(number) < float("inf") else None
 
 
 def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,7 +4,8 @@ Contracts are imported when the first is asked for: pandera takes a second, and 
 new checks nothing.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandera.polars as pa
@@ -22,3 +23,10 @@ def types_of(table: str, *columns: str) -> "dict[str, pl.DataType]":
     """These columns of a raw table with their types, for a frame of its rows."""
     types = contract(table).dtypes
     return {column: types[column].type for column in columns}
+
+
+def frame_of(table: str, columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> "pl.DataFrame":
+    """Rows of a raw table, each the values of these columns of it."""
+    import polars as pl
+
+    return pl.DataFrame([*rows], schema=types_of(table, *columns), orient="row")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tests.command_line import gradelake
 from tests.lakes import start_lake
+from tests.projects import project
 
 PAIRS = [(5, 3), (4, 3), (4, 2), (3, 2), (1, 0), (0, 0), (0, 1), (0, -1)]  # (label, judgment)
 
@@ -11,22 +12,25 @@ PAIRS = [(5, 3), (4, 3), (4, 2), (3, 2), (1, 0), (0, 0), (0, 1), (0, -1)]  # (la
 def make_small(folder: Path) -> Path:
     """Ingest and build the collections `small` (assessor `me`, judges `five` and `elsewhere`) and
     `one`, which has one label set and one system."""
-    folder.mkdir(parents=True)
-    (folder / "gradelake.toml").write_text(
-        '[collections.small]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
-        'judgments = { me = "me.qrels" }\nmin_relevant = 2\n'
-        '[collections.one]\nqueries = "topics.tsv"\nruns = ["only.run"]\n'
-        'judgments = { me = "elsewhere.qrels" }\n'
-    )
-    (folder / "topics.tsv").write_text("q\tblue sky\n")
-    numbered = list(enumerate(PAIRS))
-    (folder / "passages.tsv").write_text("".join(f"p{i}\tPassage {i}.\n" for i, _ in numbered))
-    for name, of in (("me", 1), ("five", 0)):
-        (folder / f"{name}.qrels").write_text(
-            "".join(f"q 0 p{i} {pair[of]}\n" for i, pair in numbered)
-        )
-    (folder / "elsewhere.qrels").write_text("q 0 p99 1\n")
-    (folder / "only.run").write_text("q Q0 p99 1 1 tag\n")
+    small = {"queries": "topics.tsv", "passages": "passages.tsv", "min_relevant": 2}
+    one = {"queries": "topics.tsv", "runs": ["only.run"]}
+    labels = {
+        name: {"q": {f"p{i}": pair[of] for i, pair in enumerate(PAIRS)}}
+        for name, of in (("me", 1), ("five", 0))
+    }
+    files = {
+        "topics.tsv": {"q": "blue sky"},
+        "passages.tsv": {f"p{i}": f"Passage {i}." for i in range(len(PAIRS))},
+        "me.qrels": labels["me"],
+        "five.qrels": labels["five"],
+        "elsewhere.qrels": {"q": {"p99": 1}},
+        "only.run": {"q": ["p99"]},
+    }
+    collections = {
+        "small": small | {"judgments": {"me": "me.qrels"}},
+        "one": one | {"judgments": {"me": "elsewhere.qrels"}},
+    }
+    project(folder, collections, files=files)
     start_lake(folder)
     gradelake(folder, "ingest", "small")
     gradelake(folder, "ingest", "one")
@@ -44,24 +48,17 @@ def make_far(folder: Path) -> Path:
     """Ingest and build the collection `far`: assessor `me` holds p0 relevant, judge `other` p1; by
     RR the later of `FAR` are worse for the one and better for the other. The first two are equal,
     and so are the last two."""
-    folder.mkdir(parents=True)
-    (folder / "gradelake.toml").write_text(
-        '[collections.far]\nqueries = "topics.tsv"\nruns = ["runs/*.run"]\n'
-        'judgments = { me = "me.qrels" }\n'
-    )
-    (folder / "topics.tsv").write_text("q\tblue sky\n")
+    far = {"queries": "topics.tsv", "runs": ["runs/*.run"], "judgments": {"me": "me.qrels"}}
+    files: dict[str, dict] = {"topics.tsv": {"q": "blue sky"}}
     for name, relevant in (("me", 0), ("other", 1)):
-        labels = [f"q 0 p{n} {int(n == relevant)}\n" for n in range(20)]
-        (folder / f"{name}.qrels").write_text("".join(labels))
-    (folder / "runs").mkdir()
+        files[f"{name}.qrels"] = {"q": {f"p{n}": int(n == relevant) for n in range(20)}}
     for n, system in enumerate(FAR):
         place = min(max(n, 1), len(FAR) - 2)
         ranking = [f"p{i}" for i in range(2, 20)]
         ranking.insert(place, "p0")
         ranking.insert(len(FAR) - place + (place < len(FAR) / 2), "p1")
-        (folder / "runs" / f"{system}.run").write_text(
-            "".join(f"q Q0 {p} {i} {99 - i} {system}\n" for i, p in enumerate(ranking, start=1))
-        )
+        files[f"runs/{system}.run"] = {"q": ranking}
+    project(folder, {"far": far}, files=files)
     start_lake(folder)
     gradelake(folder, "ingest", "far")
     gradelake(folder, "import", "labels", "far", "other.qrels", "--judge", "other")

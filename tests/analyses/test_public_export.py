@@ -1,9 +1,8 @@
-"""`export public` and `report --without-rubric`: the rubric and all answers stay secret."""
+"""`export public`: boards and labels are shared, the rubric and all answers stay secret."""
 
 import base64
 import csv
 import gzip
-import json
 import re
 import shutil
 from html import unescape
@@ -17,6 +16,7 @@ from tests.command_line import gradelake
 from tests.conftest import made_once
 from tests.grading.workbench_files import direct, extracted, lines, paragraph, rated
 from tests.lakes import start_lake
+from tests.projects import USUAL, project
 from tests.report_page import Page
 
 pytestmark = pytest.mark.slow
@@ -30,19 +30,13 @@ SECRET = {
     *("drelmop", "fizzgorp", "grumblat"),  # why a pair failed, its reply, its prompt
     *("gribnok", "krenthal", "hurlwix"),  # what files brought along: of a bank, a passage, a grader
 }
+QUESTION = {"question_text": "Quorvex mizzlund?", "gold_answers": ["trelbane"]}
 BANK = {
     "query_id": "q1",
     "query_text": "sky",
     "test_collection": "t",
     "info": {"description": "gribnok"},
-    "items": [
-        {
-            "query_id": "q1",
-            "question_id": "q1/a",
-            "question_text": "Quorvex mizzlund?",
-            "gold_answers": ["trelbane"],
-        }
-    ],
+    "items": [QUESTION | {"query_id": "q1", "question_id": "q1/a"}],
 }
 NUGGET = {"query_id": "q1", "nugget_id": "q1/n", "nugget_text": "Vontrash"}
 FAILED = {"response": "fizzgorp", "prompt": "grumblat", "failure_reason": "drelmop was no grade"}
@@ -84,31 +78,26 @@ def texts_of(folder: Path) -> str:
 
 def make(folder: Path) -> None:
     """A collection with a rubric of made-up words, graded; `public`, and all that is not."""
-    folder.mkdir(parents=True)
-    (folder / "gradelake.toml").write_text(
-        '[collections.tiny]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
-        'runs = ["*.run"]\njudgments = { me = "me.qrels" }\n'
-    )
-    (folder / "topics.tsv").write_text("q1\tsky\n")
-    (folder / "passages.tsv").write_text("p1\tThe sky is blue.\np2\tBees dance.\np3\tRain falls.\n")
-    (folder / "me.qrels").write_text("q1 0 p1 1\nq1 0 p2 1\nq1 0 p3 0\n")
+    files = {
+        "topics.tsv": {"q1": "sky"},
+        "passages.tsv": {"p1": "The sky is blue.", "p2": "Bees dance.", "p3": "Rain falls."},
+        "me.qrels": {"q1": {"p1": 1, "p2": 1, "p3": 0}},
+        "bank.jsonl": [BANK, BANK | {"items": [NUGGET]}],
+        "graded.jsonl": lines(q1=GRADED),
+    }
     for name, order in (("one", "123"), ("two", "321"), ("three", "213")):
-        rows = [f"q1 Q0 p{n} {at} {9 - at} {name}" for at, n in enumerate(order)]
-        (folder / f"{name}.run").write_text("\n".join(rows) + "\n")
-    banks = [json.dumps(BANK), json.dumps(BANK | {"items": [NUGGET]})]
-    (folder / "bank.jsonl").write_text("\n".join(banks))
-    (folder / "graded.jsonl").write_text("\n".join(lines(q1=GRADED)))
+        files[f"runs/{name}.run"] = {"q1": [f"p{n}" for n in order]}
+    project(folder, {"tiny": USUAL}, files=files)
     start_lake(folder)
     gradelake(folder, "ingest", "tiny")
     gradelake(folder, "import", "bank", "tiny", "bank.jsonl", "--name", "secret")
     gradelake(folder, "import", "grades", "tiny", "graded.jsonl")
     gradelake(folder, "build")
-    for name in ("secret", "alone", "qrels"):
+    for name in ("secret", "qrels"):
         (folder / name).mkdir()
     gradelake(folder, "report", "-o", "secret/report.html")
     gradelake(folder, "export", "bank", "tiny", "--name", "secret", "-o", "secret/bank.jsonl.gz")
     gradelake(folder, "export", "grades", "tiny", "--output", "secret/graded.jsonl.gz")
-    gradelake(folder, "report", "--without-rubric", "-o", "alone/report.html")
     gradelake(folder, "export", "qrels", "tiny", "--all", "qrels")
     said = gradelake(folder, "export", "public", "tiny", "public").stdout
     assert said.startswith("public: wrote ")
@@ -129,7 +118,6 @@ def test_no_word_of_the_rubric_and_no_answer_is_in_what_is_shared(folder):
     in_report = found_in_report(folder / "secret" / "report.html")
     assert in_report >= {"quorvex", "mizzlund", "plimquat", "drelmop", "hurlwix"}
     assert found_in(folder / "public") == set()
-    assert found_in(folder / "alone") == set()
 
 
 def found_in_report(file: Path) -> set[str]:
@@ -158,6 +146,8 @@ def test_boards_labels_and_correlations_are_all_there(folder):
     assert "flan.QuestionSelfRated/v0/best" in shared.settled["label_sets"]
     for label_set in whole.settled["label_sets"]:
         assert shared.board(label_set) == whole.board(label_set)
+    assert shared.of_query("q1") == whole.of_query("q1") | {"items": []}
+    assert not [name for name in shared.packs if name.startswith(("texts-", "grid-"))]
     assert "--without-rubric" in shared.text()
     assert "Left out: the rubric is not shared." in shared.text()
 

@@ -115,6 +115,7 @@ def test_ranks_scores_and_standard_errors_are_the_leaderboards(graded_demo):
             "where level = 2 and measure in ('P@5', 'AP', 'nDCG@10', 'Cover@20') group by all"
         )
         assert len(rows) > 15
+        assert {measure for _, measure, *_ in rows} >= {"Cover@20", "AP"}
         for label_set, measure, level, systems, errors in rows:
             found = rank_uncertainty(
                 read_board(lake, "demo", label_set, measure, level), n_replicates=2

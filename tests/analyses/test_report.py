@@ -16,6 +16,7 @@ from tests.command_line import gradelake
 from tests.conftest import made_once
 from tests.end_to_end.edited_demo import BIRDS
 from tests.moved_demo import HOSTILE
+from tests.projects import project
 from tests.report_page import (
     FACET,
     MARKED,
@@ -148,18 +149,6 @@ def test_correlations_are_those_of_the_mart_and_lie_in_their_intervals(page, lak
             key = row["label_set"], row["measure"], row["level"]
             assert round(row["kendall"], 10) == theirs[key]
             assert row["low"] - 1e-9 <= row["kendall"] <= row["high"] + 1e-9
-
-
-@pytest.mark.slow
-def test_a_small_grid_keeps_the_best_and_all_else_is_the_same_bytes(folder, demo_page, tmp_path):
-    again, small = tmp_path / "again.html", tmp_path / "small.html"
-    gradelake(folder, "report", "demo", "--release", "r1", "-o", again)
-    assert again.read_bytes() == demo_page.read_bytes()
-    done = gradelake(folder, "report", "demo", "--grid-passages", "3", "-o", small, "--json")
-    (told,) = json.loads(done.stdout)["reports"]
-    assert (told["release"], told["bytes"]) == ("r1", small.stat().st_size)
-    grid, texts = Page(small).grid("lexical", BIRDS)
-    assert len(grid["passages"]) == 3 <= len(texts)
 
 
 def test_a_board_that_lacks_its_usual_level_opens_on_its_lowest_and_has_no_rank_ranges():
@@ -306,21 +295,6 @@ def test_lists_lead_to_the_views_of_what_they_name(odd_report):
 
 
 @pytest.mark.slow
-def test_without_the_rubric_rankings_and_labels_are_there_and_no_item_and_no_text(
-    odd_page, odd_report, tmp_path
-):
-    gradelake(odd_page.parents[1], "report", "--without-rubric", "-o", tmp_path / "shared.html")
-    shared = Page(tmp_path / "shared.html")
-    whole = odd_report.of_query(ODD_QUERY)
-    assert shared.of_query(ODD_QUERY) == whole | {"items": []}
-    assert not [name for name in shared.packs if name.startswith(("texts-", "grid-"))]
-    everything = shared.html + json.dumps([shared.unpack(name) for name in shared.packs])
-    for secret in ("Is it blue?", "It is blue", ODD_ITEM, FACET):
-        assert secret not in everything
-    assert f"#passage/{ODD_QUERY}" not in everything
-
-
-@pytest.mark.slow
 def test_a_bound_on_grids_leaves_out_texts_but_theirs_and_those_of_rankings_heads(
     odd_page, tmp_path
 ):
@@ -360,6 +334,15 @@ def test_texts_of_people_stay_texts(hostile):
 
 
 @pytest.mark.slow
+def test_the_same_release_is_the_same_bytes_and_json_says_where(hostile, tmp_path):
+    again = tmp_path / "again.html"
+    done = gradelake(hostile, "report", "--release", "r1", "-o", again, "--json")
+    assert again.read_bytes() == (hostile / "reports" / "tiny.html").read_bytes()
+    (told,) = json.loads(done.stdout)["reports"]
+    assert (told["release"], told["bytes"]) == ("r1", again.stat().st_size)
+
+
+@pytest.mark.slow
 def test_wrong_names_are_told(folder):
     for line, words in (
         ("demos", "has no collection 'demos'\n  Did you mean 'demo'?"),
@@ -371,17 +354,27 @@ def test_wrong_names_are_told(folder):
         assert words in typed(folder, f"report {line}", code=2).stderr
 
 
-TINY_QRELS = "q1 0 p1 3\nq1 0 p3 0\nq2 0 p2 3\nq2 0 p3 0\n"
-MORE_FILES = {
-    "bare": {},
-    "kappa": {"labels.qrels": "q1 0 p1 2\nq1 0 p3 0\nq2 0 p2 0\nq2 0 p3 0\n"},
-    "judged": {"aaa.qrels": "q1 0 p1 0\nq1 0 p2 1\n", "zzz.qrels": TINY_QRELS},
-    "ranked": {"labels.qrels": "q1 0 p3 1\n", "ranks.json": '{"somebody": 1, "else": 2}'},
+TOPICS = {"q1": "sky", "q2": "bees"}
+TINY_QRELS = {"q1": {"p1": 3, "p3": 0}, "q2": {"p2": 3, "p3": 0}}
+SMALL = {"queries": "topics.tsv", "passages": "passages.tsv", "min_relevant": 2}
+RANKED = SMALL | {"runs": ["*.run"], "judgments": {"me": "me.qrels"}}
+LITTLE = {
+    "bare": SMALL,
+    "kappa": RANKED,
+    "judged": RANKED | {"judgments": {name: f"{name}.qrels" for name in ("aaa", "zzz", "me")}},
+    "ranked": RANKED | {"official_ranks": {"board": "ranks.json"}},
 }
-MORE_SETTINGS = {
-    "judged": 'judgments = { aaa = "judged/aaa.qrels", zzz = "judged/zzz.qrels", me = "me.qrels" }',
-    "ranked": 'official_ranks = { board = "ranked/ranks.json" }\njudgments = { me = "me.qrels" }',
-    "kappa": 'judgments = { me = "me.qrels" }',
+LITTLE_FILES = {
+    "topics.tsv": TOPICS,
+    "passages.tsv": {"p1": "The sky is blue.", "p2": "Bees dance.", "p3": "Nothing."},
+    "me.qrels": TINY_QRELS,
+    "zzz.qrels": TINY_QRELS,
+    "aaa.qrels": {"q1": {"p1": 0, "p2": 1}},
+    "one.run": {"q1": ["p1"], "q2": ["p2"]},
+    "two.run": {"q1": ["p3"], "q2": ["p2"]},
+    "ranks.json": {"somebody": 1, "else": 2},
+    "of kappa.qrels": {"q1": {"p1": 2, "p3": 0}, "q2": {"p2": 0, "p3": 0}},
+    "of ranked.qrels": {"q1": {"p3": 1}},
 }
 
 
@@ -389,29 +382,11 @@ MORE_SETTINGS = {
 def little(tmp_path_factory, new_lake):
     """Collections of two systems and two queries, judged with 0 and 3 only; `bare` has neither."""
     folder = tmp_path_factory.mktemp("little")
-    for name, text in {
-        "topics.tsv": "q1\tsky\nq2\tbees\n",
-        "passages.tsv": "p1\tThe sky is blue.\np2\tBees dance.\np3\tNothing.\n",
-        "me.qrels": TINY_QRELS,
-        "one.run": "q1 Q0 p1 1 2 one\nq2 Q0 p2 1 2 one\n",
-        "two.run": "q1 Q0 p3 1 2 two\nq2 Q0 p2 1 2 two\n",
-    }.items():
-        (folder / name).write_text(text)
-    settings = ""
-    for collection, files in MORE_FILES.items():
-        (folder / collection).mkdir()
-        for name, text in files.items():
-            (folder / collection / name).write_text(text)
-        settings += f'[collections.{collection}]\nqueries = "topics.tsv"\n'
-        settings += 'passages = "passages.tsv"\nmin_relevant = 2\n'
-        if collection in MORE_SETTINGS:
-            settings += f'runs = ["*.run"]\n{MORE_SETTINGS[collection]}\n'
-    (folder / "gradelake.toml").write_text(settings)
+    project(folder, LITTLE, files=LITTLE_FILES)
     new_lake(folder)
-    for collection, files in MORE_FILES.items():
+    for collection in LITTLE:
         gradelake(folder, "ingest", collection)
-        if "labels.qrels" in files:
-            labels = f"{collection}/labels.qrels"
+        if (labels := f"of {collection}.qrels") in LITTLE_FILES:
             gradelake(folder, "import", "labels", collection, labels, "--judge", "other")
     assert "gradelake build" in gradelake(folder, "report", code=2).stderr
     gradelake(folder, "build")

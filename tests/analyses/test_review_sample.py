@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from gradelake.analyses.stats.estimate import estimate_board
-from gradelake.analyses.stats.review_sample import COLUMNS, draw_sample
+from gradelake.analyses.stats.review_sample import COLUMNS, Sample, as_csv, draw_sample
+from gradelake.ingest.collections.judgments_csv import read_judgments
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from tests.analyses.typed import typed
 from tests.command_line import gradelake
 
 pytestmark = pytest.mark.slow
@@ -101,7 +103,7 @@ def test_the_file_has_texts_an_empty_judgment_and_no_label(judged):
     }
 
 
-def test_pairs_are_drawn_in_proportion_to_the_judges_labels(lake, judged):
+def test_pairs_are_drawn_in_proportion_to_the_judges_labels_or_as_many_of_each(lake, judged):
     of = labels(judged, JUDGE)
     sample = draw(lake)
     sizes = Counter(of.values())
@@ -110,11 +112,6 @@ def test_pairs_are_drawn_in_proportion_to_the_judges_labels(lake, judged):
     for label, size in sizes.items():
         assert drawn[label] == pytest.approx(60 * size / len(of), abs=2)
         assert drawn[label] >= min(2, size)
-
-
-def test_equal_allocation_draws_as_many_of_each_label_as_there_are(lake, judged):
-    of = labels(judged, JUDGE)
-    sizes = Counter(of.values())
     drawn = Counter(of[row[0], row[2]] for row in draw(lake, allocation="equal").rows)
     room = [label for label in sizes if drawn[label] < sizes[label]]
     assert max(drawn[label] for label in room) - min(drawn[label] for label in room) <= 1
@@ -207,35 +204,28 @@ def estimate(lake, assessor, measure="nDCG@10", **settings):
     return estimate_board(lake, "demo", JUDGE, [assessor], measure, **settings)
 
 
-def scores(lake, label_set, measure, level) -> dict[str, float]:
-    rows = lake.rows(
-        "select system, score from lake.marts.leaderboard "
-        "where label_set = ? and measure = ? and level = ?",
-        label_set,
-        measure,
-        level,
-    )
-    return dict(rows)
+def of_mart(lake, columns: str, mart: str, *where) -> list[tuple]:
+    """Columns of a mart's rows of a label set and a measure, at level 2."""
+    chosen = "where label_set = ? and measure = ? and level = 2"
+    return lake.rows(f"select {columns} from lake.marts.{mart} {chosen}", *where)
 
 
-def topic_scores(lake, label_set, measure, level) -> dict[tuple[str, str], float]:
-    rows = lake.rows(
-        "select system, query_id, value from lake.marts.topic_scores "
-        "where label_set = ? and measure = ? and level = ?",
-        label_set,
-        measure,
-        level,
-    )
+def scores(lake, label_set, measure) -> dict[str, float]:
+    return dict(of_mart(lake, "system, score", "leaderboard", label_set, measure))
+
+
+def topic_scores(lake, label_set, measure) -> dict[tuple[str, str], float]:
+    rows = of_mart(lake, "system, query_id, value", "topic_scores", label_set, measure)
     return {tuple(row[:2]): row[2] for row in rows}
 
 
 def test_judged_queries_correct_the_judges_board_as_the_formula_says(lake, judged):
     found = estimate(lake, "ann")
     queries = {row["query_id"] for row in read(judged / "ann.csv")}
-    human = topic_scores(lake, "assessor:ann", "nDCG@10", 2)
-    judge = topic_scores(lake, JUDGE, "nDCG@10", 2)
+    human = topic_scores(lake, "assessor:ann", "nDCG@10")
+    judge = topic_scores(lake, JUDGE, "nDCG@10")
     every = {query for _, query in judge}
-    board = scores(lake, JUDGE, "nDCG@10", 2)
+    board = scores(lake, JUDGE, "nDCG@10")
     assert (found.n_judged, found.n_population, found.notes) == (5, 8, [])
     for column, system in enumerate(found.systems):
         tuning = found.powered.tuning[column]
@@ -249,8 +239,8 @@ def test_judged_queries_correct_the_judges_board_as_the_formula_says(lake, judge
 
 def test_all_pairs_judged_give_the_human_board_without_an_interval(lake):
     found = estimate(lake, "dan", "P@10")
-    human = scores(lake, "assessor:dan", "P@10", 2)
-    judge = scores(lake, JUDGE, "P@10", 2)
+    human = scores(lake, "assessor:dan", "P@10")
+    judge = scores(lake, JUDGE, "P@10")
     for column, system in enumerate(found.systems):
         for of in (found.powered, found.sample_only):
             assert of.value[column] == pytest.approx(human[system])
@@ -260,7 +250,7 @@ def test_all_pairs_judged_give_the_human_board_without_an_interval(lake):
 
 def test_a_sample_of_pairs_estimates_the_human_board_within_its_intervals(lake):
     found = estimate(lake, "bob", "P@10")
-    human = scores(lake, "assessor:dan", "P@10", 2)
+    human = scores(lake, "assessor:dan", "P@10")
     truth = np.array([human[system] for system in found.systems])
     low, high = found.powered.interval(0.999)
     assert ((low <= truth) & (truth <= high)).all()
@@ -314,51 +304,31 @@ def test_a_measure_without_a_cutoff_notes_what_was_not_judged(lake):
 
 
 def test_the_command_prints_estimates_best_first(judged):
-    command = (
-        "stats",
-        "estimate",
-        "demo",
-        "--measure",
-        "nDCG@10",
-        "--label-set",
-        JUDGE,
-        "--assessor",
-        "ann",
-    )
-    found = json.loads(gradelake(judged, *command, "--json").stdout)
+    command = f"stats estimate demo --measure nDCG@10 --label-set {JUDGE} --assessor ann"
+    found = json.loads(typed(judged, f"{command} --json").stdout)
     estimates = [system["estimate"] for system in found["systems"]]
     assert estimates == sorted(estimates, reverse=True)
     assert {"low", "high", "sample_only", "width_ratio"} <= found["systems"][0].keys()
-    lines = gradelake(judged, *command).stdout.splitlines()
+    lines = typed(judged, command).stdout.splitlines()
     assert "5 of 8 queries judged by ann; 95% intervals" in lines[0]
     assert [line.split()[0] for line in lines[2:]] == [s["system"] for s in found["systems"]]
 
 
-def test_a_passage_with_any_line_ending_comes_back_whole(tmp_path):
-    from gradelake.analyses.stats.review_sample import Sample, as_csv
-    from gradelake.ingest.collections.judgments_csv import read_judgments
+def test_any_text_comes_back_as_it_was_and_none_is_a_formula_to_a_spreadsheet(tmp_path):
+    def written(text: str, *design: str):
+        row = (text, text, text, text, "2", *(design or (text, text)), "pair", text, 6, 0.5, 10)
+        file = tmp_path / "sample.csv"
+        file.write_bytes(as_csv(Sample(row[5], "pair", [row], 1, 6, 0)))
+        return file
 
-    text = 'one\rtwo\nthree\r\nfour, "five"'
-    row = ("q1", "sky\r", "p1", text, "2", "pair-1", "judge:Sun", "pair", "s1", 6, 0.5, 10)
-    assert len(row) == len(COLUMNS)
-    file = tmp_path / "sample.csv"
-    file.write_bytes(as_csv(Sample("pair-1", "pair", [row], 1, 6, 0)))
-    read = read_judgments(file, "sample.csv")
-    assert read.select("query_id", "passage_id", "relevance").rows() == [("q1", "p1", 2)]
-
-
-@pytest.mark.parametrize("text", ["=cmd()", "+1", "-1+1", "@SUM(A1)", "'=cmd()", "''+1", "\t=1"])
-def test_no_text_is_a_formula_to_a_spreadsheet_and_each_comes_back_as_it_was(tmp_path, text):
-    from gradelake.analyses.stats.review_sample import Sample, as_csv
-    from gradelake.ingest.collections.judgments_csv import read_judgments
-
-    row = (text, text, text, text, "2", text, text, "pair", text, 6, 0.5, 10)
-    file = tmp_path / "sample.csv"
-    file.write_bytes(as_csv(Sample(text, "pair", [row], 1, 6, 0)))
-    header, *cells = csv.reader(file.read_text().splitlines())
-    assert tuple(header) == COLUMNS
-    assert not [cell for cell in cells[0] if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
-    if text.strip() == text:  # white space around a cell is not read
-        read = read_judgments(file, "sample.csv")
-        columns = ("query_id", "passage_id", "sample", "label_set", "stratum")
-        assert set(read.select(columns).row(0)) == {text}
+    for text in ("=cmd()", "+1", "-1+1", "@SUM(A1)", "'=cmd()", "''+1", "\t=1"):
+        header, cells = csv.reader(written(text).read_text().splitlines())
+        assert tuple(header) == COLUMNS
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+        if text.strip() == text:  # white space around a cell is not read
+            read = read_judgments(written(text), "sample.csv")
+            columns = ("query_id", "passage_id", "sample", "label_set", "stratum")
+            assert set(read.select(columns).row(0)) == {text}
+    lines = 'one\rtwo\nthree\r\nfour, "five"'
+    read = read_judgments(written(lines, "pair-1", "judge:Sun"), "sample.csv")
+    assert read.select("query_id", "passage_id", "relevance").rows() == [(lines, lines, 2)]

@@ -36,11 +36,12 @@ def stats(folder, *words: str, code=0):
 
 
 def assert_correlations_are_the_marts(lake) -> int:
-    """Every fourth row of leaderboard_correlation; returns how many."""
+    """Some twenty rows of leaderboard_correlation; returns how many."""
     rows = lake.rows(
         "select collection, label_set, level, measure, leaderboard, "
         f"{', '.join(STATISTICS)} from lake.marts.leaderboard_correlation order by all"
-    )[::4]
+    )
+    rows = rows[:: max(len(rows) // 20, 1)]
     for collection, label_set, level, measure, leaderboard, *expected in rows:
         board = read_board(lake, collection, label_set, measure, level)
         official = read_official_ranks(lake, collection, leaderboard)
@@ -56,23 +57,13 @@ def test_every_correlation_is_that_of_the_mart(lake, graded_lake):
     assert assert_correlations_are_the_marts(graded_lake) > 15
 
 
-def test_a_board_holds_the_leaderboards_means_coverage_too(graded_lake):
-    rows = graded_lake.rows(
-        "select label_set, measure, level, map(list(system), list(score)) "
-        "from lake.marts.leaderboard where level = 3 group by all"
-    )
-    assert {"Cover@20", "AP"} <= {measure for _, measure, _, _ in rows}
-    for label_set, measure, level, scores in rows:
-        board = read_board(graded_lake, "demo", label_set, measure, level)
-        means = dict(zip(board.systems, board.values.mean(axis=0) / 1e10, strict=True))
-        assert means == pytest.approx(scores, abs=1e-9)
-
-
 def test_correlations_over_another_label_set_are_those_of_leaderboard_agreement(lake):
     rows = lake.rows(
         f"select label_set, level, measure, reference, reference_level, {', '.join(STATISTICS)} "
-        "from lake.marts.leaderboard_agreement where level = 2 and reference like 'assessor:%'"
+        "from lake.marts.leaderboard_agreement where level = 2 and reference like 'assessor:%' "
+        "order by all"
     )
+    rows = rows[:: max(len(rows) // 20, 1)]
     assert len(rows) > 10
     for label_set, level, measure, reference, reference_level, *expected in rows:
         found = agreement(

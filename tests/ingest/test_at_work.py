@@ -6,7 +6,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 
 import pytest
@@ -111,23 +110,6 @@ def test_what_does_not_fit_into_memory_is_named(ingested):
         at_work(ingested).reading(SHOWN),
     ):
         bytearray(1 << 62)
-    assert not note_of(ingested).exists()
-
-
-@pytest.mark.slow
-def test_a_good_file_lands_though_its_reader_was_killed(ingested):
-    path = ingested.write("runs/new.run.gz", "")
-    path.write_bytes(gzip.compress(RUN.encode()) + NEWLINES * 60)
-    process = ingesting(ingested)
-    while not (note_of(ingested).exists() and note_of(ingested).read_text()):
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
-    process.kill()
-    process.communicate()
-    assert "runs/new.run.gz" in note_of(ingested).read_text()
-    outcome = ingested.ingest()
-    assert said(outcome) == ""
-    assert ingested.systems() == {"good", "new"}
     assert not note_of(ingested).exists()
 
 

@@ -14,14 +14,17 @@ from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.rubric_items import item_id_of
 from tests.ingest.good_files import KINDS
 from tests.ingest.malformed import malformed
-from tests.places import DL19, REPOSITORY, missing_dl19
 from tests.projects import write
-
-DEMO = REPOSITORY / "ingest" / "demo"
 
 
 def md5(text: str) -> str:
     return hashlib.md5(text.encode()).hexdigest()
+
+
+def item(text: str, kind="question", answers=None, weight=1.0, query="q1", facet="", own_id=""):
+    """An item as it is read; its id is made of its text unless it has one."""
+    made_id = "/".join(filter(None, (query, facet, md5(text))))
+    return (query, facet, own_id or made_id, kind, text, answers, weight)
 
 
 def questions(*texts: str, query: str = "q1", **more) -> dict:
@@ -75,26 +78,15 @@ def test_a_workbench_bank_has_questions_with_their_ids_and_answers(read):
     # md5 of the 20 characters, as `printf 'What scatters light?' | md5sum` prints it
     item_id = "q1/3aa87d60d75128b8a3d0b93f5fdc0cbf"
     found = read([bank], "bank.jsonl.gz")
-    assert found.items == [
-        ("q1", "", item_id, "question", "What scatters light?", ["air", "small molecules"], 1.0)
-    ]
+    answers = ["air", "small molecules"]
+    assert found.items == [item("What scatters light?", answers=answers, own_id=item_id)]
     assert (found.left_out, found.notes) == ([], [])
 
 
 def test_a_workbench_bank_may_hold_nuggets_by_facet(read):
-    item = {"query_id": "q1", "nugget_text": " Blue light scatters most "}
-    bank = {"query_id": "q1", "facet_id": "physics", "query_text": "x", "items": [item]}
-    assert read([bank]).items == [
-        (
-            "q1",
-            "physics",
-            f"q1/physics/{md5('Blue light scatters most')}",
-            "nugget",
-            "Blue light scatters most",
-            None,
-            1.0,
-        )
-    ]
+    nugget = {"query_id": "q1", "nugget_text": " Blue light scatters most "}
+    bank = {"query_id": "q1", "facet_id": "physics", "query_text": "x", "items": [nugget]}
+    assert read([bank]).items == [item("Blue light scatters most", "nugget", facet="physics")]
 
 
 def test_a_line_per_facet_and_a_list_of_banks_are_both_read(read, tmp_path):
@@ -192,25 +184,20 @@ def test_a_stated_id_is_kept_and_reported_when_it_is_not_that_of_its_text(read):
     ]
 
 
-def test_an_id_of_two_facets_is_pointed_out(read):
-    banks = [questions("A?", facet_id="f1"), questions("A?", facet_id="f2")]
-    found = read(banks)
-    assert [item[:3] for item in found.items] == [
-        ("q1", "f1", f"q1/{md5('A?')}"),
-        ("q1", "f2", f"q1/{md5('A?')}"),
-    ]
-    assert (
-        f"bank.jsonl:2: id 'q1/{md5('A?')}' is used 2 times (q1/f1, q1/f2): "
-        "its grades count for each"
-    ) in found.notes
-
-
-def test_ids_that_are_numbers_are_read_as_text(read):
-    bank = questions("A?", query="19335")
-    bank["query_id"] = bank["items"][0]["query_id"] = 19335
-    found = read([bank])
-    assert found.items[0][:3] == ("19335", "", f"19335/{md5('A?')}")
+def test_what_is_odd_but_clear_is_kept_and_noted(read):
+    found = read([questions("A?", facet_id=facet) for facet in ("f1", "f2")])
+    same = {"own_id": f"q1/{md5('A?')}"}
+    assert found.items == [item("A?", facet=facet, **same) for facet in ("f1", "f2")]
+    shared = f"id 'q1/{md5('A?')}' is used 2 times (q1/f1, q1/f2): its grades count for each"
+    assert f"bank.jsonl:2: {shared}" in found.notes
+    numbers = questions("A?", query="19335")
+    numbers["query_id"] = numbers["items"][0]["query_id"] = 19335
+    found = read([numbers])
+    assert found.items == [item("A?", query="19335")]
     assert found.notes == ["bank.jsonl:1: query id 19335 is a number: read as text"]
+    found = read([questions("Bees are", "What is it?", "They use the", "Sun compass", "Light,")])
+    assert len(found.texts) == 5
+    assert found.notes == ["bank.jsonl:1: 3 texts seem broken off in query 'q1': 'Bees are', ..."]
 
 
 def test_an_item_without_a_query_is_left_out(read):
@@ -228,25 +215,15 @@ def test_an_item_without_a_query_is_left_out(read):
     ]
 
 
-def test_texts_that_end_in_mid_sentence_are_pointed_out(read):
-    found = read([questions("Bees are", "What is it?", "They use the", "Sun compass", "Light, ")])
-    assert len(found.texts) == 5
-    assert [note for note in found.notes if "broken" in note] == [
-        "bank.jsonl:1: 3 texts seem broken off in query 'q1': 'Bees are', ..."
-    ]
-
-
 def test_a_topic_with_far_more_items_than_the_others_is_pointed_out(read):
-    banks = [questions("A?", "B?", query=f"q{n}") for n in range(5)]
-    banks[3] = questions(*(f"{n}?" for n in range(10)), query="q3")
-    assert read(banks).notes == [
-        "bank.jsonl:4: topic q3 has 10 questions where others have 2: check it"
-    ]
-    banks[3] = questions(*(f"{n}?" for n in range(9)), query="q3")
-    assert read(banks).notes == []
-    banks = [questions(*(f"{n}?" for n in range(4)), query=f"q{n}") for n in range(5)]
-    banks[3] = questions(*(f"{n}?" for n in range(11)), query="q3")
-    assert read(banks).notes == []
+    for usual, unusual, notes in (
+        (2, 10, ["bank.jsonl:4: topic q3 has 10 questions where others have 2: check it"]),
+        (2, 9, []),
+        (4, 11, []),
+    ):
+        sizes = {f"q{n}": unusual if n == 3 else usual for n in range(5)}
+        banks = [questions(*(f"{n}?" for n in range(k)), query=q) for q, k in sizes.items()]
+        assert read(banks).notes == notes
 
 
 def test_only_the_first_of_many_like_oddities_are_shown(read):
@@ -263,29 +240,10 @@ def test_only_the_first_of_many_like_oddities_are_shown(read):
 
 
 def test_a_nuggetizer_banks_importance_becomes_a_weight(read):
-    found = read(
-        [
-            {
-                "query": "why",
-                "qid": "q1",
-                "nuggets": [
-                    {"text": "Vital one", "importance": "vital"},
-                    {"text": "Okay one", "importance": "okay"},
-                    {"text": "Failed one", "importance": "failed"},
-                    {"text": "Unlabelled one"},
-                    {"text": "Odd one", "importance": "crucial"},
-                ],
-            }
-        ]
-    )
-    assert [(item[3], item[4], item[6]) for item in found.items] == [
-        ("nugget", "Vital one", 1.0),
-        ("nugget", "Okay one", 0.5),
-        ("nugget", "Failed one", 0.5),
-        ("nugget", "Unlabelled one", 1.0),
-        ("nugget", "Odd one", 1.0),
-    ]
-    assert found.found[0].item_id == f"q1/{md5('Vital one')}"
+    weights = {"vital": 1.0, "okay": 0.5, "failed": 0.5, "": 1.0, "crucial": 1.0}
+    nuggets = [{"text": f"One {i}!", **({"importance": i} if i else {})} for i in weights]
+    found = read([{"query": "why", "qid": "q1", "nuggets": nuggets}])
+    assert found.items == [item(f"One {i}!", "nugget", weight=w) for i, w in weights.items()]
     assert found.notes == [
         "bank.jsonl:1: item 3: importance 'failed' is read as 'okay'",
         "bank.jsonl:1: item 5: importance 'crucial' is read as weight 1",
@@ -315,16 +273,8 @@ ARGUE = {
     },
 }
 ARGUE_ITEMS = [
-    (
-        "q1",
-        "",
-        f"q1/{md5('Where is it?')}",
-        "question",
-        "Where is it?",
-        ["in Peru", "in South America"],
-        1.0,
-    ),
-    ("q1", "", f"q1/{md5('It is old')}", "nugget", "It is old", None, 1.0),
+    item("Where is it?", answers=["in Peru", "in South America"]),
+    item("It is old", "nugget"),
 ]
 
 
@@ -347,7 +297,7 @@ def test_an_argue_bank_of_lists_is_the_same_bank(read):
     }
     assert read([listed]).items == ARGUE_ITEMS
     keyed = {"query_id": "q1", "nugget_bank": {"Where is it?": {"answers": ["in Peru"]}}}
-    assert read([keyed]).items == [(*ARGUE_ITEMS[0][:5], ["in Peru"], 1.0)]
+    assert read([keyed]).items == [item("Where is it?", answers=["in Peru"])]
 
 
 def test_a_ragtime_2026_bank_names_its_topic_in_the_metadata(read):
@@ -363,7 +313,7 @@ def test_a_ragtime_2026_bank_names_its_topic_in_the_metadata(read):
         ],
     }
     found = read([bank])
-    assert found.items == [(*ARGUE_ITEMS[0][:5], ["in Peru"], 3.0)]
+    assert found.items == [item("Where is it?", answers=["in Peru"], weight=3.0)]
     assert "joins its answers by AND" in found.notes[0]
 
 
@@ -444,25 +394,9 @@ def test_a_csv_bank_has_an_item_per_row(read):
         "bank.csv",
     )
     assert found.items == [
-        (
-            "q1",
-            "",
-            f"q1/{md5('Why, then?')}",
-            "question",
-            "Why, then?",
-            ["air", "small molecules"],
-            2.5,
-        ),
-        (
-            "q1",
-            "physics",
-            f"q1/physics/{md5('Blue scatters')}",
-            "nugget",
-            "Blue scatters",
-            None,
-            1.0,
-        ),
-        ("q2", "", "q2/mine", "nugget", "Sun compass", ["a|b", "c"], 1.0),
+        item("Why, then?", answers=["air", "small molecules"], weight=2.5),
+        item("Blue scatters", "nugget", facet="physics"),
+        item("Sun compass", "nugget", ["a|b", "c"], query="q2", own_id="q2/mine"),
     ]
     assert [item.line for item in found.found] == [2, 3, 5]
     assert len(found.notes) == 1
@@ -507,6 +441,13 @@ def test_a_csv_bank_may_come_from_a_spreadsheet_elsewhere(read):
 # --- TQA ----------------------------------------------------------------------------------------
 
 
+TQA_ANSWERS = {
+    "Who studies rocks?": "geologists",
+    "It is round.": "true",
+    "It is called _____": "gravity",
+}
+
+
 def tqa_question(text, answer, **choices):
     return {
         "beingAsked": {"processedText": text, "rawText": f"1. {text}"},
@@ -532,9 +473,8 @@ def test_a_tqa_lesson_is_a_query_and_its_answer_key_the_gold_answers(read):
     for content in ([lesson], json.dumps([lesson], indent=1), {"lessons": [lesson]}):
         found = read(content, "tqa.json")
         assert found.items == [
-            ("tqa2:L_0002", "", "NDQ_1", "question", "Who studies rocks?", ["geologists"], 1.0),
-            ("tqa2:L_0002", "", "NDQ_2", "question", "It is round.", ["true"], 1.0),
-            ("tqa2:L_0002", "", "NDQ_3", "question", "It is called _____", ["gravity"], 1.0),
+            item(text, answers=[answer], query="tqa2:L_0002", own_id=f"NDQ_{n}")
+            for n, (text, answer) in enumerate(TQA_ANSWERS.items(), start=1)
         ]
         assert len(found.left_out) == 1
         assert "question NDQ_4 is left out: its right answer 'e'" in found.left_out[0]
@@ -595,32 +535,3 @@ def test_whatever_stands_in_a_bank_it_is_read_or_rejected_with_a_reason(tmp_path
 
 
 # --- real banks ---------------------------------------------------------------------------------
-
-
-def test_the_demo_banks_are_read_without_a_remark():
-    found = Read(DEMO / "question_bank.jsonl")
-    assert len(found.items) == 74
-    assert {item.kind for item in found.found} == {"question"}
-    assert (found.left_out, found.notes) == ([], [])
-    found = Read(DEMO / "nugget_bank.jsonl")
-    assert len(found.items) == 40
-    assert (found.left_out, found.notes) == ([], [])
-
-
-@pytest.mark.skipif(missing_dl19() is not None, reason=str(missing_dl19()))
-def test_the_published_dl19_questions_are_read_without_a_remark():
-    found = Read(DL19 / "question_bank.jsonl.gz")
-    assert (len(found.items), found.left_out, found.notes) == (430, [], [])
-    assert all(i.item_id == item_id_of(i.query_id, i.facet_id, i.text) for i in found.found)
-
-
-@pytest.mark.skipif(missing_dl19() is not None, reason=str(missing_dl19()))
-def test_the_published_dl19_nuggets_are_read_with_their_oddities():
-    found = Read(DL19 / "nugget_bank.jsonl.gz")
-    assert len(found.items) == 461
-    assert found.left_out == []
-    repeated = [note for note in found.notes if "is listed" in note]
-    assert ["1117099/" in repeated[0], "1121709/" in repeated[1], len(repeated)] == [True, True, 2]
-    assert repeated[0].endswith("is listed 3 times: kept once")
-    assert repeated[1].endswith("is listed 2 times: kept once")
-    assert "topic 1121709 has 44 nuggets where others have 10: check it" in found.notes[0]

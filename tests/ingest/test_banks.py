@@ -21,6 +21,7 @@ BANK = [
     "q1,nugget,Blue scatters most,,",
     "q2,question,Do bees see the sun?,,0.5",
 ]
+KINDS = "question", "nugget", "question"
 ITEMS = (
     "select query_id, facet_id, item_id, kind, text, gold_answers, weight "
     "from lake.raw.rubric_items where collection = 'tiny' and bank = ? order by all"
@@ -54,57 +55,17 @@ def test_a_banks_items_go_into_the_lake_as_imported(tiny):
     done = bring(tiny)
     assert (done.n_items, done.n_queries, done.exit_code) == (3, 2, 0)
     assert done.snapshot == tiny.snapshot()
-    question, nugget = "What scatters light?", "Blue scatters most"
-    assert items(tiny) == sorted(
-        [
-            (
-                "q1",
-                "",
-                item_id_of("q1", "", question),
-                "question",
-                question,
-                ["air", "molecules"],
-                2.0,
-            ),
-            ("q1", "", item_id_of("q1", "", nugget), "nugget", nugget, None, 1.0),
-            (
-                "q2",
-                "",
-                item_id_of("q2", "", "Do bees see the sun?"),
-                "question",
-                "Do bees see the sun?",
-                None,
-                0.5,
-            ),
-        ],
-        key=lambda row: row[:3],
+    texts = "What scatters light?", "Blue scatters most", "Do bees see the sun?"
+    question, nugget, bees = (
+        (query, "", item_id_of(query, "", text), kind, text)
+        for query, kind, text in zip(("q1", "q1", "q2"), KINDS, texts, strict=True)
     )
+    landed = [(*question, ["air", "molecules"], 2.0), (*nugget, None, 1.0), (*bees, None, 0.5)]
+    assert items(tiny) == sorted(landed, key=lambda row: row[:3])
     assert tiny.rows(
         "select distinct origin, created_at <= finished_at and created_at >= started_at "
         "from lake.raw.rubric_items, lake.raw.pipeline_runs where command like 'import%'"
     ) == [("imported", True)]
-
-
-def test_the_commit_the_run_and_the_ledger_say_what_was_imported(tiny):
-    tiny.write("bank.csv", [*BANK, "q1,nugget,,,"])
-    done = bring(tiny)
-    assert tiny.rows(
-        f"select commit_message from lake.snapshots() where snapshot_id = {done.snapshot}"
-    ) == [("import bank tiny mine: 3 rubric items, 1 left out",)]
-    assert tiny.rows(
-        "select arguments, state, counts from lake.raw.pipeline_runs where command like 'import%'"
-    ) == [('["import", "bank"]', "done", '{"rubric_items": 3, "left_out": 1}')]
-    assert tiny.rows("select n_rows from lake.raw.ledger where target = 'tiny/bank/mine'") == [(3,)]
-
-
-def test_the_same_file_again_writes_nothing(tiny):
-    bring(tiny)
-    before = tiny.snapshot()
-    tiny.write("copy.csv", (tiny.folder / "bank.csv").read_bytes())
-    for file in ("bank.csv", "copy.csv"):
-        again = bring(tiny, file)
-        assert (again.n_items, again.snapshot, again.exit_code) == (0, None, 0)
-    assert tiny.snapshot() == before
 
 
 def test_a_changed_file_replaces_the_bank_in_one_commit_and_grades_stay(tiny):
@@ -127,45 +88,31 @@ def test_a_changed_file_replaces_the_bank_in_one_commit_and_grades_stay(tiny):
     ]
 
 
-def test_two_banks_stand_side_by_side(tiny):
-    bring(tiny)
-    tiny.write("other.csv", BANK[:2])
-    bring(tiny, "other.csv", "other")
-    assert (len(items(tiny)), len(items(tiny, "other"))) == (3, 1)
-
-
-def test_items_of_queries_the_collection_does_not_have_are_left_out_and_counted(tiny):
-    tiny.write("bank.csv", [*BANK, "q8,nugget,One,,", "q8,nugget,Two,,", "q9,nugget,Three,,"])
-    done = bring(tiny)
-    file = tiny.folder / "bank.csv"
+def test_items_of_queries_the_collection_does_not_have_come_in_when_their_query_does(tiny):
+    tiny.write("bank.csv", [*BANK, "q3,nugget,One,,", "q3,nugget,Two,,", "q9,nugget,Three,,"])
+    done, file = bring(tiny), tiny.folder / "bank.csv"
     assert (done.n_items, done.findings.n_left_out, done.exit_code) == (3, 3, 3)
     assert list(done.findings.lines(done.findings.left_out)) == [
-        f"{file}:5: the collection has no query 'q8': its 2 items are left out",
+        f"{file}:5: the collection has no query 'q3': its 2 items are left out",
         f"{file}:7: the collection has no query 'q9': its 1 item is left out",
     ]
-
-
-def test_items_come_in_when_their_query_does(tiny):
-    tiny.write("bank.csv", [*BANK, "q3,nugget,One,,"])
-    assert bring(tiny).n_items == 3
     topics = ["q1\twhy is the sky blue", "q2\thow do bees find home", "q3\tnew"]
     tiny.write("topics.tsv", topics)
     assert tiny.ingest().exit_code == 0
-    assert (bring(tiny).n_items, bring(tiny).snapshot) == (4, None)
+    assert (bring(tiny).n_items, bring(tiny).snapshot) == (5, None)
 
 
 def test_a_bank_from_which_nothing_can_be_used_is_rejected_whole(tiny):
     bring(tiny)
     before = tiny.snapshot()
-    tiny.write("far.csv", [BANK[0], "q8,nugget,One,,"])
-    with pytest.raises(Rejected, match="Is this the right collection"):
-        bring(tiny, "far.csv")
-    tiny.write("blank.csv", [BANK[0], "q1,nugget,,,"])
-    with pytest.raises(Rejected, match="Fix these lines"):
-        bring(tiny, "blank.csv")
-    tiny.write("header.csv", BANK[:1])
-    with pytest.raises(Rejected, match="the bank holds no items"):
-        bring(tiny, "header.csv")
+    for lines, why in (
+        ([BANK[0], "q8,nugget,One,,"], "Is this the right collection"),
+        ([BANK[0], "q1,nugget,,,"], "Fix these lines"),
+        (BANK[:1], "the bank holds no items"),
+    ):
+        tiny.write("bad.csv", lines)
+        with pytest.raises(Rejected, match=why):
+            bring(tiny, "bad.csv")
     assert (tiny.snapshot(), len(items(tiny))) == (before, 3)
 
 
@@ -176,29 +123,6 @@ def test_a_bank_made_here_is_not_replaced_by_an_import(tiny):
     with pytest.raises(BadInput, match="from another source \\(generated\\)"):
         bring(tiny)
     assert len(items(tiny)) == 3
-
-
-def test_wrong_usage_is_said(tiny):
-    for arguments, why in (
-        ({"collection": "tinny"}, "Did you mean 'tiny'"),
-        ({"name": "../mine"}, "cannot be used as a name"),
-        ({"file": "none.csv"}, "no such file"),
-    ):
-        with pytest.raises(BadInput, match=why):
-            bring(tiny, **arguments)
-
-
-@pytest.mark.skipif(missing_dl19() is not None, reason=str(missing_dl19()))
-def test_the_published_dl19_banks_go_into_their_collection(tiny):
-    lines = (DL19 / "topics.tsv").read_text().splitlines()
-    rows = [("tiny", *line.split("\t")) for line in lines]
-    tiny.lake.connection.executemany(
-        "insert into lake.raw.queries (collection, query_id, text) values (?, ?, ?)", rows
-    )
-    questions = bring(tiny, DL19 / "question_bank.jsonl.gz", "questions")
-    nuggets = bring(tiny, DL19 / "nugget_bank.jsonl.gz", "nuggets")
-    assert (questions.n_items, questions.n_queries, questions.exit_code) == (430, 43, 0)
-    assert (nuggets.n_items, nuggets.n_queries, nuggets.exit_code) == (461, 43, 0)
 
 
 # --- the command --------------------------------------------------------------------------------
@@ -220,51 +144,21 @@ def test_the_command_imports_what_it_can_and_leaves_with_3(tiny):
     assert (process.returncode, process.stdout) == (0, "bank.csv: unchanged, nothing to do\n")
 
 
-def test_the_command_answers_in_json(tiny):
-    tiny.write("bank.csv", [*BANK, "q9,nugget,One,,"])
-    process = tiny.gradelake("import", "bank", "tiny", "bank.csv", "--name", "mine", "--json")
-    assert (process.returncode, process.stderr) == (3, "")
-    message = "the collection has no query 'q9': its 1 item is left out"
-    assert json.loads(process.stdout) == {
-        "bank": "mine",
-        "written": 3,
-        "queries": 2,
-        "snapshot": tiny.snapshot(),
-        "n_left_out": 1,
-        "left_out": [{"file": "bank.csv", "line": 5, "message": message}],
-        "notes": [],
-    }
-
-
-def test_the_command_rejects_what_is_no_bank_with_2(tiny):
-    process = tiny.gradelake("import", "bank", "tiny", "nist.qrels", "--name", "mine")
-    assert process.returncode == 2
-    assert process.stderr.splitlines()[0] == "error: nist.qrels: this is not a rubric bank"
-    assert items(tiny) == []
-
-
 # --- export -------------------------------------------------------------------------------------
 
+QUOTED = {"question_text": 'He said, "why?"\nTwice', "gold_answers": ["a|b", "c\\", "\\|", "ü, 雪"]}
 AWKWARD = [
-    {
-        "query_id": "q2",
-        "query_text": "x",
-        "facet_id": "f/1",
+    {"query_id": "q2", "query_text": "x", "facet_id": "f/1"}
+    | {
         "items": [
-            {
-                "question_text": 'He said, "why?"\nTwice',
-                "gold_answers": ["a|b", "c\\", "\\|", "ü, 雪"],
-            },
+            QUOTED,
             {"nugget_text": "Carriage\r\nreturn", "weight": 0.1},
             {"nugget_text": "Half\ra return"},
             {"nugget_text": "Weightless", "nugget_id": "q2/f/1/mine", "weight": 0},
-        ],
+        ]
     },
-    {
-        "query_id": "q1",
-        "query_text": "x",
-        "items": [{"question_text": "=1+1; a\tb", "weight": 1e-7}, {"nugget_text": "'quoted'"}],
-    },
+    {"query_id": "q1", "query_text": "x"}
+    | {"items": [{"question_text": "=1+1; a\tb", "weight": 1e-7}, {"nugget_text": "'quoted'"}]},
 ]
 
 
@@ -280,33 +174,6 @@ def test_an_exported_bank_comes_back_as_it_was(tiny):
         first = (tiny.folder / file).read_bytes()
         write_bank(tiny.lake, "tiny", back, format_, tiny.folder / file)
         assert (tiny.folder / file).read_bytes() == first
-
-
-def test_a_workbench_file_has_a_line_per_query_facet_and_kind(tiny):
-    bring(tiny)
-    write_bank(tiny.lake, "tiny", "mine", "workbench", tiny.folder / "out.jsonl.gz")
-    lines = gzip.decompress((tiny.folder / "out.jsonl.gz").read_bytes()).decode().splitlines()
-    banks = [json.loads(line) for line in lines]
-    assert [list(bank["items"][0])[1] for bank in banks] == [
-        "nugget_id",
-        "question_id",
-        "question_id",
-    ]
-    question = "What scatters light?"
-    assert banks[1] == {
-        "query_id": "q1",
-        "query_text": "why is the sky blue",
-        "test_collection": "tiny",
-        "items": [
-            {
-                "query_id": "q1",
-                "question_id": item_id_of("q1", "", question),
-                "question_text": question,
-                "gold_answers": ["air", "molecules"],
-                "weight": 2.0,
-            }
-        ],
-    }
 
 
 def test_a_csv_file_has_a_row_per_item(tiny):
@@ -353,16 +220,12 @@ def in_order(lines) -> list:
     return sorted(lines, key=lambda line: json.dumps(line, sort_keys=True))
 
 
+PUBLISHED = [REPOSITORY / "ingest/demo/question_bank.jsonl"]
+PUBLISHED += [DL19 / f"{kind}_bank.jsonl.gz" for kind in ("question", "nugget")]
+
+
 @pytest.mark.parametrize(
-    "file",
-    [
-        "cary3.jsonl",
-        REPOSITORY / "ingest/demo/question_bank.jsonl",
-        REPOSITORY / "ingest/demo/nugget_bank.jsonl",
-        DL19 / "question_bank.jsonl.gz",
-        DL19 / "nugget_bank.jsonl.gz",
-    ],
-    ids=lambda file: "/".join(Path(file).parts[-2:]),
+    "file", ["cary3.jsonl", *PUBLISHED], ids=lambda file: "/".join(Path(file).parts[-2:])
 )
 def test_a_bank_is_written_as_it_was_published(tiny, file):
     if DL19 in Path(file).parents and missing_dl19():

@@ -1,6 +1,5 @@
 """`gradelake import judgments`: a CSV that people filled in becomes an assessor's judgments."""
 
-import json
 from contextlib import closing
 
 import pytest
@@ -70,12 +69,6 @@ def test_a_sample_keeps_how_each_pair_was_drawn_judged_or_not(ingested):
         ("pair-1", "judge:Sun", "pair", "q1", "p2", "s2", 4, 0.25, 10),
         ("pair-1", "judge:Sun", "pair", "q2", "p3", "s1", 6, 0.5, 10),
     ]
-
-
-def test_the_same_file_again_writes_nothing(ingested):
-    before = bring(ingested, SAMPLE).snapshot
-    assert bring(ingested).snapshot is None
-    assert ingested.snapshot() == before
 
 
 def test_a_fuller_file_replaces_what_it_brought_before(ingested):
@@ -186,7 +179,10 @@ def test_judgments_above_the_scale_are_noted(ingested):
         ([SAMPLE[0], SAMPLE[1].replace(",pair,", ",pear,")], ":2: unit 'pear' is not what was e"),
         ([*SAMPLE[:2], SAMPLE[3].replace("pair-1", "pair-2")], ":3: sample 'pair-2' differs from"),
         ([*SAMPLE[:2], SAMPLE[3].replace(",6,", ",7,")], ":3: stratum_size 7 differs from the fir"),
+        ([SAMPLE[0], SAMPLE[3].replace(",6,", f",{'9' * 400},")], ":2: stratum_size '999"),
         ([], ": the file is empty"),
+        ([",,,", ",", ""], ": every cell is empty"),
+        (["x" * 200_000], ":1: no column query_id and no column passage_id and no column judgment"),
         ([PLAIN[0], 'q1,sky,p1,"Text,2'], ":2: a row that cannot be read begins here"),
     ],
 )
@@ -197,38 +193,6 @@ def test_a_faulty_file_is_rejected_by_line_and_nothing_lands(judged, lines, wron
     assert caught.value.lines()[0].startswith(f"{judged.folder}/new.csv{wrong}")
     assert judged.snapshot() == before
     assert judgments(judged) == [("q1", "p1", 2), ("q2", "p3", 0)]
-
-
-@pytest.mark.parametrize(
-    ("changes", "wrong"),
-    [
-        ({"collection": "tinny"}, "the lake has no collection 'tinny'\n  Did you mean 'tiny'?"),
-        ({"assessor": "a/b"}, "--assessor: 'a/b' cannot be used as a name"),
-        ({"name": "gone.csv"}, "gone.csv: no such file"),
-    ],
-)
-def test_wrong_names_are_bad_input(judged, changes, wrong):
-    with pytest.raises(BadInput) as caught:
-        bring(judged, **changes)
-    assert wrong in str(caught.value)
-
-
-def test_the_command_imports_and_answers_in_json(ingested):
-    ingested.write("done.csv", SAMPLE)
-    command = ("import", "judgments", "tiny", "done.csv", "--assessor", "ann", "--json")
-    process = ingested.gradelake(*command)
-    assert (process.returncode, process.stderr) == (0, "")
-    assert json.loads(process.stdout) == {
-        "assessor": "ann",
-        "sample": "pair-1",
-        "written": 2,
-        "not_judged_yet": 1,
-        "changed": 0,
-        "snapshot": ingested.snapshot(),
-        "warnings": [],
-    }
-    process = ingested.gradelake(*command[:-1])
-    assert process.stdout == "done.csv: unchanged, nothing to do\n"
 
 
 def test_the_next_ingest_does_not_wonder_whose_judgments_they_are(ingested):
@@ -244,30 +208,3 @@ def test_a_query_with_a_drawn_passage_cannot_be_taken_out(ingested):
     bring(ingested, [*SAMPLE, "q3,sea,p3,Text,,pair-1,judge:Sun,pair,s1,6,0.5,10"])
     ingested.write("topics.tsv", ["q1\tsky", "q2\tbees"])
     assert "query 'q3' is gone, but 1 review sample names it" in said(ingested.ingest())
-
-
-# --- found by malformed files (test_malformed.py) -------------------------------------------------
-
-
-@pytest.mark.parametrize("content", [",,,\n,\n", '""\n', "\x1c,\n"])
-def test_a_csv_without_a_filled_cell_is_refused(ingested, content):
-    ingested.write("done.csv", content)
-    with pytest.raises(Rejected, match=r"done\.csv: (every cell is empty|the file is empty)"):
-        bring(ingested)
-
-
-def test_a_passage_of_any_length_may_stand_in_the_csv(ingested):
-    assert bring(ingested, [HEADER, f"q1,sky,p1,{'long ' * 50_000},2"]).written == 1
-
-
-def test_a_header_of_any_length_is_told_to_lack_its_columns(ingested):
-    with pytest.raises(Rejected, match=r"done\.csv:1: no column query_id and no column passage_id"):
-        bring(ingested, ["x" * 200_000])
-
-
-def test_a_stratum_larger_than_any_collection_is_refused(ingested):
-    lines = [SAMPLE[0], SAMPLE[3].replace(",6,", f",{'9' * 400},")]
-    with pytest.raises(
-        Rejected, match=r"done\.csv:2: stratum_size '999.* is not what was exported"
-    ):
-        bring(ingested, lines)

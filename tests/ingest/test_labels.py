@@ -1,8 +1,5 @@
 """`gradelake import labels`: a qrels-style file becomes a direct judge's grades."""
 
-import json
-from contextlib import closing
-
 import pytest
 
 from gradelake.ingest.collections.labels import import_labels, judge_id
@@ -10,7 +7,6 @@ from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.problems import Rejected
-from tests.ingest.conftest import new_tiny, said
 
 GRADES = (
     "select query_id, passage_id, item_id, grade, status from lake.raw.grades "
@@ -25,15 +21,6 @@ LABELS = ["q1 0 p1 3", "q1 0 p2 0", "q2 0 p9 1"]
 def judged(ingested):
     ingested.write("Sun.qrels", LABELS)
     return ingested
-
-
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory, tiny_lake):
-    """A project with a judge's labels, for all tests that must leave it as it is."""
-    with closing(new_tiny(tmp_path_factory.mktemp("judged") / "project", tiny_lake)) as tiny:
-        tiny.write("Sun.qrels", LABELS)
-        bring(tiny)
-        yield tiny
 
 
 def bring(tiny, name="Sun.qrels", judge="Sun", collection="tiny", max_label=None):
@@ -69,19 +56,6 @@ def test_labels_become_one_grader_and_its_grades_without_an_item(judged):
     ) == [(None, None, None, None, True)]
 
 
-def test_the_commit_and_the_run_say_what_was_imported(judged):
-    snapshot = bring(judged).snapshot
-    assert judged.rows(
-        f"select commit_message from lake.snapshots() where snapshot_id = {snapshot}"
-    ) == [("import labels tiny Sun: 3 labels",)]
-    assert judged.rows(
-        "select arguments, state, counts from lake.raw.pipeline_runs where command like 'import%'"
-    ) == [('["import", "labels"]', "done", '{"labels": 3}')]
-    assert judged.rows("select n_rows from lake.raw.ledger where target = 'tiny/labels/Sun'") == [
-        (3,)
-    ]
-
-
 def test_the_top_of_the_scale_may_be_stated_and_no_label_is_above_it(judged):
     bring(judged)
     assert bring(judged, max_label=4).written == 3
@@ -94,15 +68,6 @@ def test_the_top_of_the_scale_may_be_stated_and_no_label_is_above_it(judged):
     judged.write("Sun.qrels", ["q1 0 p1 1"])
     bring(judged)
     assert graders(judged)[0][2:4] == (0, 4)
-
-
-def test_the_same_file_again_writes_nothing(judged):
-    bring(judged)
-    before = judged.snapshot()
-    assert bring(judged).snapshot is None
-    judged.write("copy.qrels", (judged.folder / "Sun.qrels").read_bytes())
-    assert bring(judged, "copy.qrels").snapshot is None
-    assert judged.snapshot() == before
 
 
 def test_a_changed_file_replaces_the_judges_labels_in_one_commit(judged):
@@ -153,77 +118,3 @@ def test_a_judge_of_two_collections_is_one_grader_with_the_scale_of_both(judged)
     assert [row[:4] for row in graders(judged)] == [("Sun", "imported", -2, 3)]
     assert len(grades(judged)) == 3
     assert len(grades(judged, collection="two")) == 2
-
-
-def test_a_query_that_only_a_judge_names_cannot_be_taken_out(judged):
-    judged.write("topics.tsv", ["q1\tsky", "q2\tbees", "q3\tsea"])
-    judged.ingest()
-    judged.write("Sun.qrels", ["q3 0 p1 1"])
-    bring(judged)
-    judged.write("topics.tsv", ["q1\tsky", "q2\tbees"])
-    assert "topics.tsv: query 'q3' is gone, but 1 grade names it" in said(judged.ingest())
-
-
-def test_labels_repeated_without_conflict_are_kept_once_with_a_note(judged):
-    judged.write("Sun.qrels", ["q1 0 p1 3", "q1 0 p1 3"])
-    done = bring(judged)
-    assert done.written == 1
-    assert done.warnings == [f"{judged.folder}/Sun.qrels: 1 repeated line, kept once"]
-
-
-@pytest.mark.parametrize(
-    ("lines", "wrong"),
-    [
-        (["q1 0 p1 3", "q7 0 p1 3", "q7 0 p2 3"], ":2: unknown query 'q7' (2 lines)"),
-        (["q1 0 p1 3", "q1 0 p2 good"], ":2: relevance 'good' is not a whole number"),
-        (["q1 0 p1 3", "q1 0 p1 2"], ":2: query 'q1', passage 'p1' is judged 2 here and 3 on"),
-        (["q1 0 p1 3", "q1 p1 3"], ":2: 3 columns instead of 4"),
-        ([], ": the file is empty"),
-    ],
-)
-def test_a_faulty_file_is_rejected_by_line_and_the_old_labels_stay(imported, lines, wrong):
-    before = imported.snapshot()
-    imported.write("new.qrels", lines)
-    with pytest.raises(Rejected) as caught:
-        bring(imported, "new.qrels")
-    assert caught.value.lines()[0].startswith(f"{imported.folder}/new.qrels{wrong}")
-    assert imported.snapshot() == before
-    assert len(grades(imported)) == 3
-
-
-@pytest.mark.parametrize(
-    ("changes", "wrong"),
-    [
-        ({"collection": "tinny"}, "the lake has no collection 'tinny'\n  Did you mean 'tiny'?"),
-        ({"judge": "Sun/Ma"}, "--judge: 'Sun/Ma' cannot be used as a name"),
-        ({"judge": ""}, "--judge: '' cannot be used as a name"),
-        ({"name": "gone.qrels"}, "gone.qrels: no such file\n  Name a file in TREC qrels format."),
-    ],
-)
-def test_wrong_names_are_bad_input(imported, changes, wrong):
-    before = imported.snapshot()
-    with pytest.raises(BadInput) as caught:
-        bring(imported, **changes)
-    assert wrong in str(caught.value)
-    assert imported.snapshot() == before
-
-
-def test_the_command_imports_and_answers_in_json(judged):
-    process = judged.gradelake("import", "labels", "tiny", "Sun.qrels", "--judge", "Sun", "--json")
-    assert (process.returncode, process.stderr) == (0, "")
-    assert json.loads(process.stdout) == {
-        "judge": "Sun",
-        "written": 3,
-        "snapshot": judged.snapshot(),
-        "warnings": [],
-    }
-
-
-def test_the_command_reports_a_faulty_file_by_line_and_leaves_with_2(judged):
-    judged.write("Sun.qrels", ["q1 0 p1 3", "q7 0 p1 3"])
-    process = judged.gradelake("import", "labels", "tiny", "Sun.qrels", "--judge", "Sun")
-    assert process.returncode == 2
-    assert process.stderr.splitlines() == [
-        "error: Sun.qrels:2: unknown query 'q7' (1 line)",
-        "  what to do: Add these queries to the collection's topics, or remove the lines.",
-    ]

@@ -64,15 +64,7 @@ REFUSED = {
                 f"score {score!r} is not a finite number",
             )
             for score in (
-                "high",
-                "nan",
-                "-inf",
-                "Infinity",
-                "1e400",
-                "1,5",
-                "1_000",
-                "0x10",
-                "\uff11",
+                *("high", "nan", "-inf", "Infinity", "1e400", "1,5", "1_000", "0x10", "\uff11"),
             )
         ),
         *(
@@ -267,6 +259,7 @@ def test_all_that_is_wrong_with_a_file_is_told_together(tmp_path):
         list(read_run(tags, "a.run"))
     assert [problem.line for problem in caught.value.problems] == list(range(1, 11))
     assert caught.value.total == 40
+    assert caught.value.lines()[10] == "a.run: and 30 more like these"
 
 
 def test_lines_are_counted_whatever_ends_them_and_stands_before_them(tmp_path):

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import gradelake
+from tests import lakes
 from tests.command_line import gradelake as command
 from tests.documentation.pages import blocks
-from tests.lakes import DL19_JUDGES, write_dl19_config
-from tests.places import DL19, LLMJUDGE, missing_dl19, missing_llmjudge
+from tests.lakes import copy_of, kept
+from tests.places import LLMJUDGE, missing_dl19, missing_llmjudge
 from tests.projects import project
 from tests.published import CORRELATIONS, KAPPAS, LLMJUDGE_KAPPAS
 
@@ -52,18 +53,13 @@ def tables(folder: Path) -> Iterator[str]:
 
 def make_dl19(folder: Path) -> None:
     """A lake with TREC DL 2019, RUBRIC's labels and banks of it, and the page's graders."""
-    write_dl19_config(folder)
+    copy_of(kept("dl19", lakes.make_dl19), folder)
     (settings,) = (block.text for block in blocks(PAGE) if block.language == "toml")
     with (folder / "gradelake.toml").open("a", encoding="utf-8") as file:
         file.write(settings)
-    command(folder, "ingest", "dl19")
-    for judge, file in DL19_JUDGES.items():
-        labels = DL19 / "labels" / f"{file}.qrels"
-        command(folder, "import", "labels", "dl19", labels, "--judge", judge)
     for kind in ("question", "nugget"):
         bank = DL19 / f"{kind}_bank.jsonl.gz"
         command(folder, "import", "bank", "dl19", bank, "--name", f"{kind}s")
-    command(folder, "build")
 
 
 def dl19_figures(folder: Path) -> Iterator[str]:

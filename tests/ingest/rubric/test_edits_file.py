@@ -57,13 +57,6 @@ def test_rows_are_read_with_their_lines(project):
     assert edits_file.newest_version(rows, "other") == 0
 
 
-def test_without_a_file_the_rows_of_the_package_hold(project):
-    assert (
-        len(edits_file.read(project))
-        == len((seeds.PACKAGED / edits_file.NAME).read_text().splitlines()) - 1
-    )
-
-
 def test_a_file_that_cannot_be_read_is_refused_by_line(project):
     for content, problem in (
         ("rubric_version,collection\n", ":1: the first line is not the header"),
@@ -76,16 +69,12 @@ def test_a_file_that_cannot_be_read_is_refused_by_line(project):
         assert f"rubric_edits.csv{problem}" in refused(project)
 
 
-def test_the_file_is_made_with_its_header(project):
-    add(project, row(rubric_version="1", action="drop"))
-    assert kept(project) == f"{HEADER}\n1,,,,drop,,,,,,,,\n"
-
-
 def test_rows_that_come_with_the_package_are_copied_first(project, tmp_path, monkeypatch):
     packaged = tmp_path / "packaged"
     packaged.mkdir()
     (packaged / edits_file.NAME).write_text(f"{HEADER}\n{DROP}\n")
     monkeypatch.setattr(seeds, "PACKAGED", packaged)
+    assert [each["action"] for each in edits_file.read(project)] == ["drop"]
     add(project, row(rubric_version="2", action="drop"))
     assert kept(project) == f"{HEADER}\n{DROP}\n2,,,,drop,,,,,,,,\n"
 

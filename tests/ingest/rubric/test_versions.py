@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from gradelake.sql.lake.transaction import author
 from tests.ingest.rubric.conftest import BEES, BLUE, LIGHT, SKY, Edited, line_of, without
 
 pytestmark = pytest.mark.slow
@@ -83,8 +84,6 @@ def test_show_says_what_a_version_did_to_each_item(edited):
 
 
 def test_show_lists_what_is_no_longer_in_force_and_why(edited):
-    from gradelake.sql.lake.transaction import author
-
     gone = {item["text"]: item["why"] for item in shown(edited, "q1")["dropped"]}
     assert gone == {
         SKY: f"reworded in version 1 by {author()}: first",
