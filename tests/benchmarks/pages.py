@@ -18,9 +18,9 @@ from rich.table import Table
 from tests.benchmarks.leaderboards import command, console
 from tests.benchmarks.waits import GRADER
 from tests.browser import chromium
-from tests.end_to_end.llmjudge import Published, make_lake
 from tests.lakes import DL19_JUDGES, make_graded_demo, write_dl19_config
 from tests.places import DL19, missing_dl19, missing_llmjudge
+from tests.tools.reproduce import make_llmjudge
 
 LOOKS = 5
 WATCH = """
@@ -63,7 +63,7 @@ def reports(place: Path) -> list[Path]:
     if not missing_dl19():
         makers["dl19"] = make_dl19
     if not missing_llmjudge():
-        makers["llmjudge"] = lambda folder: folder.mkdir() or make_lake(folder, Published())
+        makers["llmjudge"] = make_llmjudge
     for name, make in makers.items():
         make(place / name)
         command(place / name, "report", name, "-o", str(place / f"{name}.html"))

@@ -16,7 +16,7 @@ from tests import lakes
 from tests.command_line import gradelake as command
 from tests.documentation.pages import blocks
 from tests.lakes import copy_of, kept
-from tests.places import LLMJUDGE, missing_dl19, missing_llmjudge
+from tests.places import DL19, LLMJUDGE, missing_dl19, missing_llmjudge
 from tests.projects import project
 from tests.published import CORRELATIONS, KAPPAS, LLMJUDGE_KAPPAS
 
