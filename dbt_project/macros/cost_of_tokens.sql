@@ -17,7 +17,7 @@
 {%- endmacro %}
 
 {# The tokens of grades, summed, and those of them that batches of the provider took: beside it goes
-   `left join submissions on grades.batch_id = submissions.submission_id`, where any may have been
+   `left join submissions on grades.run_id = submissions.submission_id`, where any may have been
    in one. An engine of one's own may not count. #}
 {% macro summed_tokens(in_batch='submissions.submission_id is not null') -%}
     cast(coalesce(sum(grades.prompt_tokens), 0) as bigint) as prompt_tokens,

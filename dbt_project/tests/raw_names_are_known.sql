@@ -13,8 +13,8 @@ grades as (
     select * from {{ source('raw', 'grades') }}
 ),
 
-grading_batches as (
-    select * from {{ source('raw', 'grading_batches') }}
+grading_runs as (
+    select * from {{ source('raw', 'grading_runs') }}
 ),
 
 queries as (
@@ -52,10 +52,10 @@ named as (
     from grades
     union all by name
     select distinct
-        'grading_batches' as raw_table,
+        'grading_runs' as raw_table,
         collection,
         grader_id
-    from grading_batches
+    from grading_runs
 )
 
 select

@@ -98,11 +98,11 @@ class Import(FileImport):
         if run_id is None:
             return set()
         rows = self.lake.rows(
-            "select distinct grader_id from lake.raw.grades where collection = ? and batch_id = ?",
+            "select distinct grader_id from lake.raw.grades where collection = ? and run_id = ?",
             self.collection,
             run_id,
         )
-        self.transaction.delete("grades", collection=self.collection, batch_id=run_id)
+        self.transaction.delete("grades", collection=self.collection, run_id=run_id)
         return {grader_id for (grader_id,) in rows}
 
     def _passages(self) -> None:

@@ -24,7 +24,7 @@ RATING_MAX = 5  # questions and nuggets are rated 0 to 5
 
 # columns of raw.graders that a file can bring; created_at travels as ISO text
 GRADER_COLUMNS = tuple(name for name in contract("graders").columns if name != "label_rubric_id")
-# columns of raw.grades that a file can bring; collection and batch_id belong to the lake
+# columns of raw.grades that a file can bring; collection and run_id belong to the lake
 GRADES: dict[str, pl.DataType | type[pl.DataType]] = {
     "grader_id": pl.String,
     "query_id": pl.String,
@@ -80,7 +80,7 @@ class Rows:
         self.judgments = transaction.staged("judgments", JUDGMENTS)
         self.rankings = transaction.staged("run_entries")
         self.brought_along = transaction.staged("brought_along")
-        of_lake = {"collection": collection, "batch_id": transaction.run_id}
+        of_lake = {"collection": collection, "run_id": transaction.run_id}
         self._constants: dict[str, dict[str, Any]] = {
             "grades": of_lake | {"graded_at": pl.lit(self.now, GRADES["graded_at"])},
             "restored": of_lake,

@@ -122,8 +122,8 @@ class Plan:
             return None
         return self.lake.value(
             "select sum(ok + unanswerable + defaulted + failed) / nullif(sum(wall_seconds), 0) "
-            "from lake.raw.grading_batches where grader_id = getvariable('grader_id') "
-            "and batch_id not in (select submission_id from lake.raw.submissions)"
+            "from lake.raw.grading_runs where grader_id = getvariable('grader_id') "
+            "and run_id not in (select submission_id from lake.raw.submissions)"
         )
 
     def chunks(self) -> Iterator[Chunk]:

@@ -25,10 +25,12 @@ _OK = tuple(Reading(grade, "ok") for grade in range(10))
 
 
 def graded(grade: int) -> Reading:
+    """A reply that states a grade."""
     return _OK[grade]
 
 
 def failed(why: str) -> Reading:
+    """A reply without a grade."""
     return Reading(None, "failed", error=why)
 
 

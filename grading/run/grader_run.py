@@ -29,7 +29,7 @@ class Run:
     """What a run planned, did and left."""
 
     totals: Totals
-    batch_id: str
+    run_id: str
     recovered: int = 0  # pairs of an interrupted run, committed without asking the model again
     retried: int = 0  # failed pairs that were given another chance
     planned: int = 0
@@ -132,7 +132,7 @@ def grade(
             )
         plan, retried = _planned(lake, request, retry_failed)
         planned = time.monotonic() - started
-        run = Run(plan.totals, committer.batch_id, recovered, retried, counts=committer.counts)
+        run = Run(plan.totals, committer.run_id, recovered, retried, counts=committer.counts)
         run.plan_seconds = planned
         run.price = price
         run.planned = plan.totals.missing
@@ -158,7 +158,6 @@ def work(
 ) -> None:
     """Have a plan's chunks graded and committed; `run` counts them. What may stop it, and what it
     raises: as `grade`; `deadline` is of `time.monotonic()`."""
-
     chunks: Iterator[Chunk] = plan.chunks()
     spending = None
     if max_cost is not None and run.price:
@@ -219,7 +218,7 @@ def _in_batches(request: Request, batches: BatchRun, retry_failed: bool, wait: b
     committer, done, lake = batches.committer, batches.done, batches.lake
     batches.settle(retry_failed)
     plan, retried = _planned(lake, request, retry_failed)
-    run = Run(plan.totals, committer.batch_id, retried=retried, price=batches.price, batched=done)
+    run = Run(plan.totals, committer.run_id, retried=retried, price=batches.price, batched=done)
     try:
         _submit(committer, batches, plan, run)
         while wait and done.under_way and not batches.is_over():

@@ -71,7 +71,7 @@ def run_as_object(request: Request, run: "Run") -> dict[str, Any]:
         "collection": request.collection,
         "grader": request.grader.name,
         "grader_id": request.grader.grader_id,
-        "batch_id": run.batch_id,
+        "run_id": run.run_id,
         "missing": run.totals.missing,
         "planned": run.planned,
         "left": run.left,

@@ -21,14 +21,15 @@ class Graded:
     notes: list[str] = field(default_factory=list)  # of the engine, for people
 
 
-def shared_mark(staging: Path, batch_id: str) -> Path:
+def shared_mark(staging: Path, run_id: str) -> Path:
     """The file by which a worker knows the run's own staging folder. On another machine a folder
     of the same name may be there, and the driver would never find the answers there."""
-    return staging / f".{batch_id}.run"
+    return staging / f".{run_id}.run"
 
 
-def is_shared(staging: Path, batch_id: str) -> bool:
-    return os.path.exists(shared_mark(staging, batch_id)) and os.access(staging, os.W_OK)
+def is_shared(staging: Path, run_id: str) -> bool:
+    """Whether this is the run's own staging folder, and can be written."""
+    return os.path.exists(shared_mark(staging, run_id)) and os.access(staging, os.W_OK)
 
 
 def to_parquet(rows: pl.DataFrame) -> bytes:

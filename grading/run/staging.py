@@ -34,14 +34,14 @@ class Committer:
         lake: Lake,
         grader: Grader,
         collection: str,
-        batch_id: str | None = None,
+        run_id: str | None = None,
         began_at: datetime | None = None,
     ):
-        """`batch_id`, `began_at`: of a run that began before this process."""
+        """`run_id`, `began_at`: of a run that began before this process."""
         self.lake = lake
         self.grader = grader
         self.collection = collection
-        self.batch_id = batch_id or uuid.uuid4().hex
+        self.run_id = run_id or uuid.uuid4().hex
         self.staging = grading_folder(lake.project) / f"{grader.grader_id}{self.waits_in}"
         self.staging.mkdir(parents=True, exist_ok=True)
         self.planned = 0
@@ -83,18 +83,18 @@ class Committer:
             self.grader.register(transaction)
             # the grader's lock is ours: what still says that it runs was killed
             transaction.run(
-                "update {lake}.raw.grading_batches set state = 'failed' "
+                "update {lake}.raw.grading_runs set state = 'failed' "
                 "where grader_id = ? and state = 'running'",
                 self.grader.grader_id,
             )
             self.account(transaction, "running")
             transaction.say(planned_pairs=planned)
         self.began = True
-        shared_mark(self.staging, self.batch_id).touch()
+        shared_mark(self.staging, self.run_id).touch()
 
     def worker(self) -> Worker:
         """What grades for this run, without an engine yet."""
-        return Worker(self.grader, self.collection, self.staging, self.batch_id)
+        return Worker(self.grader, self.collection, self.staging, self.run_id)
 
     def reuse(self, missing: int) -> None:
         """Copy the grades of pairs whose very prompt was answered before (`plan_reusable`)."""
@@ -110,7 +110,7 @@ class Committer:
                         mine.query_id as query_id, mine.text_sha256 as passage_sha256,
                         mine.query_sha256 as query_sha256,
                         0 as prompt_tokens, 0 as cached_tokens, 0 as completion_tokens,
-                        $1 as batch_id, $2 as graded_at
+                        $1 as run_id, $2 as graded_at
                     )
                 from plan_reusable
                 inner join plan_passages as mine using (passage_no)
@@ -131,13 +131,13 @@ class Committer:
                     known.grader_id = getvariable('grader_id')
                     and known.collection = getvariable('collection')
                 """,
-                self.batch_id,
+                self.run_id,
                 utc_now(),
             )
             copied = dict(
                 self.lake.rows(
-                    "select status, count(*) from lake.raw.grades where batch_id = ? group by 1",
-                    self.batch_id,
+                    "select status, count(*) from lake.raw.grades where run_id = ? group by 1",
+                    self.run_id,
                 )
             )
             n_rows = sum(copied.values())
@@ -166,7 +166,7 @@ class Committer:
     def finish(self, state: str) -> None:
         """Commit what waits, and how the run ended: done, stopped or failed. No worker is at work
         any more."""
-        shared_mark(self.staging, self.batch_id).unlink(missing_ok=True)
+        shared_mark(self.staging, self.run_id).unlink(missing_ok=True)
         self._discard_unfinished()
         if self.began:
             self._commit(state, wait=True)
@@ -221,10 +221,10 @@ class Committer:
 
     def account(self, transaction: Transaction, state: str) -> None:
         """The batch's row, as of now."""
-        transaction.delete("grading_batches", batch_id=self.batch_id)
+        transaction.delete("grading_runs", run_id=self.run_id)
         counts = self.counts
         row = {
-            "batch_id": self.batch_id,
+            "run_id": self.run_id,
             "grader_id": self.grader.grader_id,
             "collection": self.collection,
             "planned": self.planned,
@@ -236,7 +236,7 @@ class Committer:
             "state": state,
             "notes": list(self.notes) or None,
         }
-        transaction.insert("grading_batches", pl.DataFrame([row]))
+        transaction.insert("grading_runs", pl.DataFrame([row]))
 
 
 def not_in_the_lake(lake: Lake, table: str, rows: pl.DataFrame) -> pl.DataFrame:

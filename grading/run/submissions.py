@@ -216,7 +216,7 @@ class Submissions:
     ) -> pl.DataFrame:
         numbered = pairs.select(*PAIR, pl.col("prompt_no").cast(pl.UInt32), "is_leader")
         asks = pairs.filter("is_leader").select("gold_answers")
-        chunk = Chunk(committer.batch_id, numbered, asks).part(list(answered), "")
+        chunk = Chunk(committer.run_id, numbered, asks).part(list(answered), "")
         read_so = [
             (read(self.grader, reply, gold), reply)
             for reply, gold in zip(answered.values(), chunk.gold_answers, strict=True)

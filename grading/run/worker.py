@@ -24,7 +24,7 @@ class Worker:
     grader: Grader
     collection: str
     staging: Path
-    batch_id: str
+    run_id: str
     engine: Engine | None = None  # once it is started
 
     def started(self) -> "Worker":
@@ -58,7 +58,7 @@ class Worker:
         """Put a chunk's rows into the staging folder."""
         rows = self.rows(chunk, answered)
         graded = Graded(chunk.id, counts=counts_of(rows), seconds=seconds)
-        if is_shared(self.staging, self.batch_id):
+        if is_shared(self.staging, self.run_id):
             graded.file = write_staged(self.staging, chunk.id, to_parquet(rows))
         else:
             graded.content = to_parquet(rows)
@@ -94,7 +94,7 @@ class Worker:
             *free,
             pl.lit(self.grader.grader_id).alias("grader_id"),
             pl.lit(self.collection).alias("collection"),
-            pl.lit(self.batch_id).alias("batch_id"),
+            pl.lit(self.run_id).alias("run_id"),
             pl.lit(utc_now()).alias("graded_at"),
         )
 

@@ -233,7 +233,7 @@ def grade_round(
         plan = RoundPlan(lake, grader, collection, name, this, limits.requests)
         is_paid = engine_finder.engine_of(grader).needs_model
         max_cost = limits.cost if is_paid else None
-        run = Run(plan.totals, committer.batch_id, recovered, counts=committer.counts)
+        run = Run(plan.totals, committer.run_id, recovered, counts=committer.counts)
         run.price = (price_of if max_cost is None else required_price)(lake, grader)
         run.planned = plan.rows.height
         if run.planned:

@@ -106,7 +106,7 @@ def _write(
         pl.lit("").alias("item_id"),
         pl.col("relevance").alias("grade"),
         pl.lit("ok").alias("status"),
-        pl.lit(transaction.run_id).alias("batch_id"),
+        pl.lit(transaction.run_id).alias("run_id"),
         pl.lit(now).alias("graded_at"),
     )
     return transaction.insert("grades", grades)

@@ -201,6 +201,7 @@ def write(
 
 
 def cannot_be_written(output: Path | None, error: OSError) -> BadInput:
+    """Say which file of answers cannot be written, and why."""
     return BadInput(f"{output}: cannot be written: {error.strerror or error}")
 
 

@@ -47,6 +47,7 @@ def quote(text: str) -> str:
 
 
 def catalog_file(project: Project) -> Path:
+    """The working SQLite catalog."""
     return project.lake_path / "catalog.sqlite"
 
 
@@ -56,6 +57,7 @@ def published_file(project: Project) -> Path:
 
 
 def release_file(project: Project, name: str) -> Path:
+    """The copy of the catalog that a release is."""
     return project.lake_path / "releases" / f"{name}.sqlite"
 
 
@@ -66,6 +68,7 @@ def release_files(project: Project) -> list[Path]:
 
 
 def lock_file(project: Project) -> Path:
+    """What the writer of a lake locks."""
     return project.lake_path / ".lock"
 
 
@@ -89,6 +92,7 @@ def require_lake(project: Project) -> None:
 
 
 def no_lake(place: str) -> BadInput:
+    """Say that a place has no lake."""
     return BadInput(
         f"{place}: no lake here yet", "`gradelake init` or `gradelake ingest` makes one."
     )

@@ -100,7 +100,7 @@ MAKE = (
     select GRADER as grader_id, 'big' as collection, 'q' || q as query_id, 'p' || p as passage_id,
         'q' || q || '/' || md5(i::varchar) as item_id, (p + i) % 6 as grade, 'ok' as status,
         ((p + i) % 6)::varchar as response, 1.0 * ((p + i) % 6) as expected_grade,
-        200 as prompt_tokens, 150 as cached_tokens, 1 as completion_tokens, 'b' as batch_id,
+        200 as prompt_tokens, 150 as cached_tokens, 1 as completion_tokens, 'b' as run_id,
         now()::timestamp as graded_at, sha256(p::varchar) as passage_sha256
     from (select p // PASSAGES as q, p from range(QUERIES * PASSAGES) t(p))
     inner join (

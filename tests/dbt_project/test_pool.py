@@ -84,7 +84,7 @@ def grade_everything(transaction, grader_id: str) -> int:
         insert into {lake}.raw.grades by name
         select
             ? as grader_id, collection, query_id, passage_id, '' as item_id, 2 as grade,
-            'ok' as status, 'b' as batch_id, timestamp '2026-03-01' as graded_at,
+            'ok' as status, 'b' as run_id, timestamp '2026-03-01' as graded_at,
             text_sha256 as passage_sha256
         from {lake}.intermediate.int_pool
         where text_sha256 is not null

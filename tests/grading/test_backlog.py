@@ -57,7 +57,7 @@ ANSWERS = """
         case status when 'ok' then 1 when 'unanswerable' then 0 end as grade,
         text_sha256 as passage_sha256,
         'words' as answer,
-        'b' as batch_id,
+        'b' as run_id,
         timestamp '2026-03-01' as graded_at
     from (
         select

@@ -260,7 +260,7 @@ def test_lines_of_other_prompts_and_repeated_ones_are_not_read(hosted, server):
     run = to_its_end(hosted)
     assert {grade for grade, _ in hosted.grades("gpt").values()} == {2}
     assert run.notes == ["5 lines of the batch's files answer none of its prompts"]
-    assert hosted.rows("select notes from lake.raw.grading_batches") == [(run.notes,)]
+    assert hosted.rows("select notes from lake.raw.grading_runs") == [(run.notes,)]
 
 
 def test_another_model_stops_it_and_nothing_is_paid_for_again_until_asked(hosted, server):
@@ -308,7 +308,7 @@ def test_a_busy_server_is_asked_again_politely(hosted, server):
 def test_the_key_is_in_no_table(hosted, server):
     server.on("steel", lambda asked: refuse(500, "you sent sk-a-long-key"))
     to_its_end(hosted)
-    for table in ("submissions", "submitted_pairs", "grades", "grading_batches"):
+    for table in ("submissions", "submitted_pairs", "grades", "grading_runs"):
         assert "sk-a-long-key" not in repr(hosted.rows(f"select * from lake.raw.{table}"))
     asked = Asked(0.0, "", {"authorization": "Bearer sk-a-long-key"}, {})
     server.refusals["upload"] = [echo(400)(asked)]

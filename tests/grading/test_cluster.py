@@ -143,6 +143,6 @@ def test_a_machine_is_killed_and_every_pair_is_graded_once_as_if_it_were_not(pla
     assert sum(place.n_asked().values()) - sum(before.values()) < 2 * N_BEES
     done = told(run)
     assert (done["pairs"], done["failed"], done["left"]) == (3 * N_BEES + 12, 0, 0)
-    columns = "* exclude (query_id, passage_id, item_id, batch_id, graded_at)"
+    columns = "* exclude (query_id, passage_id, item_id, run_id, graded_at)"
     assert killed.grades("slow", columns) == whole.grades("slow", columns)
     assert list((killed.folder / "lake" / "grading").glob("*/*")) == []

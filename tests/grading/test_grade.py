@@ -128,10 +128,10 @@ def test_when_the_time_is_over_the_next_run_goes_on_and_the_one_after_has_nothin
 def test_what_a_run_did_is_recorded_and_a_shared_prompt_is_paid_for_once(stumbling):
     run = stumbling.grade("judge")
     columns = ("planned", "ok", "failed", "reused", "tokens", "cached_tokens", "state")
-    (row,) = stumbling.rows(f"select {', '.join(columns)} from lake.raw.grading_batches")
+    (row,) = stumbling.rows(f"select {', '.join(columns)} from lake.raw.grading_runs")
     # 12 pairs, 10 prompts of 10 + 1 tokens
     assert row == (12, 12, 0, 2, 110, 40, "done")
-    assert run.batch_id == stumbling.rows("select batch_id from lake.raw.grading_batches")[0][0]
+    assert run.run_id == stumbling.rows("select run_id from lake.raw.grading_runs")[0][0]
     tokens = stumbling.grades("judge", "prompt_tokens")
     assert tokens["q1", "p1", "What scatters light?"] == (10,)
     assert tokens["q1", "p5", "What scatters light?"] == (0,)
@@ -195,7 +195,7 @@ def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
     with pytest.raises(WorkFailed, match="the endpoint is gone") as caught:
         stumbling.grade("judge")
     assert caught.value.hint == "Start it again."
-    assert stumbling.rows("select state from lake.raw.grading_batches") == [("failed",)]
+    assert stumbling.rows("select state from lake.raw.grading_runs") == [("failed",)]
     assert stumbling.rows("select count(*) from lake.raw.grades where status = 'failed'") == [(0,)]
     (stumbling.folder / "engines" / "fixed").write_text("home")
     stumbling.grade("judge")
@@ -238,8 +238,8 @@ def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_a
     assert run.planned == run.counts["pairs"] == 12 - run.recovered
     assert f"committed {run.recovered} pairs" in stumbling.told[0]
     assert len(stumbling.grades("judge")) == 12
-    batches = stumbling.grades("judge", "batch_id").values()
-    assert len([batch for (batch,) in batches if batch == run.batch_id]) == 12 - run.recovered
+    batches = stumbling.grades("judge", "run_id").values()
+    assert len([batch for (batch,) in batches if batch == run.run_id]) == 12 - run.recovered
     assert not list((stumbling.folder / "lake" / "grading").glob("*/*"))
 
 
@@ -281,7 +281,7 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged):
     assert "the same command continues" in err
     kept = len(judged.grades("judge"))
     assert 0 < kept < 12
-    assert judged.rows("select state from lake.raw.grading_batches") == [("stopped",)]
+    assert judged.rows("select state from lake.raw.grading_runs") == [("stopped",)]
     n_prompts = len(asked(judged))
     (judged.folder / "engines" / "fixed").write_text("scatters landmarks home steel")
     done = judged.gradelake("grade", judged.name, "--grader", "judge")
@@ -386,9 +386,9 @@ def test_a_run_that_was_killed_does_not_stay_running(stumbling, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Committer, "finish", lambda self, state: None)  # as if killed before it
         stumbling.grade("judge", limit=2)
-    assert stumbling.rows("select state from lake.raw.grading_batches") == [("running",)]
+    assert stumbling.rows("select state from lake.raw.grading_runs") == [("running",)]
     stumbling.grade("judge")
-    states = stumbling.rows("select state from lake.raw.grading_batches order by started_at")
+    states = stumbling.rows("select state from lake.raw.grading_runs order by started_at")
     assert states == [("failed",), ("done",)]
 
 

@@ -29,7 +29,7 @@ from tests.projects import rows
 
 pytestmark = pytest.mark.slow
 
-ALL_GRADES = "select * exclude (batch_id) from lake.raw.grades order by all"
+ALL_GRADES = "select * exclude (run_id) from lake.raw.grades order by all"
 ALL_GRADERS = "select * from lake.raw.graders order by grader_id"
 ERROR = {"response": "{", "prompt": "", "failure_reason": "not JSON"}
 

@@ -132,7 +132,7 @@ def test_near_duplicates_are_asked_about_only_where_they_count(judged, left_out)
 
 def test_the_time_is_estimated_from_earlier_runs(judged, warm_workers):
     judged.grade(limit=6)
-    (rate,) = judged.rows("select ok / wall_seconds from lake.raw.grading_batches")[0]
+    (rate,) = judged.rows("select ok / wall_seconds from lake.raw.grading_runs")[0]
     assert judged.plan().totals.pairs_per_second == pytest.approx(rate)
 
 

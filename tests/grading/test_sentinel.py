@@ -129,7 +129,7 @@ def test_pairs_are_drawn_by_label_once_keep_their_texts_and_their_grades_are_kep
     assert [each["pairs"] for each in watching.round()] == [40]
     # and apart from all other grades
     assert watching.plan("moody").totals.missing == missing == 60
-    for table in ("grades", "grading_batches"):
+    for table in ("grades", "grading_runs"):
         assert watching.rows(f"select count(*) from lake.raw.{table}") == [(0,)]
     drawn = "select * from lake.raw.sentinel_pairs order by all"
     before = watching.rows(drawn)

@@ -47,7 +47,7 @@ def test_every_grade_is_on_the_scale_and_comes_with_its_expectation(smol, judged
         assert mass is None  # the server tells shares among the choices only
     # of 12 prompts two are shared, and the instructions before the question are 130 tokens long
     assert sum(row[2] == 0 for row in grades.values()) == 2
-    ((cached,),) = judged.rows("select cached_tokens from lake.raw.grading_batches")
+    ((cached,),) = judged.rows("select cached_tokens from lake.raw.grading_runs")
     assert cached > 0
 
 

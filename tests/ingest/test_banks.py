@@ -74,7 +74,7 @@ def test_a_changed_file_replaces_the_bank_in_one_commit_and_grades_stay(tiny):
     tiny.lake.connection.execute(
         "insert into lake.raw.grades by name select 'g' as grader_id, 'tiny' as collection, "
         "'q1' as query_id, 'p1' as passage_id, ? as item_id, 3 as grade, 'ok' as status, "
-        "'b' as batch_id, now()::timestamp as graded_at",
+        "'b' as run_id, now()::timestamp as graded_at",
         [item_id],
     )
     before = tiny.snapshot()

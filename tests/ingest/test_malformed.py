@@ -47,7 +47,7 @@ TABLES = (
 )
 # when and by which run something came is no content; scales are only ever widened, and passages
 # that nothing names any more stay
-PASSING = ["ingested_at", "created_at", "graded_at", "batch_id", "file_sha256"]
+PASSING = ["ingested_at", "created_at", "graded_at", "run_id", "file_sha256"]
 STAY = {"graders", "passages"}
 # what no person should have to read
 TRACE = re.compile(

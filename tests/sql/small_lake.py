@@ -47,14 +47,14 @@ def graders(grader_id: str = "g") -> pl.DataFrame:
 
 def grades(passage_ids: list[str]) -> pl.DataFrame:
     pairs = {"collection": "c", "query_id": "q", "passage_id": passage_ids, "item_id": ""}
-    return rows("grades", grader_id="g", **pairs, grade=1, status="ok", batch_id="b")
+    return rows("grades", grader_id="g", **pairs, grade=1, status="ok", run_id="b")
 
 
 def batches(ok: int = N_GRADES) -> pl.DataFrame:
     counts = dict.fromkeys(("unanswerable", "defaulted", "failed", "reused"), 0)
     counts |= {"planned": ok, "ok": ok, "tokens": 0, "cached_tokens": 0}
-    key = {"batch_id": "b", "grader_id": "g", "collection": "c"}
-    return rows("grading_batches", **key, **counts, state="done", finished_at=utc_now())
+    key = {"run_id": "b", "grader_id": "g", "collection": "c"}
+    return rows("grading_runs", **key, **counts, state="done", finished_at=utc_now())
 
 
 def small_lake(folder: Path) -> Project:
@@ -75,7 +75,7 @@ def small_lake(folder: Path) -> Project:
         with lake.transaction("grade", "c judge") as transaction:
             transaction.insert("graders", graders())
             transaction.insert("grades", grades([f"p{i:03d}" for i in range(N_GRADES)]))
-            transaction.insert("grading_batches", batches())
+            transaction.insert("grading_runs", batches())
             transaction.record_chunk("chunk-1/0", "0", N_GRADES)
             transaction.say(grades=N_GRADES)
         publish(lake, "r1")

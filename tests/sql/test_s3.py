@@ -167,7 +167,7 @@ def test_work_moved_to_postgres_and_a_bucket_goes_on_where_it_was_and_comes_back
     told.append(gradelake(team, "nightly"))
     assert missing(team) == 0
     with Lake.published(Project.find(team)) as opened:
-        last = "select planned from lake.raw.grading_batches order by started_at"
+        last = "select planned from lake.raw.grading_runs order by started_at"
         assert opened.rows(last) == [(12,), (3,)]
     assert verify(Project.find(team), deep=True).faults == []
     become(monkeypatch, s3.reader)

@@ -210,7 +210,7 @@ def test_a_release_whose_file_is_gone_is_told_though_the_working_catalog_is_soun
     with Lake.writer(project) as lake:
         with lake.transaction("grade") as transaction:
             transaction.run("delete from {lake}.raw.grades")
-            transaction.run("delete from {lake}.raw.grading_batches")
+            transaction.run("delete from {lake}.raw.grading_runs")
             transaction.run("delete from {lake}.raw.ledger where target like 'chunk/%'")
         old = [row[0] for row in lake.rows("select snapshot_id from lake.snapshots()")][:-1]
         lake.rows("call ducklake_expire_snapshots('lake', versions => ?)", old)
@@ -256,24 +256,24 @@ def test_grades_that_do_not_agree_with_their_ledger_are_told(project):
         "20 graded pairs (beside those that were reused), and the ledger's chunks hold 0": "delete "
         "from {lake}.raw.ledger where target like 'chunk/%'",
         "20 grades of grader g that raw.graders does not have": "delete from {lake}.raw.graders",
-        "20 grades of finished batch b, which counted 21 (failed ones aside)": "update "
-        "{lake}.raw.grading_batches set ok = 21",
+        "20 grades of finished run b, which counted 21 (failed ones aside)": "update "
+        "{lake}.raw.grading_runs set ok = 21",
     }.items():
         with Lake.writer(project) as lake, lake.transaction("test") as transaction:
             transaction.run(change)
         expected.append(fault)
         assert sorted(each.what for each in verify(project).faults) == sorted(expected)
     with Lake.writer(project) as lake, lake.transaction("test") as transaction:
-        transaction.run("delete from {lake}.raw.grading_batches")
-    without_batch = "20 grades of batch b that neither raw.grading_batches nor raw.ledger has"
-    assert without_batch in [each.what for each in verify(project).faults]
+        transaction.run("delete from {lake}.raw.grading_runs")
+    without_run = "20 grades of run b that neither raw.grading_runs nor raw.ledger has"
+    assert without_run in [each.what for each in verify(project).faults]
 
 
 def test_failed_pairs_that_wait_to_be_graded_again_are_no_fault(project):
     """The batch counted 19 and one failed; the failed one was taken out to be asked again."""
     with Lake.writer(project) as lake, lake.transaction("test") as transaction:
         transaction.run("delete from {lake}.raw.grades where passage_id = 'p001'")
-        transaction.run("update {lake}.raw.grading_batches set ok = 19, failed = 1")
+        transaction.run("update {lake}.raw.grading_runs set ok = 19, failed = 1")
     assert verify(project).faults == []
 
 

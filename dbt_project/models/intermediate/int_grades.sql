@@ -30,7 +30,7 @@ select
     prompt_tokens,
     cached_tokens,
     completion_tokens,
-    batch_id,
+    run_id,
     graded_at,
     passage_sha256,
     query_sha256,

@@ -32,7 +32,7 @@ select
     grades.prompt_tokens,
     grades.cached_tokens,
     grades.completion_tokens,
-    grades.batch_id,
+    grades.run_id,
     grades.graded_at,
     grades.passage_sha256,
     grades.query_sha256,

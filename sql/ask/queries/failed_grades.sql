@@ -10,7 +10,7 @@ select
     item_id,
     error,
     left(response, 80) as response,
-    batch_id,
+    run_id,
     graded_at
 from marts.failed_grades
 where

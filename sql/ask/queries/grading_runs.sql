@@ -1,10 +1,10 @@
--- What came of each batch of grading, how fast was it, and what did it take?
+-- What came of each grading run, how fast was it, and what did it take?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 select
     collection,
     grader,
-    batch_id,
+    run_id,
     state,
     planned,
     ok + unanswerable + defaulted as graded,
@@ -21,4 +21,4 @@ where
     $asked_of_grading_runs
 order by
     started_at desc,
-    batch_id asc
+    run_id asc

@@ -104,7 +104,7 @@ def committed(project: Project, collection: str, grader: str, since: datetime) -
                 0,
                 coalesce(sum(tokens), 0),
                 coalesce(sum(cached_tokens), 0)
-            from lake.raw.grading_batches
+            from lake.raw.grading_runs
             inner join lake.raw.graders using (grader_id)
             where collection = ? and name = ? and started_at >= ?
             """,

@@ -71,26 +71,26 @@ _LEDGER = [
     ),
     (
         "grades",
-        "{} of batch {} that neither raw.grading_batches nor raw.ledger has",
+        "{} of run {} that neither raw.grading_runs nor raw.ledger has",
         """
-        select count(*), batch_id from lake.raw.grades
+        select count(*), run_id from lake.raw.grades
         where
-            batch_id not in (select batch_id from lake.raw.grading_batches)
-            and batch_id not in (select run_id from lake.raw.ledger)
-        group by batch_id
+            run_id not in (select run_id from lake.raw.grading_runs)
+            and run_id not in (select run_id from lake.raw.ledger)
+        group by run_id
         """,
     ),
     # failed pairs are taken out when they are graded again, so they are left out here
     (
         "grades",
-        "{} of finished batch {}, which counted {:,} (failed ones aside)",
+        "{} of finished run {}, which counted {:,} (failed ones aside)",
         """
-        select count(grades.batch_id) as found, batches.batch_id,
-            batches.ok + batches.unanswerable + batches.defaulted as counted
-        from lake.raw.grading_batches as batches
+        select count(grades.run_id) as found, runs.run_id,
+            runs.ok + runs.unanswerable + runs.defaulted as counted
+        from lake.raw.grading_runs as runs
         left join lake.raw.grades as grades
-            on batches.batch_id = grades.batch_id and grades.status != 'failed'
-        where batches.state = 'done'
+            on runs.run_id = grades.run_id and grades.status != 'failed'
+        where runs.state = 'done'
         group by all
         having found != counted
         """,
@@ -100,9 +100,9 @@ _LEDGER = [
         "grades",
         "{} of import {}, for which the ledger has {:,}",
         """
-        select count(grades.batch_id) as found, ledger.target, ledger.n_rows
+        select count(grades.run_id) as found, ledger.target, ledger.n_rows
         from lake.raw.ledger as ledger
-        left join lake.raw.grades as grades on ledger.run_id = grades.batch_id
+        left join lake.raw.grades as grades on ledger.run_id = grades.run_id
         where regexp_full_match(ledger.target, '[^/]+/(labels|grades)/[^/]+')
         group by all
         having
@@ -117,8 +117,8 @@ _LEDGER = [
         select
             (
                 select count(*) from lake.raw.grades
-                where batch_id in (select batch_id from lake.raw.grading_batches)
-            ) - (select coalesce(sum(reused), 0) from lake.raw.grading_batches)
+                where run_id in (select run_id from lake.raw.grading_runs)
+            ) - (select coalesce(sum(reused), 0) from lake.raw.grading_runs)
             + (select count(*) from lake.raw.sentinel_grades) as graded,
             (
                 select coalesce(sum(n_rows), 0) from lake.raw.ledger
@@ -152,7 +152,7 @@ def check_rows(lake: Lake, broken: set[str | None], done: Verified) -> None:
             broken.add(f"raw.{table}")
             lake.connection.execute("rollback")  # DuckDB refuses all else in this transaction
             lake.connection.execute("begin read only")
-    read = ("grades", "graders", "grading_batches", "ledger", "sentinel_grades")
+    read = ("grades", "graders", "grading_runs", "ledger", "sentinel_grades")
     if not {f"raw.{table}" for table in read} & broken:
         done.faults += [
             _fault(meaning.format(counted(n, what), *cells), "grades")

@@ -10,8 +10,8 @@ runs as (
     select * from {{ source('raw', 'pipeline_runs') }}
 ),
 
-batches as (
-    select * from {{ source('raw', 'grading_batches') }}
+grading_runs as (
+    select * from {{ source('raw', 'grading_runs') }}
 ),
 
 backlog as (
@@ -42,7 +42,7 @@ graded as (
     select
         collection,
         max(finished_at) as last_graded_at
-    from batches
+    from grading_runs
     group by collection
 ),
 

@@ -6,34 +6,34 @@ graders as (
     select * from {{ ref('int_graders') }}
 ),
 
-batches as (
+runs as (
     select
         *,
         ok + unanswerable + defaulted + failed as pairs
-    from {{ source('raw', 'grading_batches') }}
+    from {{ source('raw', 'grading_runs') }}
 )
 
 select
-    batches.collection,
+    runs.collection,
     graders.grader,
-    batches.batch_id,
-    batches.state,
-    batches.planned,
-    batches.ok,
-    batches.unanswerable,
-    batches.defaulted,
-    batches.failed,
-    batches.reused,
-    batches.tokens,
-    batches.cached_tokens,
-    batches.wall_seconds,
-    round(batches.pairs / nullif(batches.wall_seconds, 0), 4) as pairs_per_second,
-    round(batches.tokens / nullif(batches.pairs, 0), 4) as tokens_per_pair,
-    round(batches.cached_tokens / nullif(batches.tokens, 0), 4) as share_cached,
-    batches.started_at,
-    batches.finished_at
-from batches
+    runs.run_id,
+    runs.state,
+    runs.planned,
+    runs.ok,
+    runs.unanswerable,
+    runs.defaulted,
+    runs.failed,
+    runs.reused,
+    runs.tokens,
+    runs.cached_tokens,
+    runs.wall_seconds,
+    round(runs.pairs / nullif(runs.wall_seconds, 0), 4) as pairs_per_second,
+    round(runs.tokens / nullif(runs.pairs, 0), 4) as tokens_per_pair,
+    round(runs.cached_tokens / nullif(runs.tokens, 0), 4) as share_cached,
+    runs.started_at,
+    runs.finished_at
+from runs
 inner join graders using (grader_id)
 order by
-    batches.started_at desc,
-    batches.batch_id asc
+    runs.started_at desc,
+    runs.run_id asc

@@ -34,7 +34,7 @@ used as (
         {{ summed_tokens() }}
     from grades
     inner join graders using (grader_id)
-    left join submissions on grades.batch_id = submissions.submission_id
+    left join submissions on grades.run_id = submissions.submission_id
     where graders.engine != 'imported'
     group by
         grades.collection,

@@ -22,7 +22,7 @@ select
     grades.item_id,
     grades.error,
     grades.response,
-    grades.batch_id,
+    grades.run_id,
     grades.graded_at
 from grades
 inner join graders using (grader_id)
