@@ -51,8 +51,8 @@ def test_labels_become_one_grader_and_its_grades_without_an_item(judged):
         ("q2", "p9", "", 1, "ok"),
     ]
     assert judged.rows(
-        "select distinct answer, response, expected_grade, prompt_tokens, run_id = run_id "
-        "from lake.raw.grades, lake.raw.pipeline_runs where command like 'import%'"
+        "select distinct answer, response, expected_grade, prompt_tokens, "
+        "grades.run_id = pipeline_runs.run_id from lake.raw.grades, lake.raw.pipeline_runs where command like 'import%'"
     ) == [(None, None, None, None, True)]
 
 
