@@ -52,7 +52,8 @@ def test_labels_become_one_grader_and_its_grades_without_an_item(judged):
     ]
     assert judged.rows(
         "select distinct answer, response, expected_grade, prompt_tokens, "
-        "grades.run_id = pipeline_runs.run_id from lake.raw.grades, lake.raw.pipeline_runs where command like 'import%'"
+        "grades.run_id = pipeline_runs.run_id "
+        "from lake.raw.grades, lake.raw.pipeline_runs where command like 'import%'"
     ) == [(None, None, None, None, True)]
 
 
