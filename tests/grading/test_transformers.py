@@ -93,7 +93,6 @@ def first_token_probabilities(tokenizer, model, text):
     return generated.scores[0][0].softmax(dim=-1)
 
 
-@pytest.mark.fast
 def test_a_words_probability_is_that_of_its_token(rated, models):
     engine, responses = rated
     tokenizer, model = loaded(models["t5"])
