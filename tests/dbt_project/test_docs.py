@@ -3,7 +3,6 @@
 import json
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +13,6 @@ from gradelake.sql.lake.opening import Lake
 from tests.browser import Look, chromium
 from tests.command_line import gradelake
 from tests.sql.small_lake import publish
-from tests.tools import lineage
 
 pytestmark = pytest.mark.slow
 
@@ -195,68 +193,6 @@ def test_models_that_dbt_cannot_read_are_told_in_its_words(folder, tmp_path, mon
     monkeypatch.setattr(changes, "DBT_PROJECT", project)
     with pytest.raises(WorkFailed, match="nothing_so_called"):
         docs.manifest(Project.find(folder))
-
-
-# --- the picture ----------------------------------------------------------------------------------
-
-
-def test_the_picture_in_the_readme_is_of_the_models_as_they_are(manifest):
-    assert lineage.picture_of() == lineage.mermaid(manifest), (
-        "models have changed: `python -m tests.tools.lineage` renews dbt_project/README.md"
-    )
-
-
-def node(kind: str, name: str, *path: str, label: str = "") -> SimpleNamespace:
-    return SimpleNamespace(
-        resource_type=kind, name=name, fqn=["gradelake", *path, name], label=label
-    )
-
-
-def test_arrows_go_by_way_of_inner_models_and_none_repeats_what_others_say():
-    """scores: runs -> int -> scores; board: scores and runs; the report reads both folders."""
-    models = {
-        "m.int": node("model", "int", "intermediate"),
-        "m.scores": node("model", "scores", "marts", "topics"),
-        "m.board": node("model", "board", "marts", "boards"),
-        "t.test": node("test", "test"),
-    }
-    picture = lineage.mermaid(
-        SimpleNamespace(
-            nodes=models,
-            sources={
-                "s.runs": node("source", "runs"),
-                "s.qrels": node("source", "qrels"),
-                "s.idle": node("source", "idle"),
-            },
-            exposures={"e.report": node("exposure", "report", label="The report")},
-            parent_map={
-                "m.int": ["s.runs", "s.qrels"],
-                "m.scores": ["m.int"],
-                "t.test": ["m.board"],
-                "m.board": ["m.scores", "m.int"],
-                "e.report": ["m.scores", "m.board"],
-            },
-        )
-    )
-    lines = [line.strip() for line in picture.splitlines()]
-    assert 'source1["idle"]' in lines
-    assert 'source2["qrels, runs"]' in lines
-    assert 'marts1["<b>boards</b><br>board"]' in lines
-    assert 'marts2["<b>topics</b><br>scores"]' in lines
-    assert 'exposure1["The report"]' in lines
-    assert [line for line in lines if "-->" in line] == [
-        "marts1 --> exposure1",
-        "marts2 --> exposure1",
-        "marts2 --> marts1",
-        "source2 --> marts2",
-    ]
-
-
-def test_a_page_is_renewed_in_place(tmp_path):
-    page = tmp_path / "README.md"
-    page.write_text("above\n\n```mermaid\nflowchart LR\n```\n\nbelow\n")
-    lineage.renew(page)
-    assert page.read_text() == f"above\n\n{lineage.picture_of()}\n\nbelow\n"
 
 
 # --- in a browser ---------------------------------------------------------------------------------
