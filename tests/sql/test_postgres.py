@@ -81,7 +81,7 @@ def test_the_demo_on_postgres_gives_the_same_board(demo, catalog, tmp_path):
 
     # what comes after a release is not seen by its readers until the next one
     with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
-        transaction.run("delete from {lake}.marts.leaderboard")
+        transaction.run("delete from {lake}.intermediate.int_board_scores")
     assert gradelake(folder, "sql", query, "--format", "csv").stdout == ours
     assert gradelake(folder, "sql", query, "--format", "csv", "--live").stdout != ours
     commits = json.loads(gradelake(folder, "log", "--json").stdout)["commits"]
