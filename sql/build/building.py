@@ -20,7 +20,9 @@ from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import data_files, publishing
 
-_WHOLE = "--full-refresh"  # after any other of dbt's arguments a build is of some models
+_FULL = "--full-refresh"
+# dbt's arguments after which a build still covers every model; any other chooses some
+_WHOLE = {_FULL, "--fail-fast", "-x", "--no-partial-parse"}
 # of what a lake holds, and what it says: a release with far less of one is likely a mistake
 _COUNTED = ("raw.grades", "raw.judgments", "raw.run_entries", "marts.topic_scores")
 
@@ -86,14 +88,14 @@ def build(
             f"{name!r} cannot be a release's name", "Use letters, digits and . _ + = @ -"
         )
     built, started = Built(), time.monotonic()
-    everything = _WHOLE in dbt_arguments
-    selectors = [each for each in dbt_arguments if each != _WHOLE]
+    everything = _FULL in dbt_arguments
+    selectors = [each for each in dbt_arguments if each not in _WHOLE]
     partial = bool(selectors or only)
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
         listed = {release.name: release for release in publishing.listed(lake.connection)}
         found = changes.pending(lake)
         last, changed = found.last, found.changed
-        same = last if changed == [] and not (everything or partial) else None
+        same = last if changed == [] and not (dbt_arguments or only) else None
         # the build that died before it could publish
         died = same and not publishing.is_published(project, listed[same.release]) and same.release
         if name in publishing.names(project, lake.connection) and name != died:
@@ -111,7 +113,7 @@ def build(
         if built.changed:
             models = plan(found.made_from["definitions"])
             if only:
-                chosen = with_all_they_read(models, only)
+                chosen = _with_all_they_read(models, only)
             elif partial:
                 chosen = _as_dbt_chooses(project, models, selectors)
             else:
@@ -158,9 +160,8 @@ def source_or_seed(models: Plan, changed: list[str]) -> list[str]:
     return named + [f"source.gradelake.raw.{each.removeprefix(raw)}" for each in tables]
 
 
-def with_all_they_read(models: Plan, names: Sequence[str]) -> set[str]:
-    """Some models and what they are made of, with the tests that look at nothing else but those
-    of columns."""
+def _with_all_they_read(models: Plan, names: Sequence[str]) -> set[str]:
+    """Some models and what they are made of, with the tests of these alone; none of columns."""
     made = models.above(models.ids(names))
     tests = (node for node in models.nodes.values() if node.kind == TEST and not node.generic)
     return made | {test.id for test in tests if made.issuperset(test.reads)}

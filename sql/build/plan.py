@@ -1,8 +1,7 @@
 """What dbt makes of the models, kept: the SQL of each, in an order in which they can be made.
 
-dbt compiles once for one state of the definitions, which takes it ten seconds; the SQL is the same
-for every lake. It is kept for the user, beside others. Where nothing can be kept, dbt compiles
-for each build.
+dbt compiles once for each state of the definitions, in ten seconds; the SQL is the same for every
+lake, and is kept in the user's cache. Where nothing can be kept, dbt compiles for each build.
 """
 
 import json
