@@ -31,7 +31,10 @@ CONNECTION_SETTINGS = {
     "autoload_known_extensions": "false",
     # the system keeps files in memory; for those of a bucket it is put on where memory is bounded
     "enable_external_file_cache": "false",
+    # see `_use_all_cores`
+    "threads": "1",
 }
+_MANY_BYTES = 100_000_000  # of Parquet files: TREC DL 2019 with 37 runs has a quarter of that
 _SPILL = ".spill-"  # begins the name of a process's folder for what memory cannot hold
 # DuckLake retries a commit that lost a race on PostgreSQL; 10, its default, is too few for many
 # writers (measured: 357 of 360 with the default, 360 of 360 with 100).
@@ -185,6 +188,17 @@ def attach(
             f"{catalog or _shown(project)} cannot be opened: {reason}",
             f"{full}Run `gradelake doctor` for details.",
         ) from None
+    _use_all_cores(connection, name)
+
+
+def _use_all_cores(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Let DuckDB use all cores where a lake is large. Elsewhere a second thread costs more than it
+    brings: each opens the catalog anew for each table of a query, and commands on the demo or on
+    TREC DL 2019 take half as much processor time again (`python -m tests.benchmarks.waits`)."""
+    query = f"select sum(file_size_bytes) from __ducklake_metadata_{name}.ducklake_table_stats"
+    ((n_bytes,),) = connection.execute(query).fetchall()
+    if (n_bytes or 0) >= _MANY_BYTES:
+        connection.execute("reset threads")
 
 
 def _require_writable(project: Project) -> None:

@@ -13,10 +13,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from rich.table import Table
 
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.leaderboards import command, console, timed
 from tests.edits import write_edits
 from tests.lakes import write_dl19_config
@@ -81,11 +84,21 @@ def main() -> None:
         measure("first build of the demo", demo, "build", aim="8")
         measure("build, nothing changed", demo, "build", aim="1")
         measure("a query for one row", demo, "sql", "from leaderboard limit 1", aim="0.5")
+        for threads in (1, 2):
+            spent = timed(partial(_read_boards, demo, threads))[:2]
+            row(f"boards read twenty times, threads: {threads}", *spent)
         if reason := missing_dl19():
             console.print(f"without DL 2019: {reason}")
         else:
             _dl19(Path(place), measure, row)
     console.print(table)
+
+
+def _read_boards(folder: Path, threads: int) -> None:
+    with Lake.live(Project.find(folder)) as lake:
+        lake.connection.execute(f"set threads = {threads}")
+        for _ in range(20):
+            lake.rows("select count(*) from lake.marts.leaderboard")
 
 
 def _dl19(place: Path, measure, row) -> None:
