@@ -85,6 +85,7 @@ def test_the_scatter_picture_names_the_tau_of_the_leaderboards_and_the_outliers(
     assert far <= set(written)
 
 
+@pytest.mark.fast
 def test_outliers_are_those_whose_rank_moved_by_more_than_a_tenth_of_the_systems():
     x = np.arange(20) / 20
     y = x.copy()
@@ -141,6 +142,7 @@ def test_nothing_touches_the_edge_of_a_picture_however_long_names_are(far, tmp_p
         assert edge.min() == 1, "all white"
 
 
+@pytest.mark.fast
 def test_long_names_are_drawn_so_that_they_differ():
     names = apart([LONG.format(1), LONG.format(2), "short"])
     assert len(set(names.values())) == 3
@@ -193,6 +195,7 @@ def test_the_picture_of_correlations_has_every_label_set_by_its_tau(demo, tmp_pa
     assert "assessor:human (\u2265 2)" in written
 
 
+@pytest.mark.fast
 def test_a_tau_of_zero_stands_above_negative_ones_and_an_undefined_one_last():
     assert sorted([-0.5, None, 0.0, 0.3], key=by_tau) == [0.3, 0.0, -0.5, None]
 
@@ -208,6 +211,7 @@ def test_a_picture_has_rows_for_what_a_page_has_room_for():
     assert refused.value.hint == "Ask SQL."
 
 
+@pytest.mark.fast
 def test_grades_below_0_have_a_shade_and_those_of_a_long_scale_share_some():
     assert [list(each) for each in shades({-1, 0, 3})] == [[-1], [0], [3]]
     hundred = shades(set(range(101)))
@@ -296,6 +300,7 @@ def test_the_same_lake_gives_the_same_bytes(far, tmp_path, picture, ending):
         assert pixels[..., :3].std() > 0.01, "not blank"
 
 
+@pytest.mark.fast
 def test_a_long_name_loses_its_middle():
     assert shortened("short") == "short"
     assert shortened("abcdefghijk", 7) == "abc…ijk"

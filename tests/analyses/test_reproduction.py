@@ -27,6 +27,7 @@ def test_the_page_shows_what_comes_out_and_the_figures_are_the_papers(tmp_path):
     assert shown == printed
 
 
+@pytest.mark.fast
 def test_what_is_not_at_hand_is_skipped_with_a_reason(tmp_path, monkeypatch):
     monkeypatch.setattr(reproduce, "missing_dl19", lambda: "no TREC DL 2019")
     monkeypatch.setattr(reproduce, "missing_llmjudge", lambda: "no LLMJudge")

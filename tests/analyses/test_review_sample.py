@@ -314,6 +314,7 @@ def test_the_command_prints_estimates_best_first(judged):
     assert [line.split()[0] for line in lines[2:]] == [s["system"] for s in found["systems"]]
 
 
+@pytest.mark.fast
 def test_any_text_comes_back_as_it_was_and_none_is_a_formula_to_a_spreadsheet(tmp_path):
     def written(text: str, *design: str):
         row = (text, text, text, text, "2", *(design or (text, text)), "pair", text, 6, 0.5, 10)

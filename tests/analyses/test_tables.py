@@ -100,6 +100,7 @@ def test_merged_rows_and_columns_are_cut_where_asked(small):
     assert [list(row.values())[2:5] for row in rows] == [["1-5", "2", "3"], ["0", "0", "3"]]
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     ("highest", "highest_judgment", "relevant", "boxes"),
     [
@@ -226,6 +227,7 @@ def test_a_caption_says_what_the_level_means_for_the_measure(graded_demo, measur
     assert says in latex(graded_demo, "leaderboard", "demo", *words)
 
 
+@pytest.mark.fast
 def test_a_table_wider_than_a_page_comes_in_parts_that_repeat_what_the_rows_are():
     key = Column("system", "System", is_number=False, is_key=True)
     columns = [
@@ -360,6 +362,7 @@ def test_a_file_is_written_whole_and_a_standalone_document_compiles_by_its_shape
     assert_holds_together(document)
 
 
+@pytest.mark.fast
 def test_long_names_of_systems_go_over_lines():
     names = [f"a_{'long-name/' * 8}{n}" for n in range(60)]
     rows = [[Cell(name, name), *[number(0.5, 4)] * 4] for name in names]
@@ -372,6 +375,7 @@ def test_long_names_of_systems_go_over_lines():
     assert "0.5000 & 0.5000" in document
 
 
+@pytest.mark.fast
 def test_what_latex_would_take_for_a_command_is_escaped():
     assert escape(r"50%_{a}&#$~^\ <b>|") == (
         r"50\%\_\{a\}\&\#\$\textasciitilde{}\textasciicircum{}\textbackslash{} "
@@ -380,6 +384,7 @@ def test_what_latex_would_take_for_a_command_is_escaped():
     assert escape("two\nlines\x00") == "two lines "
 
 
+@pytest.mark.fast
 def test_the_best_is_bold_as_printed_ties_too():
     numbers = [number(value, 3) for value in (0.50004, 0.49996, None, -0.0001)]
     bold = [row[0] for row in with_best_bold([[each] for each in numbers], [0])]

@@ -107,6 +107,7 @@ def test_every_column_of_the_lake_is_described(folder, manifest):
     assert silent == []
 
 
+@pytest.mark.fast
 def test_a_column_means_what_it_means_where_it_comes_from():
     """`board` describes rank itself and passes on system, which `runs` describes; its own note
     comes from nowhere: `notes` has a column of that name, but `board` does not read it."""
@@ -166,6 +167,7 @@ def test_the_lake_itself_says_what_its_tables_and_columns_mean(folder, manifest)
 # --- errors ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast
 def test_without_a_lake_or_a_build_it_says_what_to_do_first(tmp_path):
     (tmp_path / "gradelake.toml").touch()
     done = gradelake(tmp_path, "docs", code=2)

@@ -86,6 +86,7 @@ def test_programs_run_and_print_what_is_shown_below_them(block, lake, plain):
         assert printed.strip() == after.text.strip()
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("block", shown("toml"), ids=lambda block: block.place)
 def test_settings_that_are_shown_are_accepted(block, tmp_path):
     """Collections with all their keys; graders with their engine, prompt and every setting."""

@@ -157,6 +157,7 @@ def test_where_no_board_has_min_relevant_the_assessors_nearest_is_compared(demo,
     assert rows(folder, "select * from lake.marts.system_bias where assessor is not null")
 
 
+@pytest.mark.fast
 def test_the_oracle_overlaps_as_the_rbo_package_does():
     """Figures printed by rbo 0.1.3, which does not go with numpy 2."""
     for places, printed in (

@@ -173,6 +173,7 @@ def test_a_rubric_is_made_of_the_explanations_of_its_label_and_the_rubrics_so_fa
     assert (schema["name"], schema["schema"]["required"]) == ("rubric", ["rubric"])
 
 
+@pytest.mark.fast
 def test_each_iteration_reads_another_part_of_the_explanations():
     explanations = [{"coverage": str(n)} for n in range(7)]
     parts = [distilling.part_of(explanations, iteration, 3) for iteration in (1, 2, 3)]

@@ -320,6 +320,7 @@ def test_texts_of_others_do_not_steer_the_terminal(folder):
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
 
 
+@pytest.mark.fast
 def test_lines_fit_80_columns_whatever_is_in_them():
     text = "word " * 50 + "\n\n" + "x" * 300 + "\n" + "漢字" * 100 + "\na\tb\n" + "é" * 90
     lines = _lines(text, 70)
@@ -359,6 +360,7 @@ def test_killed_in_the_middle_it_keeps_what_was_said(folder):
     assert "the lake is sound" in gradelake(folder, "lake", "verify").stdout
 
 
+@pytest.mark.fast
 def test_a_key_is_a_grade_whatever_its_gold_answers_and_an_assessor():
     grade = [column for column in KEYS["grades"] if column != "gold_sha256"]
     assert KEYS["grade_reviews"] == [*grade, "assessor"] == list(ReviewKey._fields)

@@ -183,6 +183,7 @@ def test_a_system_message_comes_first_where_there_is_no_chat(unigram):
     assert fitted.ids == unigram(f"You judge.\n\n{QUESTION}\n{LONG}\nGrade:")["input_ids"]
 
 
+@pytest.mark.fast
 def test_a_system_message_goes_before_the_users_where_the_model_knows_none(tmp_path):
     tokenizer = tiny_models.byte_tokenizer(tmp_path, NO_SYSTEM + TEMPLATE)
     prompt = with_system("You judge.")
@@ -192,6 +193,7 @@ def test_a_system_message_goes_before_the_users_where_the_model_knows_none(tmp_p
     )
 
 
+@pytest.mark.fast
 def test_a_template_that_drops_the_message_is_refused(tmp_path):
     tokenizer = tiny_models.byte_tokenizer(tmp_path, "{{ messages[0]['role'] }}")
     with pytest.raises(ValueError, match="leaves the user's message out"):

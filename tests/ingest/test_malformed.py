@@ -199,6 +199,7 @@ def refusal(step: Callable[[], object], of: type[GradelakeError] = Rejected) -> 
     return None
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("name", SEEDS)
 def test_a_malformed_seed_is_refused_by_file_and_line_or_every_row_of_it_counts(tmp_path, name):
     (tmp_path / "seeds").mkdir()
@@ -272,6 +273,7 @@ def test_a_malformed_gradelake_toml_is_refused_or_means_what_it_says(ingested, t
     campaign()
 
 
+@pytest.mark.fast
 @tried(max(EXAMPLES - OF_EACH * (len(KINDS) + 6), 1))  # what the other campaigns leave
 @given(malformed_toml(TOML))
 def test_every_setting_is_read_or_refused(tmp_path_factory, data):

@@ -76,6 +76,13 @@ def test_what_was_acknowledged_before_a_kill_is_brought_in_by_any_server(project
     assert journal.waiting() == []
 
 
+def test_an_answer_is_on_the_disk_before_it_is_acknowledged(project):
+    """The disk keeps each commit though the power fails, which no test can bring about."""
+    journal = Journal(project)
+    with journal._writing() as connection:
+        assert connection.execute("pragma synchronous").fetchone() == (2,)  # full
+
+
 def test_what_comes_a_second_time_after_a_kill_in_the_commit_changes_nothing(project, monkeypatch):
     journal = Journal(project)
     journal.add(key("ann", 1), said(5, is_blind=True))

@@ -52,6 +52,7 @@ def raw_tables(of: Project) -> dict[str, tuple[int, int]]:
         }
 
 
+@pytest.mark.fast
 def test_a_fingerprint_knows_rows_and_not_their_order():
     with connect() as connection:
 

@@ -57,6 +57,7 @@ def test_a_build_is_stopped_whatever_is_imported_at_that_moment(
     assert "r2" not in gradelake(folder, "log").stdout
 
 
+@pytest.mark.fast
 def test_a_module_is_whole_before_an_interruption_is_raised(tmp_path):
     work = f"""{HEEDED}
 try:
@@ -69,6 +70,7 @@ except KeyboardInterrupt:
     assert done.stdout.startswith("<function open"), done.stderr
 
 
+@pytest.mark.fast
 def test_an_interruption_that_python_would_drop_is_raised_again(tmp_path):
     code = f"""{HEEDED}
 import signal

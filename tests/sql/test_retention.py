@@ -315,6 +315,7 @@ def test_rows_in_the_catalog_that_nobody_reads_any_more_go_from_it(project):
         ]
 
 
+@pytest.mark.fast
 def test_a_wrong_setting_is_refused(tmp_path):
     for setting, message in {
         "keep_releases = 0": "keep_releases must be a whole number from 1",
@@ -330,6 +331,7 @@ def test_a_wrong_setting_is_refused(tmp_path):
             Project.find(tmp_path)
 
 
+@pytest.mark.fast
 def test_settings_have_defaults_and_days_may_be_a_fraction(tmp_path):
     (tmp_path / "gradelake.toml").write_text("[lake]\nkeep_days = 0.5\n")
     project = Project.find(tmp_path)

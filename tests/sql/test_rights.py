@@ -140,6 +140,7 @@ def test_who_has_no_role_does_not_even_connect(lake):
         Lake.live(lake["stranger"])
 
 
+@pytest.mark.fast
 def test_the_page_shows_these_very_statements_and_policies():
     page = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
     for name, text in ((file.name, file.read_text(encoding="utf-8")) for file in RIGHTS.iterdir()):
