@@ -5,6 +5,7 @@ import json
 import pytest
 from markupsafe import escape
 
+from gradelake.analyses.report import html
 from gradelake.analyses.report.boards import first_board
 from gradelake.analyses.report.comparisons import compare_systems
 from gradelake.sql.common.errors import BadInput
@@ -320,6 +321,11 @@ def test_it_asks_no_network(page):
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
     return made_once(tmp_path_factory, "hostile-report", make_hostile)
+
+
+def test_a_text_that_is_put_into_the_page_stays_a_text():
+    line = html._template().environment.from_string("{{ text }}")
+    assert line.render(text="<b>") == "&lt;b&gt;"
 
 
 @pytest.mark.slow

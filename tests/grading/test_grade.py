@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -110,6 +111,10 @@ def test_every_pair_gets_its_grade(judged, two_workers):
     # the passage holds "why"less "sky", "is", "blue"; nothing of steel is about bees
     assert grades["q1", "p1", "Why is the sky blue?"] > grades["q1", "p2", "Why is the sky blue?"]
     assert grades["q2", "p4", "Do bees see the sun?"] == (0,)
+    ((n_rows,),) = judged.rows(
+        "select sum(n_rows) from lake.raw.ledger where starts_with(target, 'chunk/')"
+    )
+    assert n_rows == 12  # so that no chunk is committed twice
 
 
 def test_when_the_time_is_over_the_next_run_goes_on_and_the_one_after_has_nothing_to_do(
@@ -177,6 +182,20 @@ def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling):
     errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
     (error,) = errors
     assert error.startswith("3 workers gave up over this pair: The actor died")
+
+
+@pytest.mark.fast
+def test_what_workers_die_of_is_halved_after_two_deaths_and_given_up_after_three():
+    worker = SimpleNamespace(grader=None, died=lambda chunk, why: why)
+    workers = crew.Crew(worker)
+    pair = SimpleNamespace(id="pair", n_prompts=1)
+    for told in ([], [], ["3 workers gave up over this pair: killed"]):
+        assert list(workers._suspect([pair], "killed")) == told
+    halves = [SimpleNamespace(id=n) for n in range(2)]
+    chunk = SimpleNamespace(id="chunk", n_prompts=2, halves=lambda: halves)
+    for left in ([chunk], halves):
+        assert list(workers._suspect(found := [chunk], "killed")) == []
+        assert found == left
 
 
 def test_failed_pairs_are_left_alone_until_asked_for(stumbling):
