@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from gradelake.sql.build import building
 from gradelake.sql.build import plan as plans
 from gradelake.sql.build.changes import definitions
-from gradelake.sql.build.plan import Node, Plan, plan
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.build.plan import TEST, Node, Plan, plan
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.opening import Lake
 
 
 def node(name: str, *reads: str, kind: str = "table", generic: bool = False) -> Node:
@@ -90,3 +93,16 @@ def test_the_models_as_dbt_compiled_them(demo):
     assert all(
         one.columns for one in nodes.values() if one.schema == "marts" and one.kind != "test"
     )
+
+
+def test_rows_that_a_data_test_finds_stop_the_build_and_nothing_of_it_stays(tmp_path, monkeypatch):
+    (tmp_path / "gradelake.toml").write_text("# nothing\n")
+    project = Project.find(tmp_path)
+    Lake.create(project).close()
+    nodes = [node("above"), node("above_has_no_rows", "above", kind=TEST)]
+    monkeypatch.setattr(building, "plan", lambda definitions: Plan(nodes))
+    with pytest.raises(WorkFailed, match="above_has_no_rows"):
+        building.build(project, [], [], of_nothing=True)
+    with Lake.live(project) as lake:
+        tables = "select count(*) from duckdb_tables() where database_name = 'lake'"
+        assert lake.value(f"{tables} and schema_name = 'marts'") == 0
