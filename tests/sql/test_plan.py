@@ -41,12 +41,19 @@ def test_what_was_compiled_is_kept_for_the_same_definitions_only(cache, monkeypa
 def test_where_nothing_fit_can_be_kept_dbt_compiles(cache, tmp_path, monkeypatch):
     plan("d1")
     (file,) = cache.iterdir()
-    for damaged in (b"damaged", b'[{"id": 1}]'):
+    for damaged in (b"damaged", b'{"definitions": "d1", "nodes": [{"id": 1}]}'):
         file.write_bytes(damaged)
         assert len(plan("d1").nodes) == 2
     (tmp_path / "a file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a file"))
     assert len(plan("d1").nodes) == 2
+
+
+def test_a_wheels_own_plan_serves_its_own_definitions_only(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(plans, "PACKAGED", tmp_path / "plan.json")
+    plans.write(plans.PACKAGED, "d1", [node("alone")])
+    assert [*plan("d1").nodes] == ["alone"]
+    assert [*plan("d2").nodes] == ["above", "below"]
 
 
 def test_only_the_newest_few_are_kept(cache):
