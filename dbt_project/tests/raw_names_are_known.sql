@@ -17,18 +17,6 @@ grading_runs as (
     select * from {{ source('raw', 'grading_runs') }}
 ),
 
-queries as (
-    select * from {{ ref('stg_queries') }}
-),
-
-systems as (
-    select * from {{ source('raw', 'systems') }}
-),
-
-graders as (
-    select * from {{ ref('stg_graders') }}
-),
-
 named as (
     select distinct
         'run_entries' as raw_table,
@@ -63,7 +51,7 @@ select
     collection,
     'query ' || query_id as unknown_name
 from named
-anti join queries using (collection, query_id)
+anti join {{ ref('stg_queries') }} using (collection, query_id)
 where query_id is not null
 union
 select
@@ -71,7 +59,7 @@ select
     collection,
     'system ' || system as unknown_name
 from named
-anti join systems using (collection, system)
+anti join {{ source('raw', 'systems') }} using (collection, system)
 where system is not null
 union
 select
@@ -79,5 +67,5 @@ select
     collection,
     'grader ' || grader_id as unknown_name
 from named
-anti join graders using (grader_id)
+anti join {{ ref('stg_graders') }} using (grader_id)
 where grader_id is not null

@@ -2,31 +2,11 @@
 
 with
 
-scores as (
-    select * from {{ ref('int_answer_scores') }}
-),
-
-label_sets as (
-    select * from {{ ref('int_answer_label_sets') }}
-),
-
-answers as (
-    select * from {{ source('raw', 'answers') }}
-),
-
-measures as (
-    select * from {{ ref('int_measures') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
 systems as (
     select distinct
         collection,
         system
-    from answers
+    from {{ source('raw', 'answers') }}
 ),
 
 -- every system that answers meets every query; one it left unanswered counts 0
@@ -42,10 +22,10 @@ means as (
         coalesce(
             sum(cast(scores.value as decimal(11, 10)) * cast(scores.value as decimal(11, 10))), 0
         ) as squares
-    from label_sets
+    from {{ ref('int_answer_label_sets') }} as label_sets
     inner join systems using (collection)
-    inner join measures using (kind)
-    left join scores
+    inner join {{ ref('int_measures') }} as measures using (kind)
+    left join {{ ref('int_answer_scores') }} as scores
         on
             label_sets.collection = scores.collection
             and label_sets.label_set = scores.label_set
@@ -73,4 +53,4 @@ select
     means.n_answered,
     null as n_unlabelled_at_k
 from means
-cross join levels
+cross join {{ ref('evaluation_levels') }} as levels

@@ -7,14 +7,6 @@ grader_items as (
     where asks_about = 'answer'
 ),
 
-nugget_scores as (
-    select * from {{ ref('nugget_scores') }}
-),
-
-support_scores as (
-    select * from {{ ref('support_scores') }}
-),
-
 assigned as (
     select
         collection,
@@ -22,7 +14,7 @@ assigned as (
         rubric_version,
         sum(n_nuggets) as n_wanted,
         sum(n_assigned) as n_graded
-    from nugget_scores
+    from {{ ref('nugget_scores') }}
     group by all
     having sum(n_assigned) > 0
 ),
@@ -58,7 +50,7 @@ select
     count(distinct query_id) as n_queries,
     cast(sum(n_citations - n_missing) as bigint) as n_wanted,
     cast(sum(n_judged) as bigint) as n_graded
-from support_scores
+from {{ ref('support_scores') }}
 group by
     collection,
     grader,

@@ -2,14 +2,6 @@
 
 with
 
-nugget_scores as (
-    select * from {{ ref('nugget_scores') }}
-),
-
-support_scores as (
-    select * from {{ ref('support_scores') }}
-),
-
 measures as (
     select * from {{ ref('int_measures') }}
 )
@@ -26,7 +18,7 @@ select
         when 'Vital' then nugget_scores.vital_score
         when 'All' then nugget_scores.all_score
     end as value
-from nugget_scores
+from {{ ref('nugget_scores') }} as nugget_scores
 inner join measures on measures.kind = 'nuggets'
 where nugget_scores.n_assigned > 0
 union all
@@ -41,6 +33,6 @@ select
         when 'SupportR' then support_scores.support_recall
         when 'SupportF1' then support_scores.support_f1
     end as value
-from support_scores
+from {{ ref('support_scores') }} as support_scores
 inner join measures on measures.kind = 'support'
 where support_scores.support_precision is not null

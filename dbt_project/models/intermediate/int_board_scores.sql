@@ -30,14 +30,6 @@ grid as (
     select * from {{ ref('int_measures') }}
 ),
 
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
 -- labels are there for the queries that were judged, coverage for those that have rubric items
 query_counts as (
     select
@@ -59,7 +51,8 @@ query_counts as (
         grader,
         rubric_version
     from stale_systems) as label_sets
-    inner join grader_items using (collection, grader, rubric_version)
+    inner join {{ ref('int_grader_items') }} as grader_items
+        using (collection, grader, rubric_version)
     group by all
 ),
 
@@ -77,7 +70,7 @@ expected_scores as (
     inner join query_counts using (collection, label_set)
     inner join grid
         on query_counts.is_of_rubric = (grid.kind = 'rubric')
-    cross join levels
+    cross join {{ ref('evaluation_levels') }} as levels
     where grid.kind in ('binary', 'graded', 'labelled', 'rubric')
 ),
 

@@ -2,33 +2,13 @@
 
 with
 
-label_sets as (
-    select * from {{ ref('int_label_sets') }}
-),
-
-systems as (
-    select * from {{ source('raw', 'systems') }}
-),
-
-label_hashes as (
-    select * from {{ ref('int_label_set_hashes') }}
-),
-
-rubric_variants as (
-    select * from {{ ref('int_rubric_variants') }}
-),
-
-ranking_inputs as (
-    select * from {{ ref('int_ranking_inputs') }}
-),
-
 hashed_rubrics as (
     select
         collection,
         grader,
         rubric_version,
         {{ hash_of_rows('variant') }} as rubric_hash
-    from rubric_variants
+    from {{ ref('int_rubric_variants') }}
     group by all
 ),
 
@@ -38,8 +18,8 @@ hashed_systems as (
         collection,
         system,
         {{ hash_of_rows('ranking_inputs.ranking_hash') }} as rankings_hash
-    from systems
-    left join ranking_inputs using (collection, system)
+    from {{ source('raw', 'systems') }}
+    left join {{ ref('int_ranking_inputs') }} as ranking_inputs using (collection, system)
     group by all
 )
 
@@ -57,7 +37,7 @@ select
     label_sets.grader,
     label_sets.rubric_version,
     hashed_systems.system
-from label_sets
-inner join label_hashes using (collection, label_set)
+from {{ ref('int_label_sets') }} as label_sets
+inner join {{ ref('int_label_set_hashes') }} as label_hashes using (collection, label_set)
 inner join hashed_systems using (collection)
 left join hashed_rubrics using (collection, grader, rubric_version)

@@ -3,18 +3,6 @@
 -- Reads views of raw tables only: grading is planned from it between builds.
 with
 
-citations as (
-    select * from {{ source('raw', 'citations') }}
-),
-
-sentences as (
-    select * from {{ ref('stg_sentences') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-),
-
 -- a sentence may cite one passage twice
 distinct_citations as (
     select
@@ -24,7 +12,7 @@ distinct_citations as (
         sentence,
         cited_passage_id,
         min(citation) as first_citation
-    from citations
+    from {{ source('raw', 'citations') }}
     group by all
 )
 
@@ -42,8 +30,8 @@ select
     passages.text_sha256,
     passages.passage_text as cited_text
 from distinct_citations
-inner join sentences using (collection, system, query_id, sentence)
-left join passages
+inner join {{ ref('stg_sentences') }} as sentences using (collection, system, query_id, sentence)
+left join {{ ref('stg_passages') }} as passages
     on
         distinct_citations.collection = passages.collection
         and distinct_citations.cited_passage_id = passages.passage_id

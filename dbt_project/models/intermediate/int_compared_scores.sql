@@ -5,14 +5,6 @@ with
 
 topic_scores as (
     select * from {{ ref('topic_scores') }}
-),
-
-label_pairs as (
-    select * from {{ ref('int_label_pairs') }}
-),
-
-usual_levels as (
-    select * from {{ ref('usual_levels') }}
 )
 
 select
@@ -27,9 +19,9 @@ select
     one.system,
     one.value,
     other.value as human_value
-from label_pairs
+from {{ ref('int_label_pairs') }} as label_pairs
 inner join topic_scores as one using (collection, label_set)
-inner join usual_levels
+inner join {{ ref('usual_levels') }} as usual_levels
     on
         label_pairs.collection = usual_levels.collection
         and label_pairs.reference = usual_levels.label_set

@@ -7,10 +7,6 @@ labels as (
     select * from {{ ref('int_labels') }}
 ),
 
-sampled_pairs as (
-    select * from {{ ref('int_sampled_pairs') }}
-),
-
 stale_pairs as (
     select * from {{ ref('int_label_pairs') }}
 ),
@@ -44,7 +40,7 @@ sampled as (
         sampled_pairs.query_id,
         sampled_pairs.passage_id
     from stale_pairs
-    inner join sampled_pairs
+    inner join {{ ref('int_sampled_pairs') }} as sampled_pairs
         on
             stale_pairs.collection = sampled_pairs.collection
             and sampled_pairs.label_set in (stale_pairs.label_set, stale_pairs.reference)

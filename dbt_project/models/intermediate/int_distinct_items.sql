@@ -2,10 +2,6 @@
 
 with
 
-rubric_items as (
-    select * from {{ ref('int_rubric_items') }}
-),
-
 -- an item that several banks have counts once, with the greatest of its weights
 items as (
     select
@@ -18,7 +14,7 @@ items as (
         first(gold_answers order by bank) filter (where len(gold_answers) > 0) as gold_answers,
         max(weight) as weight,
         list_sort(list_distinct(list(nullif(facet_id, '')))) as facet_ids
-    from rubric_items
+    from {{ ref('int_rubric_items') }}
     group by all
 )
 

@@ -4,10 +4,6 @@
 -- grades to the one below.
 with
 
-ensembles as (
-    select * from {{ ref('int_ensembles') }}
-),
-
 grades as (
     select * from {{ ref('int_grades_in_force') }}
     where grade is not null
@@ -34,7 +30,7 @@ votes as (
             10
         ) as expected_grade,
         max(grades.graded_at) as graded_at
-    from ensembles
+    from {{ ref('int_ensembles') }} as ensembles
     inner join grades using (grader_id)
     group by all
 ),

@@ -1,19 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-ensembles as (
-    select * from {{ ref('ensembles') }}
-),
-
-graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
-trials as (
-    select * from {{ ref('int_trials') }}
-)
-
 -- another rule, mapping or member is another ensemble, as with graders
 select
     ensembles.ensemble,
@@ -38,8 +24,8 @@ select
     graders.scale_min,
     graders.scale_max,
     graders.created_at
-from ensembles
-inner join trials
+from {{ ref('ensembles') }} as ensembles
+inner join {{ ref('int_trials') }} as trials
     on {{ is_member('ensembles.grader', 'trials.grader', 'trials.first_trial') }}
-inner join graders using (grader_id)
+inner join {{ ref('int_own_graders') }} as graders using (grader_id)
 window members_of_one as (partition by ensembles.ensemble)

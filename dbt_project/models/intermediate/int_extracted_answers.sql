@@ -1,15 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-grades as (
-    select * from {{ ref('int_grades') }}
-),
-
-graders as (
-    select * from {{ ref('int_graders') }}
-)
-
 -- of several graders' answers that of the newest
 select
     grades.collection,
@@ -17,8 +7,8 @@ select
     grades.passage_id,
     grades.item_id,
     arg_max(grades.answer, (graders.created_at, graders.grader_id)) as answer
-from grades
-inner join graders using (grader_id)
+from {{ ref('int_grades') }} as grades
+inner join {{ ref('int_graders') }} as graders using (grader_id)
 where
     graders.target = 'extract'
     and grades.answer != ''

@@ -1,16 +1,6 @@
 {{ config(materialized='view') }}
 
 -- A review counts as long as what was shown is so: the texts, and the grade.
-with
-
-grade_reviews as (
-    select * from {{ source('raw', 'grade_reviews') }}
-),
-
-grades_in_force as (
-    select * from {{ ref('int_grades_in_force') }}
-)
-
 select
     grade_reviews.collection,
     grade_reviews.grader_id,
@@ -29,9 +19,9 @@ select
     grade_reviews.note,
     coalesce(grade_reviews.settles, false) as settles,
     grade_reviews.reviewed_at
-from grade_reviews
+from {{ source('raw', 'grade_reviews') }} as grade_reviews
 -- a grade may stand with old and with new gold answers
-semi join grades_in_force
+semi join {{ ref('int_grades_in_force') }} as grades_in_force
     on
         grade_reviews.grader_id = grades_in_force.grader_id
         and grade_reviews.collection = grades_in_force.collection

@@ -1,33 +1,17 @@
 with
 
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-grades as (
-    select * from {{ source('raw', 'grades') }}
-),
-
-ensemble_grades as (
-    select * from {{ ref('int_ensemble_grades') }}
-),
-
-items as (
-    select * from {{ ref('int_distinct_items') }}
-),
-
 -- a grader's rubric matters where it has graded something
 graders_at_work as (
     select
         collection,
         grader_id
-    from grades
+    from {{ source('raw', 'grades') }}
     where grade is not null
     union
     select
         collection,
         grader_id
-    from ensemble_grades
+    from {{ ref('int_ensemble_grades') }}
 )
 
 select
@@ -44,7 +28,7 @@ select
     case when graders.needs_gold_answers then items.gold_sha256 end as gold_sha256,
     items.weight,
     items.facet_ids
-from items
-inner join graders using (kind)
+from {{ ref('int_distinct_items') }} as items
+inner join {{ ref('int_graders') }} as graders using (kind)
 semi join graders_at_work using (collection, grader_id)
 where items.gold_answers is not null or not graders.needs_gold_answers

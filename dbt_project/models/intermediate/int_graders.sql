@@ -2,14 +2,6 @@
 
 with
 
-own_graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
-ensembles as (
-    select * from {{ ref('int_ensembles') }}
-),
-
 ensemble_graders as (
     select
         ensemble_id as grader_id,
@@ -35,7 +27,7 @@ ensemble_graders as (
             else any_value(scale_max)
         end as scale_max,
         max(created_at) as created_at
-    from ensembles
+    from {{ ref('int_ensembles') }}
     group by
         ensemble_id,
         ensemble,
@@ -43,7 +35,7 @@ ensemble_graders as (
 ),
 
 graders as (
-    select * from own_graders
+    select * from {{ ref('int_own_graders') }}
     union all by name
     select * from ensemble_graders
 )

@@ -2,18 +2,10 @@
 
 with
 
-grades_in_force as (
-    select * from {{ ref('int_grades_in_force') }}
-),
-
-ensemble_grades as (
-    select * from {{ ref('int_ensemble_grades') }}
-),
-
 grades as (
-    select * from grades_in_force
+    select * from {{ ref('int_grades_in_force') }}
     union all by name
-    select * from ensemble_grades
+    select * from {{ ref('int_ensemble_grades') }}
 )
 
 select

@@ -2,14 +2,6 @@
 
 with
 
-grades as (
-    select * from {{ source('raw', 'grades') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-),
-
 queries as (
     select
         collection,
@@ -40,8 +32,8 @@ select
     grades.cut_characters,
     grades.error,
     grades.gold_sha256
-from grades
-left join passages using (collection, passage_id)
+from {{ source('raw', 'grades') }} as grades
+left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
 left join queries using (collection, query_id)
 where
     (grades.passage_sha256 is null or grades.passage_sha256 = passages.text_sha256)

@@ -5,24 +5,12 @@
 -- before adds (1 - alpha)^n, alpha being 0.5.
 with recursive
 
-stale_rubrics as (
-    select * from {{ ref('int_distinct_rubrics') }}
-),
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
 item_grades as (
     select * from {{ ref('int_item_grades') }}
 ),
 
 grid as (
     select * from {{ ref('int_measures') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
 ),
 
 deepest as (
@@ -44,8 +32,9 @@ rubric_items as (
             order by grader_items.item_id
         ) as item_no,
         count(*) over (partition by stale_rubrics.part) as n_items
-    from stale_rubrics
-    inner join grader_items using (collection, grader_id, rubric_version, query_id)
+    from {{ ref('int_distinct_rubrics') }} as stale_rubrics
+    inner join {{ ref('int_grader_items') }} as grader_items
+        using (collection, grader_id, rubric_version, query_id)
 ),
 
 -- for each item of a rubric 1 where a passage answers it, else 0
@@ -60,7 +49,7 @@ passages as (
         ] as answers
     from item_grades
     inner join rubric_items on {{ is_of_item('item_grades', 'rubric_items') }}
-    inner join levels on item_grades.grade >= levels.level
+    inner join {{ ref('evaluation_levels') }} as levels on item_grades.grade >= levels.level
     group by all
 ),
 

@@ -1,15 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-rubric_items as (
-    select * from {{ ref('stg_rubric_items') }}
-),
-
-graded_items as (
-    select * from {{ ref('int_graded_items') }}
-)
-
 select
     collection,
     bank,
@@ -21,7 +11,7 @@ select
     gold_answers,
     weight,
     origin
-from rubric_items
+from {{ ref('stg_rubric_items') }}
 union all
 select
     collection,
@@ -34,4 +24,4 @@ select
     null as gold_answers,
     1 as weight,
     'imported' as origin
-from graded_items
+from {{ ref('int_graded_items') }}

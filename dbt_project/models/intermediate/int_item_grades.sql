@@ -1,17 +1,3 @@
-with
-
-grades as (
-    select * from {{ ref('int_grades') }}
-),
-
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-left_out_passages as (
-    select * from {{ ref('int_left_out_passages') }}
-)
-
 select
     grades.collection,
     grades.grader_id,
@@ -22,9 +8,9 @@ select
     grades.gold_sha256,
     grades.grade,
     grades.answer
-from grades
-inner join graders using (grader_id)
-anti join left_out_passages using (collection, passage_id)
+from {{ ref('int_grades') }} as grades
+inner join {{ ref('int_graders') }} as graders using (grader_id)
+anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
 where
     graders.kind is not null
     and grades.item_id != ''

@@ -1,9 +1,3 @@
-with
-
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-)
-
 select
     collection,
     grader_id,
@@ -12,5 +6,5 @@ select
     gold_sha256,
     max(grade) as best_grade,
     {{ hash_of_rows('passage_id, grade') }} as grades_hash
-from item_grades
+from {{ ref('int_item_grades') }}
 group by all

@@ -2,31 +2,15 @@
 
 with
 
-collections as (
-    select * from {{ source('raw', 'collections') }}
-),
-
-rankings as (
-    select * from {{ ref('int_ranking_inputs') }}
-),
-
-judged_passages as (
-    select * from {{ ref('int_judged_passages') }}
-),
-
-grid as (
-    select * from {{ ref('int_measures') }}
-),
-
 -- how deep a ranking is looked at: the pool, or the deepest cutoff of the grid
 depths as (
     select
         collection,
         greatest(
             default_pool_depth,
-            (select coalesce(max(cutoff), 0) from grid)
+            (select coalesce(max(cutoff), 0) from {{ ref('int_measures') }})
         ) as depth
-    from collections
+    from {{ source('raw', 'collections') }}
 ),
 
 judged_queries as (
@@ -34,7 +18,7 @@ judged_queries as (
         collection,
         query_id,
         {{ hash_of_rows('passage_id') }} as passages_hash
-    from judged_passages
+    from {{ ref('int_judged_passages') }}
     group by all
 )
 
@@ -44,6 +28,6 @@ select
     rankings.system,
     rankings.query_id,
     depths.depth
-from rankings
+from {{ ref('int_ranking_inputs') }} as rankings
 inner join depths using (collection)
 left join judged_queries using (collection, query_id)

@@ -8,20 +8,12 @@ label_sets as (
     select * from {{ ref('int_label_sets') }}
 ),
 
-label_hashes as (
-    select * from {{ ref('int_label_set_hashes') }}
-),
-
-sampled_pairs as (
-    select * from {{ ref('int_sampled_pairs') }}
-),
-
 sampled_hashes as (
     select
         collection,
         label_set,
         {{ hash_of_rows('query_id, passage_id') }} as sampled_hash
-    from sampled_pairs
+    from {{ ref('int_sampled_pairs') }}
     group by all
 ),
 
@@ -50,7 +42,7 @@ candidates as (
         ) as inputs
     from label_sets
     inner join newest using (collection)
-    inner join label_hashes using (collection, label_set)
+    inner join {{ ref('int_label_set_hashes') }} as label_hashes using (collection, label_set)
     left join sampled_hashes using (collection, label_set)
 )
 

@@ -1,35 +1,11 @@
 with
 
-labels as (
-    select * from {{ ref('int_labels') }}
-),
-
-rubric_labels as (
-    select * from {{ ref('int_rubric_labels') }}
-),
-
-collections as (
-    select * from {{ source('raw', 'collections') }}
-),
-
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-policies as (
-    select * from {{ ref('int_label_policies') }}
-),
-
-answer_label_sets as (
-    select * from {{ ref('int_answer_label_sets') }}
-),
-
 label_sets as (
     select
         collection,
         label_set,
         count(*) as n_labels
-    from labels
+    from {{ ref('int_labels') }}
     group by all
 ),
 
@@ -41,7 +17,7 @@ rubric_label_sets as (
         rubric_version,
         policy,
         max(n_items) as n_items
-    from rubric_labels
+    from {{ ref('int_rubric_labels') }}
     group by all
 )
 
@@ -63,10 +39,10 @@ select
         else coalesce(graders.scale_max, collections.max_relevance)
     end as max_label
 from label_sets
-inner join collections using (collection)
+inner join {{ source('raw', 'collections') }} as collections using (collection)
 left join rubric_label_sets using (collection, label_set)
-left join policies using (policy)
-left join graders
+left join {{ ref('int_label_policies') }} as policies using (policy)
+left join {{ ref('int_graders') }} as graders
     on
         coalesce(rubric_label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1))
         = graders.grader
@@ -81,4 +57,4 @@ select
     null as policy,
     n_graded as n_labels,
     null as max_label
-from answer_label_sets
+from {{ ref('int_answer_label_sets') }}

@@ -1,10 +1,6 @@
 -- Label sets that label a query alike share its scores.
 with
 
-labels as (
-    select * from {{ ref('int_labels') }}
-),
-
 grid as (
     select * from {{ ref('int_measures') }}
 ),
@@ -20,7 +16,7 @@ label_set_queries as (
         query_id,
         {{ hash_of_rows('passage_id, label') }} as labels_hash,
         greatest(max(max(label)) over (partition by collection, label_set), 4) as top_label
-    from labels
+    from {{ ref('int_labels') }}
     group by collection, label_set, query_id
 )
 

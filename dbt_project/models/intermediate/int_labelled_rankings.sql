@@ -2,14 +2,6 @@
 
 with
 
-variants as (
-    select * from {{ ref('int_label_variants') }}
-),
-
-rankings as (
-    select * from {{ ref('int_ranking_inputs') }}
-),
-
 distinct_labels as (
     select
         variant,
@@ -17,7 +9,7 @@ distinct_labels as (
         query_id,
         top_label,
         min(label_set) as label_set
-    from variants
+    from {{ ref('int_label_variants') }}
     group by all
 )
 
@@ -31,4 +23,4 @@ select
     rankings.system,
     rankings.n_retrieved
 from distinct_labels
-inner join rankings using (collection, query_id)
+inner join {{ ref('int_ranking_inputs') }} as rankings using (collection, query_id)

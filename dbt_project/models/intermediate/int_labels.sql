@@ -1,25 +1,5 @@
 with
 
-judgments as (
-    select * from {{ source('raw', 'judgments') }}
-),
-
-grades as (
-    select * from {{ ref('int_grades') }}
-),
-
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-rubric_labels as (
-    select * from {{ ref('int_rubric_labels') }}
-),
-
-left_out_passages as (
-    select * from {{ ref('int_left_out_passages') }}
-),
-
 labels as (
     select
         collection,
@@ -27,7 +7,7 @@ labels as (
         query_id,
         passage_id,
         relevance as label
-    from judgments
+    from {{ source('raw', 'judgments') }}
     union all by name
     -- a direct judge grades passages without a rubric: its grade is the label
     select
@@ -36,8 +16,8 @@ labels as (
         grades.query_id,
         grades.passage_id,
         grades.grade as label
-    from grades
-    inner join graders using (grader_id)
+    from {{ ref('int_grades') }} as grades
+    inner join {{ ref('int_graders') }} as graders using (grader_id)
     where
         graders.target = 'direct'
         and grades.item_id = ''
@@ -51,9 +31,9 @@ labels as (
         label,
         n_items,
         n_missing
-    from rubric_labels
+    from {{ ref('int_rubric_labels') }}
 )
 
 select labels.*
 from labels
-anti join left_out_passages using (collection, passage_id)
+anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)

@@ -2,14 +2,6 @@
 
 with
 
-grid as (
-    select * from {{ ref('evaluation_grid') }}
-),
-
-families as (
-    select * from {{ ref('int_measure_families') }}
-),
-
 measures as (
     select
         grid.measure,
@@ -18,8 +10,9 @@ measures as (
         families.place as family_place,
         cast(nullif(regexp_extract(grid.measure, '@(\d+)$', 1), '') as integer) as cutoff,
         cast(nullif(regexp_extract(grid.measure, '=([\d.]+)', 1), '') as double) as p
-    from grid
-    inner join families on regexp_full_match(grid.measure, families.pattern)
+    from {{ ref('evaluation_grid') }} as grid
+    inner join {{ ref('int_measure_families') }} as families
+        on regexp_full_match(grid.measure, families.pattern)
 )
 
 select

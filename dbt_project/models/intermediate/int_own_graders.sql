@@ -2,10 +2,6 @@
 
 with
 
-graders as (
-    select * from {{ ref('stg_graders') }}
-),
-
 numbered_graders as (
     select
         *,
@@ -22,7 +18,7 @@ numbered_graders as (
             when target in ('extract', 'verify')
                 then coalesce(items, if(starts_with(prompt, 'nugget_'), 'nugget', 'question'))
         end as asks_about
-    from graders
+    from {{ ref('stg_graders') }}
 )
 
 select

@@ -2,14 +2,6 @@
 
 with
 
-submissions as (
-    select * from {{ source('raw', 'submissions') }}
-),
-
-submitted_pairs as (
-    select * from {{ source('raw', 'submitted_pairs') }}
-),
-
 queries as (
     select
         collection,
@@ -26,8 +18,8 @@ select distinct
     submitted_pairs.item_id,
     submitted_pairs.passage_sha256,
     submitted_pairs.gold_sha256
-from submitted_pairs
-inner join submissions using (submission_id)
+from {{ source('raw', 'submitted_pairs') }} as submitted_pairs
+inner join {{ source('raw', 'submissions') }} as submissions using (submission_id)
 inner join queries
     on
         submissions.collection = queries.collection

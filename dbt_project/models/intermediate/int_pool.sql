@@ -4,43 +4,15 @@
 -- must follow raw.
 with
 
-rankings as (
-    select * from {{ ref('int_rankings') }}
-),
-
-collections as (
-    select * from {{ source('raw', 'collections') }}
-),
-
-systems as (
-    select * from {{ source('raw', 'systems') }}
-),
-
-judgments as (
-    select * from {{ source('raw', 'judgments') }}
-),
-
-queries as (
-    select * from {{ ref('stg_queries') }}
-),
-
-left_out_passages as (
-    select * from {{ ref('int_left_out_passages') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-),
-
 pooled as (
     -- a generated response is taken whole
     select
         rankings.collection,
         rankings.query_id,
         rankings.passage_id
-    from rankings
-    inner join collections using (collection)
-    inner join systems using (collection, system)
+    from {{ ref('int_rankings') }} as rankings
+    inner join {{ source('raw', 'collections') }} as collections using (collection)
+    inner join {{ source('raw', 'systems') }} as systems using (collection, system)
     where
         systems.kind = 'generation'
         or rankings.rank <= collections.default_pool_depth
@@ -49,9 +21,9 @@ pooled as (
         judgments.collection,
         judgments.query_id,
         judgments.passage_id
-    from judgments
-    semi join queries using (collection, query_id)
-    anti join left_out_passages using (collection, passage_id)
+    from {{ source('raw', 'judgments') }} as judgments
+    semi join {{ ref('stg_queries') }} using (collection, query_id)
+    anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
 )
 
 select
@@ -60,4 +32,4 @@ select
     pooled.passage_id,
     passages.text_sha256
 from pooled
-left join passages using (collection, passage_id)
+left join {{ ref('stg_passages') }} as passages using (collection, passage_id)

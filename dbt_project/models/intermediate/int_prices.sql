@@ -1,11 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-prices as (
-    select * from {{ ref('prices') }}
-)
-
 select
     model,
     cast(from_date as date) as from_date,
@@ -14,4 +8,4 @@ select
     cast(coalesce(cached, input) as double) / 1e6 as cached_price,
     cast(output as double) / 1e6 as output_price,
     cast(coalesce(batch, '1') as double) as batch_share
-from prices
+from {{ ref('prices') }}

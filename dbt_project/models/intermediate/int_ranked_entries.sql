@@ -8,10 +8,6 @@ stale_rankings as (
     select * from {{ ref('int_kept_rankings') }}
 ),
 
-judged_passages as (
-    select * from {{ ref('int_judged_passages') }}
-),
-
 ranked as (
     {{ ranked('stale_rankings') }}
 )
@@ -24,7 +20,8 @@ select
     ranked.passage_id,
     ranked.rank
 from ranked
-left join judged_passages using (collection, query_id, passage_id)
+left join {{ ref('int_judged_passages') }} as judged_passages
+    using (collection, query_id, passage_id)
 where
     ranked.rank <= ranked.depth
     or ranked.rank = ranked.n_retrieved

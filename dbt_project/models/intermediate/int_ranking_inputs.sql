@@ -1,18 +1,4 @@
 -- Passages and scores say what a ranking is, without ranking it.
-with
-
-queries as (
-    select * from {{ ref('stg_queries') }}
-),
-
-run_entries as (
-    select * from {{ ref('stg_run_entries') }}
-),
-
-left_out_passages as (
-    select * from {{ ref('int_left_out_passages') }}
-)
-
 select
     run_entries.collection,
     run_entries.system,
@@ -24,7 +10,7 @@ select
         run_entries.query_id,
         {{ hash_of_rows('run_entries.passage_id, run_entries.ranking_score') }}
     ) as ranking_hash
-from run_entries
-semi join queries using (collection, query_id)
-anti join left_out_passages using (collection, passage_id)
+from {{ ref('stg_run_entries') }} as run_entries
+semi join {{ ref('stg_queries') }} using (collection, query_id)
+anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
 group by run_entries.collection, run_entries.system, run_entries.query_id

@@ -4,21 +4,13 @@
 -- follow raw.
 with
 
-queries as (
-    select * from {{ ref('stg_queries') }}
-),
-
-systems as (
-    select * from {{ source('raw', 'systems') }}
-),
-
 rankings as (
     select
         systems.collection,
         systems.system,
         queries.query_id
-    from systems
-    inner join queries using (collection)
+    from {{ source('raw', 'systems') }} as systems
+    inner join {{ ref('stg_queries') }} as queries using (collection)
 ),
 
 ranked as (

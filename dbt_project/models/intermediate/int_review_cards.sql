@@ -8,30 +8,6 @@ review_cards as (
     select * from {{ source('raw', 'review_cards') }}
 ),
 
-grades_in_force as (
-    select * from {{ ref('int_grades_in_force') }}
-),
-
-grade_reviews as (
-    select * from {{ ref('int_grade_reviews') }}
-),
-
-graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
-queues as (
-    select * from {{ source('raw', 'review_queues') }}
-),
-
-labels as (
-    select * from {{ ref('int_labels') }}
-),
-
-judgments as (
-    select * from {{ source('raw', 'judgments') }}
-),
-
 -- as the newest version that has it words it: cards of an item that was dropped stay
 items as (
     select
@@ -62,9 +38,9 @@ select
     grades_in_force.answer,
     coalesce(not grade_reviews.settles, false) as is_answered
 from review_cards
-inner join graders using (grader_id)
+inner join {{ ref('int_own_graders') }} as graders using (grader_id)
 inner join items using (collection, query_id, item_id)
-inner join grades_in_force
+inner join {{ ref('int_grades_in_force') }} as grades_in_force
     on
         review_cards.grader_id = grades_in_force.grader_id
         and review_cards.collection = grades_in_force.collection
@@ -76,7 +52,7 @@ inner join grades_in_force
         and grades_in_force.gold_sha256 is not distinct from case
             when graders.needs_gold_answers then items.newest.gold_sha256
         end
-left join grade_reviews
+left join {{ ref('int_grade_reviews') }} as grade_reviews
     on
         review_cards.grader_id = grade_reviews.grader_id
         and review_cards.collection = grade_reviews.collection
@@ -107,15 +83,15 @@ select
     cast(labels.label as integer) as grade,
     null as answer,
     judgments.assessor is not null as is_answered
-from queues
+from {{ source('raw', 'review_queues') }} as queues
 inner join review_cards using (collection, queue)
-inner join labels
+inner join {{ ref('int_labels') }} as labels
     on
         queues.collection = labels.collection
         and queues.label_set = labels.label_set
         and review_cards.query_id = labels.query_id
         and review_cards.passage_id = labels.passage_id
-left join judgments
+left join {{ source('raw', 'judgments') }} as judgments
     on
         review_cards.collection = judgments.collection
         and review_cards.query_id = judgments.query_id

@@ -2,20 +2,12 @@
 
 with
 
-edits as (
-    select * from {{ ref('stg_rubric_edits') }}
-),
-
-states as (
-    select * from {{ ref('int_rubric_states') }}
-),
-
 -- what each edit left behind: of a rewording the new item, not the old one
 edited_items as (
     select
         *,
         coalesce(previous_item_id, item_id) as edited_item_id
-    from states
+    from {{ ref('int_rubric_states') }}
     where
         action is not null
         and (action != 'reword' or previous_item_id is not null)
@@ -36,7 +28,7 @@ select
     case when edits.action in ('reword', 'add') then edited_items.item_id end as new_item_id,
     edits.editor,
     edits.reason
-from edits
+from {{ ref('stg_rubric_edits') }} as edits
 inner join edited_items
     on
         edits.collection = edited_items.collection

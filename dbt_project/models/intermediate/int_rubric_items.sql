@@ -1,11 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-states as (
-    select * from {{ ref('int_rubric_states') }}
-)
-
 select
     rubric_version,
     collection,
@@ -21,5 +15,5 @@ select
     origin_item_id,
     action,
     previous_item_id
-from states
+from {{ ref('int_rubric_states') }}
 where is_in_force

@@ -1,15 +1,7 @@
 with
 
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
 grader_items as (
     select * from {{ ref('int_grader_items') }}
-),
-
-policies as (
-    select * from {{ ref('int_label_policies') }}
 ),
 
 rubric_sizes as (
@@ -32,7 +24,7 @@ graded_passages as (
         grader_items.query_id,
         item_grades.passage_id,
         list_reverse_sort(list(item_grades.grade)) as grades
-    from item_grades
+    from {{ ref('int_item_grades') }} as item_grades
     inner join grader_items using (collection, grader_id, query_id, item_id)
     where
         item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
@@ -54,7 +46,7 @@ labels as (
             when 'sum' then list_sum(graded_passages.grades)
         end as label
     from graded_passages
-    cross join policies
+    cross join {{ ref('int_label_policies') }} as policies
 )
 
 select

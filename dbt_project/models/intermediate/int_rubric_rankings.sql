@@ -1,15 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-rubrics as (
-    select * from {{ ref('int_distinct_rubrics') }}
-),
-
-rankings as (
-    select * from {{ ref('int_ranking_inputs') }}
-)
-
 select
     hash(rubrics.part, rankings.ranking_hash) as part,
     rubrics.part as variant,
@@ -18,5 +8,5 @@ select
     rubrics.rubric_version,
     rubrics.query_id,
     rankings.system
-from rubrics
-inner join rankings using (collection, query_id)
+from {{ ref('int_distinct_rubrics') }} as rubrics
+inner join {{ ref('int_ranking_inputs') }} as rankings using (collection, query_id)

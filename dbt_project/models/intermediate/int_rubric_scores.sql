@@ -8,34 +8,18 @@ stale_rankings as (
     select * from {{ ref('int_rubric_rankings') }}
 ),
 
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
-ranked_entries as (
-    select * from {{ ref('int_ranked_entries') }}
-),
-
-grid as (
-    select * from {{ ref('int_measures') }}
-),
-
 levels as (
     select level as tau from {{ ref('evaluation_levels') }}
 ),
 
 cutoffs as (
     select distinct cutoff as k
-    from grid
+    from {{ ref('int_measures') }}
     where kind = 'rubric'
 ),
 
 top_entries as (
-    select * from ranked_entries
+    select * from {{ ref('int_ranked_entries') }}
     semi join stale_rankings using (collection, system, query_id)
     where rank <= (select max(cutoffs.k) from cutoffs)
 ),
@@ -61,7 +45,8 @@ items as (
         grader_items.weight,
         {{ each_scope('grader_items.facet_ids') }} as facet_id
     from variants
-    inner join grader_items using (collection, grader_id, rubric_version, query_id)
+    inner join {{ ref('int_grader_items') }} as grader_items
+        using (collection, grader_id, rubric_version, query_id)
 ),
 
 -- where in each ranking an item is answered
@@ -75,7 +60,8 @@ item_ranks as (
         items.weight,
         list(top_entries.rank order by top_entries.rank) as ranks
     from items
-    inner join item_grades using (collection, grader_id, query_id, item_id)
+    inner join {{ ref('int_item_grades') }} as item_grades
+        using (collection, grader_id, query_id, item_id)
     inner join top_entries using (collection, query_id, passage_id)
     inner join levels on item_grades.grade >= levels.tau
     where item_grades.gold_sha256 is not distinct from items.gold_sha256

@@ -3,10 +3,6 @@
 -- A step per version: each starts from the items of the version before and applies its edits.
 with recursive
 
-ingested_items as (
-    select * from {{ ref('int_ingested_items') }}
-),
-
 edits as (
     select * from {{ ref('stg_rubric_edits') }}
 ),
@@ -29,7 +25,7 @@ states as (
         true as is_in_force,
         cast(null as varchar) as action,
         cast(null as varchar) as previous_item_id
-    from ingested_items
+    from {{ ref('int_ingested_items') }}
     union all
     (
         with

@@ -3,20 +3,12 @@
 -- What a query's rubric asks for, and what the pool as a whole has to offer.
 with
 
-stale_rubrics as (
-    select * from {{ ref('int_distinct_rubrics') }}
-),
-
 grader_items as (
     select * from {{ ref('int_grader_items') }}
 ),
 
 item_totals as (
     select * from {{ ref('int_item_totals') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
 ),
 
 items as (
@@ -26,7 +18,7 @@ items as (
         grader_items.item_id,
         grader_items.weight,
         item_totals.best_grade
-    from stale_rubrics
+    from {{ ref('int_distinct_rubrics') }} as stale_rubrics
     inner join grader_items using (collection, grader_id, rubric_version, query_id)
     left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
 )
@@ -40,5 +32,5 @@ select
     count(items.best_grade) as n_graded_items,
     count(*) filter (where items.best_grade >= levels.level) as n_coverable
 from items
-cross join levels
+cross join {{ ref('evaluation_levels') }} as levels
 group by all

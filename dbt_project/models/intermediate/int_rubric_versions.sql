@@ -1,11 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-rubric_edits as (
-    select * from {{ ref('stg_rubric_edits') }}
-)
-
 select
     collection,
     rubric_version,
@@ -13,5 +7,5 @@ select
         partition by collection
         order by rubric_version
     ) as previous_version
-from rubric_edits
+from {{ ref('stg_rubric_edits') }}
 group by collection, rubric_version

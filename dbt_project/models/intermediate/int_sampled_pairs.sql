@@ -2,16 +2,8 @@
 
 with
 
-label_rubric_pairs as (
-    select * from {{ source('raw', 'label_rubric_pairs') }}
-),
-
 own_graders as (
     select * from {{ ref('int_own_graders') }}
-),
-
-ensembles as (
-    select * from {{ ref('int_ensembles') }}
 ),
 
 -- an ensemble knows what its members know
@@ -25,7 +17,7 @@ judges as (
     select
         grader_id,
         ensemble as grader
-    from ensembles
+    from {{ ref('int_ensembles') }}
     where target = 'direct'
 )
 
@@ -36,4 +28,5 @@ select distinct
     label_rubric_pairs.passage_id
 from judges
 inner join own_graders using (grader_id)
-inner join label_rubric_pairs on own_graders.label_rubric_id = label_rubric_pairs.rubric_id
+inner join {{ source('raw', 'label_rubric_pairs') }} as label_rubric_pairs
+    on own_graders.label_rubric_id = label_rubric_pairs.rubric_id

@@ -8,14 +8,6 @@ grades as (
     select * from {{ source('raw', 'sentinel_grades') }}
 ),
 
-graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
-collections as (
-    select * from {{ source('raw', 'collections') }}
-),
-
 wanted as (
     select
         collection,
@@ -75,5 +67,5 @@ select
 from labels
 inner join graded using (collection, sentinel, grader_id, round)
 inner join wanted using (collection, sentinel, kind)
-inner join graders using (grader_id)
-inner join collections using (collection)
+inner join {{ ref('int_own_graders') }} as graders using (grader_id)
+inner join {{ source('raw', 'collections') }} as collections using (collection)

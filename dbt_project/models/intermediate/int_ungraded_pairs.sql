@@ -1,23 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-wanted_grades as (
-    select * from {{ ref('wanted_grades') }}
-),
-
-grades as (
-    select * from {{ ref('int_grades') }}
-),
-
-under_way as (
-    select * from {{ ref('int_pairs_under_way') }}
-)
-
 select
     wanted_grades.collection,
     graders.grader_id,
@@ -33,13 +15,13 @@ select
         when under_way.grader_id is not null then 'under way'
         else 'missing'
     end as status
-from wanted_grades
-inner join graders
+from {{ ref('wanted_grades') }} as wanted_grades
+inner join {{ ref('int_graders') }} as graders
     on
         wanted_grades.kind = graders.asks_about
         and wanted_grades.answers_from is not distinct from graders.answers_from
         and (wanted_grades.has_gold_answers or not graders.needs_gold_answers)
-left join grades
+left join {{ ref('int_grades') }} as grades
     on
         wanted_grades.collection = grades.collection
         and graders.grader_id = grades.grader_id
@@ -48,7 +30,7 @@ left join grades
         and wanted_grades.item_id = grades.item_id
         and case when graders.needs_gold_answers then wanted_grades.gold_sha256 end
         is not distinct from grades.gold_sha256
-left join under_way
+left join {{ ref('int_pairs_under_way') }} as under_way
     on
         wanted_grades.collection = under_way.collection
         and graders.grader_id = under_way.grader_id

@@ -9,10 +9,6 @@ graders as (
     select * from {{ ref('int_own_graders') }}
 ),
 
-trials as (
-    select * from {{ ref('int_trials') }}
-),
-
 members as (
     select
         ensembles.ensemble,
@@ -29,7 +25,8 @@ members as (
             graders.scale_max
         ) as scale
     from ensembles
-    left join trials on {{ is_member('ensembles.grader', 'trials.grader', 'trials.first_trial') }}
+    left join {{ ref('int_trials') }} as trials
+        on {{ is_member('ensembles.grader', 'trials.grader', 'trials.first_trial') }}
     left join graders on trials.grader_id = graders.grader_id
 ),
 

@@ -31,10 +31,6 @@ ingested_items as (
     select * from {{ ref('int_ingested_items') }}
 ),
 
-facets as (
-    select * from {{ ref('stg_facets') }}
-),
-
 queries as (
     select * from {{ ref('stg_queries') }}
 ),
@@ -57,7 +53,7 @@ known_facets as (
         collection,
         query_id,
         facet_id
-    from facets
+    from {{ ref('stg_facets') }}
     union
     select
         collection,

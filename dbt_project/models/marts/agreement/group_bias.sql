@@ -4,10 +4,6 @@
 -- are those of gradelake.toml.
 with
 
-system_bias as (
-    select * from {{ ref('system_bias') }}
-),
-
 system_groups as (
     select * from {{ source('raw', 'system_groups') }}
 ),
@@ -34,7 +30,7 @@ sides as (
         members.system is not null as is_member,
         system_bias.system,
         system_bias.favour
-    from system_bias
+    from {{ ref('system_bias') }} as system_bias
     inner join groups_of_systems as groups using (collection)
     left join system_groups as members using (collection, grouping, group_name, system)
 ),

@@ -4,28 +4,8 @@ sentinels as (
     select * from {{ source('raw', 'sentinels') }}
 ),
 
-grades as (
-    select * from {{ source('raw', 'sentinel_grades') }}
-),
-
-graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
-prices as (
-    select * from {{ ref('int_prices') }}
-),
-
 labels as (
     select * from {{ ref('int_sentinel_labels') }}
-),
-
-counts as (
-    select * from {{ ref('int_sentinel_counts') }}
-),
-
-evidence as (
-    select * from {{ ref('int_drift_evidence') }}
 ),
 
 used as (
@@ -38,7 +18,7 @@ used as (
         max(grades.graded_at) as finished_at,
         cast(min(grades.graded_at) as date) as day,
         {{ summed_tokens(in_batch='false') }}
-    from grades
+    from {{ source('raw', 'sentinel_grades') }} as grades
     group by
         grades.collection,
         grades.sentinel,
@@ -120,7 +100,7 @@ verdicts as (
                 then evidence.agreement_first_round
             else evidence.flips_first_round
         end as drift_round
-    from evidence
+    from {{ ref('int_drift_evidence') }} as evidence
     inner join sentinels using (collection, sentinel)
 ),
 
@@ -195,9 +175,9 @@ select
     prices.currency
 from used
 inner join sentinels using (collection, sentinel)
-inner join graders using (grader_id)
+inner join {{ ref('int_own_graders') }} as graders using (grader_id)
 inner join measured using (collection, sentinel, grader_id, round)
-left join counts using (collection, sentinel, grader_id, round)
+left join {{ ref('int_sentinel_counts') }} as counts using (collection, sentinel, grader_id, round)
 left join verdicts using (collection, sentinel, grader_id, round)
 left join alarms using (collection, sentinel, grader_id, round)
 left join used as first_ones
@@ -206,4 +186,7 @@ left join used as first_ones
         and used.sentinel = first_ones.sentinel
         and used.grader_id = first_ones.grader_id
         and alarms.drift_round = first_ones.round
-asof left join prices on graders.model = prices.model and used.day >= prices.from_date
+asof left join {{ ref('int_prices') }} as prices
+    on
+        graders.model = prices.model
+        and used.day >= prices.from_date

@@ -4,10 +4,6 @@ confusions as (
     select * from {{ ref('int_confusions') }}
 ),
 
-label_pairs as (
-    select * from {{ ref('int_label_pairs') }}
-),
-
 kappas as (
     {{ kappas('confusions', ['collection', 'label_set', 'reference', 'is_sampled']) }}
 )
@@ -22,4 +18,4 @@ select
     kappas.cut,
     {{ agreement_columns() }}
 from kappas
-inner join label_pairs using (collection, label_set, reference)
+inner join {{ ref('int_label_pairs') }} as label_pairs using (collection, label_set, reference)

@@ -8,29 +8,13 @@ labels as (
     select * from {{ ref('int_labels') }}
 ),
 
-label_pairs as (
-    select * from {{ ref('int_label_pairs') }}
-),
-
-sampled_pairs as (
-    select * from {{ ref('int_sampled_pairs') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-),
-
-ranked_entries as (
-    select * from {{ ref('int_ranked_entries') }}
-),
-
 best_ranks as (
     select
         collection,
         query_id,
         passage_id,
         min(rank) as best_rank
-    from ranked_entries
+    from {{ ref('int_ranked_entries') }}
     group by all
 ),
 
@@ -43,7 +27,7 @@ compared as (
         one.passage_id,
         greatest(one.label, 0) / label_pairs.max_label as label_share,
         greatest(other.label, 0) / label_pairs.max_reference as judgment_share
-    from label_pairs
+    from {{ ref('int_label_pairs') }} as label_pairs
     inner join labels as one using (collection, label_set)
     inner join labels as other
         on
@@ -52,7 +36,7 @@ compared as (
             and one.query_id = other.query_id
             and one.passage_id = other.passage_id
     -- what a judge's label rubrics were distilled from says nothing about its bias
-    anti join sampled_pairs
+    anti join {{ ref('int_sampled_pairs') }} as sampled_pairs
         on
             label_pairs.collection = sampled_pairs.collection
             and label_pairs.label_set = sampled_pairs.label_set
@@ -70,7 +54,7 @@ properties as (
         'length' as property,
         length(passages.passage_text) as amount
     from compared
-    inner join passages using (collection, passage_id)
+    inner join {{ ref('stg_passages') }} as passages using (collection, passage_id)
     union all by name
     select
         compared.*,

@@ -8,14 +8,6 @@ leaderboard as (
     select * from {{ ref('leaderboard') }}
 ),
 
-label_pairs as (
-    select * from {{ ref('int_label_pairs') }}
-),
-
-usual_levels as (
-    select * from {{ ref('usual_levels') }}
-),
-
 paired as (
     select
         label_pairs.collection,
@@ -28,9 +20,9 @@ paired as (
         one.system,
         one.score_4dp as score,
         other.score_4dp as reference_score
-    from label_pairs
+    from {{ ref('int_label_pairs') }} as label_pairs
     inner join leaderboard as one using (collection, label_set)
-    inner join usual_levels
+    inner join {{ ref('usual_levels') }} as usual_levels
         on
             label_pairs.collection = usual_levels.collection
             and label_pairs.reference = usual_levels.label_set

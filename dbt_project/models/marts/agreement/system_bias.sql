@@ -8,10 +8,6 @@ compared_scores as (
     select * from {{ ref('int_compared_scores') }}
 ),
 
-systems as (
-    select * from {{ source('raw', 'systems') }}
-),
-
 boards as (
     select distinct
         collection,
@@ -33,7 +29,7 @@ residuals as (
         coalesce(cast(compared_scores.human_value as decimal(11, 10)), 0) as human_score,
         score - human_score as residual
     from boards
-    inner join systems using (collection)
+    inner join {{ source('raw', 'systems') }} as systems using (collection)
     left join compared_scores
         using (collection, label_set, assessor, level, measure, query_id, system)
 ),

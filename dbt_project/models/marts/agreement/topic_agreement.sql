@@ -3,10 +3,6 @@
 -- Does a label set order the systems as an assessor does, one query at a time?
 with
 
-compared_scores as (
-    select * from {{ ref('int_compared_scores') }}
-),
-
 rounded as (
     select
         collection,
@@ -20,7 +16,7 @@ rounded as (
         system,
         round(value, 4) as score,
         round(human_value, 4) as human_score
-    from compared_scores
+    from {{ ref('int_compared_scores') }}
 ),
 
 correlations as (

@@ -2,21 +2,9 @@
 -- supported. A vital nugget weighs 1 or more; vital and okay are imported as 1 and 0.5.
 with
 
-answers as (
-    select * from {{ source('raw', 'answers') }}
-),
-
 grader_items as (
     select * from {{ ref('int_grader_items') }}
     where asks_about = 'answer'
-),
-
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
-graders as (
-    select * from {{ ref('int_graders') }}
 ),
 
 -- how much of each nugget each answer holds, 0 to 1; null where no grade says
@@ -31,10 +19,10 @@ assigned as (
         grader_items.weight,
         grader_items.weight >= 1 as is_vital,
         (item_grades.grade - graders.scale_min) / (graders.scale_max - graders.scale_min) as held
-    from answers
+    from {{ source('raw', 'answers') }} as answers
     inner join grader_items using (collection, query_id)
-    inner join graders using (grader_id)
-    left join item_grades
+    inner join {{ ref('int_graders') }} as graders using (grader_id)
+    left join {{ ref('int_item_grades') }} as item_grades
         on
             answers.collection = item_grades.collection
             and grader_items.grader_id = item_grades.grader_id

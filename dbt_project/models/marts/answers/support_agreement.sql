@@ -2,14 +2,6 @@
 
 with
 
-support_labels as (
-    select * from {{ ref('support_labels') }}
-),
-
-judgments as (
-    select * from {{ source('raw', 'support_judgments') }}
-),
-
 -- systems that say the same share a label
 labels as (
     select distinct
@@ -19,7 +11,7 @@ labels as (
         item_id,
         cited_passage_id,
         cast(2 * weight as double) as support
-    from support_labels
+    from {{ ref('support_labels') }}
     where weight is not null
     union all
     select
@@ -29,7 +21,7 @@ labels as (
         item_id,
         cited_passage_id,
         support
-    from judgments
+    from {{ source('raw', 'support_judgments') }}
 ),
 
 cells as (

@@ -3,14 +3,6 @@
 -- A sentence that cites nothing has one row, without a passage.
 with
 
-sentences as (
-    select * from {{ ref('stg_sentences') }}
-),
-
-citations as (
-    select * from {{ ref('int_citations') }}
-),
-
 item_grades as (
     select * from {{ ref('int_item_grades') }}
 ),
@@ -38,8 +30,9 @@ cited as (
         citations.cited_passage_id,
         citations.cited_text,
         citations.text_sha256 is not null as is_in_lake
-    from sentences
-    left join citations using (collection, system, query_id, sentence, item_id)
+    from {{ ref('stg_sentences') }} as sentences
+    left join {{ ref('int_citations') }} as citations
+        using (collection, system, query_id, sentence, item_id)
 ),
 
 labelled as (

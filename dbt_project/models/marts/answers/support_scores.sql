@@ -2,14 +2,6 @@
 -- weighted recall over sentences.
 with
 
-labels as (
-    select * from {{ ref('support_labels') }}
-),
-
-rules as (
-    select * from {{ ref('evaluation_citations') }}
-),
-
 -- what counts by each rule; sentences without a citation count for recall
 counted as (
     select
@@ -26,8 +18,8 @@ counted as (
             when labels.is_in_lake then labels.weight
             when not labels.is_in_lake and rules.missing = 'no_support' then 0
         end as weight
-    from labels
-    inner join rules
+    from {{ ref('support_labels') }} as labels
+    inner join {{ ref('evaluation_citations') }} as rules
         on rules.citations = 'every' or labels.citation is null or labels.citation = 1
 ),
 

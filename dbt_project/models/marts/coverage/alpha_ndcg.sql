@@ -4,33 +4,9 @@
 -- of tau or more are its intents.
 with
 
-variants as (
-    select * from {{ ref('int_rubric_variants') }}
-),
-
-rubric_scores as (
-    select * from {{ ref('int_rubric_scores') }}
-),
-
-ideal_gains as (
-    select * from {{ ref('int_ideal_gains') }}
-),
-
-systems as (
-    select * from {{ source('raw', 'systems') }}
-),
-
-grid as (
-    select * from {{ ref('int_measures') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
 cutoffs as (
     select distinct cutoff as k
-    from grid
+    from {{ ref('int_measures') }}
     where family = 'alpha-nDCG'
 )
 
@@ -44,18 +20,18 @@ select
     variants.query_id,
     rubric_scores.variant is not null as is_answered,
     round(coalesce(rubric_scores.gain / ideal_gains.gain, 0), 10) as alpha_ndcg
-from variants
-inner join systems using (collection)
-cross join levels
+from {{ ref('int_rubric_variants') }} as variants
+inner join {{ source('raw', 'systems') }} as systems using (collection)
+cross join {{ ref('evaluation_levels') }} as levels
 cross join cutoffs
-left join rubric_scores
+left join {{ ref('int_rubric_scores') }} as rubric_scores
     on
         variants.variant = rubric_scores.variant
         and systems.system = rubric_scores.system
         and levels.level = rubric_scores.tau
         and cutoffs.k = rubric_scores.k
         and rubric_scores.facet_id is null
-left join ideal_gains
+left join {{ ref('int_ideal_gains') }} as ideal_gains
     on
         variants.variant = ideal_gains.part
         and levels.level = ideal_gains.tau

@@ -3,29 +3,9 @@
 -- Cover@k of each facet (subtopic) of a query by itself: rubric_coverage over the facet's items.
 with
 
-variants as (
-    select * from {{ ref('int_rubric_variants') }}
-),
-
-totals as (
-    select * from {{ ref('int_rubric_totals') }}
-),
-
-rubric_scores as (
-    select * from {{ ref('int_rubric_scores') }}
-),
-
-systems as (
-    select * from {{ source('raw', 'systems') }}
-),
-
-grid as (
-    select * from {{ ref('int_measures') }}
-),
-
 cutoffs as (
     select distinct cutoff as k
-    from grid
+    from {{ ref('int_measures') }}
     where family = 'Cover'
 )
 
@@ -43,11 +23,11 @@ select
     round(coalesce(rubric_scores.n_covered, 0) / totals.n_items, 10) as cover,
     round(coalesce(rubric_scores.covered_weight, 0) / nullif(totals.total_weight, 0), 10)
         as cover_weighted
-from variants
-inner join totals on variants.variant = totals.part
-inner join systems using (collection)
+from {{ ref('int_rubric_variants') }} as variants
+inner join {{ ref('int_rubric_totals') }} as totals on variants.variant = totals.part
+inner join {{ source('raw', 'systems') }} as systems using (collection)
 cross join cutoffs
-left join rubric_scores
+left join {{ ref('int_rubric_scores') }} as rubric_scores
     on
         variants.variant = rubric_scores.variant
         and systems.system = rubric_scores.system

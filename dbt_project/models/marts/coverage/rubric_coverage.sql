@@ -4,29 +4,9 @@
 -- k passages answer with a grade of tau or more.
 with
 
-variants as (
-    select * from {{ ref('int_rubric_variants') }}
-),
-
-totals as (
-    select * from {{ ref('int_rubric_totals') }}
-),
-
-rubric_scores as (
-    select * from {{ ref('int_rubric_scores') }}
-),
-
-systems as (
-    select * from {{ source('raw', 'systems') }}
-),
-
-grid as (
-    select * from {{ ref('int_measures') }}
-),
-
 cutoffs as (
     select distinct cutoff as k
-    from grid
+    from {{ ref('int_measures') }}
     where family = 'Cover'
 )
 
@@ -50,11 +30,11 @@ select
         when rubric_scores.variant is not null and totals.n_graded_items > 0
             then round(rubric_scores.n_covered / totals.n_graded_items, 10)
     end as cover_workbench
-from variants
-inner join totals on variants.variant = totals.part
-inner join systems using (collection)
+from {{ ref('int_rubric_variants') }} as variants
+inner join {{ ref('int_rubric_totals') }} as totals on variants.variant = totals.part
+inner join {{ source('raw', 'systems') }} as systems using (collection)
 cross join cutoffs
-left join rubric_scores
+left join {{ ref('int_rubric_scores') }} as rubric_scores
     on
         variants.variant = rubric_scores.variant
         and systems.system = rubric_scores.system

@@ -7,18 +7,6 @@ label_sets as (
     where kind in ('assessor', 'judge', 'rubric')
 ),
 
-answer_label_sets as (
-    select * from {{ ref('int_answer_label_sets') }}
-),
-
-confusions as (
-    select * from {{ ref('int_confusions') }}
-),
-
-completeness as (
-    select * from {{ ref('evaluation_completeness') }}
-),
-
 most_judging as (
     select
         collection,
@@ -35,7 +23,7 @@ labelled as (
         confusions.label_set,
         confusions.reference,
         sum(confusions.n) as n_labelled
-    from confusions
+    from {{ ref('int_confusions') }} as confusions
     semi join most_judging using (collection, reference)
     group by all
     union all by name
@@ -66,7 +54,7 @@ shares as (
         null as reference,
         n_wanted as n_judged,
         n_graded as n_labelled
-    from answer_label_sets
+    from {{ ref('int_answer_label_sets') }}
 )
 
 select
@@ -79,4 +67,4 @@ select
     shares.n_labelled / shares.n_judged < cast(completeness.least_labelled as double)
         as is_incomplete
 from shares
-cross join completeness
+cross join {{ ref('evaluation_completeness') }} as completeness

@@ -1,11 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-labels as (
-    select * from {{ ref('int_labels') }}
-)
-
 select
     collection,
     label_set,
@@ -14,4 +8,4 @@ select
     cast(label as integer) as label,
     n_items,
     n_missing
-from labels
+from {{ ref('int_labels') }}

@@ -12,10 +12,6 @@ official_ranks as (
     select * from {{ source('raw', 'official_ranks') }}
 ),
 
-completeness as (
-    select * from {{ ref('label_completeness') }}
-),
-
 leaderboards as (
     select distinct
         collection,
@@ -111,4 +107,4 @@ select
 from left_out
 left join rounded using (collection, label_set, level, measure, leaderboard)
 left join unrounded using (collection, label_set, level, measure, leaderboard)
-left join completeness using (collection, label_set)
+left join {{ ref('label_completeness') }} as completeness using (collection, label_set)

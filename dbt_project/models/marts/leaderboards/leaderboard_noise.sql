@@ -9,25 +9,13 @@ trials as (
     where n_trials > 1
 ),
 
-label_sets as (
-    select * from {{ ref('int_label_sets') }}
-),
-
-leaderboard as (
-    select * from {{ ref('leaderboard') }}
-),
-
-topic_scores as (
-    select * from {{ ref('topic_scores') }}
-),
-
 -- under the name that they have of the first trial
 trial_label_sets as (
     select
         label_sets.collection,
         label_sets.label_set,
         replace(label_sets.label_set, trials.grader, trials.first_trial) as first_label_set
-    from label_sets
+    from {{ ref('int_label_sets') }} as label_sets
     inner join trials
         on
             coalesce(
@@ -44,7 +32,7 @@ boards as (
         leaderboard.measure,
         leaderboard.n_queries,
         leaderboard.label_set as trial_label_set
-    from leaderboard
+    from {{ ref('leaderboard') }} as leaderboard
     inner join trial_label_sets using (collection, label_set)
 ),
 
@@ -56,7 +44,7 @@ scores as (
         topic_scores.query_id,
         cast(round(topic_scores.value * 1e10) as hugeint) as value
     from boards
-    inner join topic_scores
+    inner join {{ ref('topic_scores') }} as topic_scores
         on
             boards.collection = topic_scores.collection
             and boards.trial_label_set = topic_scores.label_set

@@ -2,26 +2,10 @@
 
 with
 
-passage_scores as (
-    select * from {{ ref('int_board_scores') }}
-),
-
-answer_scores as (
-    select * from {{ ref('int_answer_boards') }}
-),
-
 scores as (
-    select * exclude (part) from passage_scores
+    select * exclude (part) from {{ ref('int_board_scores') }}
     union all by name
-    select * from answer_scores
-),
-
-measures as (
-    select * from {{ ref('int_measures') }}
-),
-
-completeness as (
-    select * from {{ ref('label_completeness') }}
+    select * from {{ ref('int_answer_boards') }}
 )
 
 select
@@ -45,7 +29,7 @@ select
     completeness.labelled_share,
     completeness.is_incomplete
 from scores
-inner join measures using (measure)
+inner join {{ ref('int_measures') }} as measures using (measure)
 left join scores as covers
     on
         scores.collection = covers.collection
@@ -53,7 +37,7 @@ left join scores as covers
         and scores.level = covers.level
         and scores.system = covers.system
         and covers.measure = 'Cover@' || measures.cutoff
-left join completeness
+left join {{ ref('label_completeness') }} as completeness
     on
         scores.collection = completeness.collection
         and scores.label_set = completeness.label_set

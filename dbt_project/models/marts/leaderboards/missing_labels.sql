@@ -2,26 +2,6 @@
 
 with
 
-collections as (
-    select * from {{ source('raw', 'collections') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-),
-
-ranked_entries as (
-    select * from {{ ref('int_ranked_entries') }}
-),
-
-label_set_queries as (
-    select * from {{ ref('int_label_variants') }}
-),
-
-labels as (
-    select * from {{ ref('int_labels') }}
-),
-
 -- what systems ranked within the collection's pool depth
 pooled as (
     select
@@ -30,8 +10,8 @@ pooled as (
         ranked_entries.passage_id,
         min(ranked_entries.rank) as best_rank,
         count(*) as n_systems
-    from ranked_entries
-    inner join collections using (collection)
+    from {{ ref('int_ranked_entries') }} as ranked_entries
+    inner join {{ source('raw', 'collections') }} as collections using (collection)
     where ranked_entries.rank <= collections.default_pool_depth
     group by all
 )
@@ -45,9 +25,9 @@ select
     pooled.best_rank,
     passages.passage_text as text
 from pooled
-inner join label_set_queries using (collection, query_id)
-anti join labels using (collection, query_id, passage_id, label_set)
-left join passages using (collection, passage_id)
+inner join {{ ref('int_label_variants') }} as label_set_queries using (collection, query_id)
+anti join {{ ref('int_labels') }} using (collection, query_id, passage_id, label_set)
+left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
 order by
     pooled.n_systems desc,
     pooled.best_rank asc,

@@ -2,32 +2,8 @@
 
 with
 
-label_scores as (
-    select * from {{ ref('int_label_scores') }}
-),
-
-label_variants as (
-    select * from {{ ref('int_label_variants') }}
-),
-
 label_sets as (
     select * from {{ ref('int_label_sets') }}
-),
-
-rubric_coverage as (
-    select * from {{ ref('rubric_coverage') }}
-),
-
-alpha_ndcg as (
-    select * from {{ ref('alpha_ndcg') }}
-),
-
-answer_scores as (
-    select * from {{ ref('int_answer_scores') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
 )
 
 select
@@ -38,8 +14,8 @@ select
     label_variants.query_id,
     label_scores.measure,
     label_scores.value
-from label_scores
-inner join label_variants using (variant)
+from {{ ref('int_label_scores') }} as label_scores
+inner join {{ ref('int_label_variants') }} as label_variants using (variant)
 union all
 -- coverage sees the grades, not the label made of them: it repeats under every policy
 select
@@ -50,7 +26,7 @@ select
     rubric_coverage.query_id,
     'Cover@' || rubric_coverage.k as measure,
     rubric_coverage.cover as value
-from rubric_coverage
+from {{ ref('rubric_coverage') }} as rubric_coverage
 inner join label_sets using (collection, grader, rubric_version)
 where rubric_coverage.is_answered
 union all
@@ -62,7 +38,7 @@ select
     alpha_ndcg.query_id,
     'alpha-nDCG@' || alpha_ndcg.k as measure,
     alpha_ndcg.alpha_ndcg as value
-from alpha_ndcg
+from {{ ref('alpha_ndcg') }} as alpha_ndcg
 inner join label_sets using (collection, grader, rubric_version)
 where alpha_ndcg.is_answered
 union all
@@ -74,5 +50,5 @@ select
     answer_scores.query_id,
     answer_scores.measure,
     answer_scores.value
-from answer_scores
-cross join levels
+from {{ ref('int_answer_scores') }} as answer_scores
+cross join {{ ref('evaluation_levels') }} as levels

@@ -2,20 +2,8 @@
 
 with
 
-labels as (
-    select * from {{ ref('relevance_labels') }}
-),
-
 collections as (
     select * from {{ source('raw', 'collections') }}
-),
-
-answer_label_sets as (
-    select * from {{ ref('int_answer_label_sets') }}
-),
-
-grid as (
-    select * from {{ ref('evaluation_levels') }}
 ),
 
 -- a board at a level that no label reaches says nothing
@@ -24,7 +12,7 @@ wanted as (
         labels.collection,
         labels.label_set,
         least(any_value(collections.min_relevant), max(labels.label)) as level
-    from labels
+    from {{ ref('relevance_labels') }} as labels
     inner join collections using (collection)
     group by
         labels.collection,
@@ -35,7 +23,7 @@ wanted as (
         answer_label_sets.collection,
         answer_label_sets.label_set,
         collections.min_relevant as level
-    from answer_label_sets
+    from {{ ref('int_answer_label_sets') }} as answer_label_sets
     inner join collections using (collection)
 )
 
@@ -44,7 +32,7 @@ select
     wanted.label_set,
     cast(arg_min(grid.level, (abs(grid.level - wanted.level), grid.level)) as integer) as level
 from wanted
-cross join grid
+cross join {{ ref('evaluation_levels') }} as grid
 group by
     wanted.collection,
     wanted.label_set

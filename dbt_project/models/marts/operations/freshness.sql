@@ -2,28 +2,8 @@
 
 with
 
-collections as (
-    select * from {{ source('raw', 'collections') }}
-),
-
 runs as (
     select * from {{ source('raw', 'pipeline_runs') }}
-),
-
-grading_runs as (
-    select * from {{ source('raw', 'grading_runs') }}
-),
-
-backlog as (
-    select * from {{ ref('grading_backlog') }}
-),
-
-rubric_versions as (
-    select * from {{ ref('rubric_versions') }}
-),
-
-graders as (
-    select * from {{ ref('int_graders') }}
 ),
 
 -- `ingest COLLECTION`, `import KIND COLLECTION ...`
@@ -42,7 +22,7 @@ graded as (
     select
         collection,
         max(finished_at) as last_graded_at
-    from grading_runs
+    from {{ source('raw', 'grading_runs') }}
     group by collection
 ),
 
@@ -61,9 +41,9 @@ missing as (
     select
         backlog.collection,
         count(*) as n_missing
-    from backlog
-    inner join graders using (grader)
-    left join rubric_versions using (collection, rubric_version)
+    from {{ ref('grading_backlog') }} as backlog
+    inner join {{ ref('int_graders') }} as graders using (grader)
+    left join {{ ref('rubric_versions') }} as rubric_versions using (collection, rubric_version)
     where
         graders.grader = graders.name
         and (backlog.item_id = '' or rubric_versions.is_newest)
@@ -81,7 +61,7 @@ select
         greatest(inputs.last_input_at, graded.last_graded_at) > releases.last_released_at,
         releases.last_released_at is null
     ) as needs_build
-from collections
+from {{ source('raw', 'collections') }} as collections
 cross join releases
 left join inputs using (collection)
 left join graded using (collection)

@@ -1,11 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-ungraded_pairs as (
-    select * from {{ ref('int_ungraded_pairs') }}
-)
-
 select
     collection,
     grader,
@@ -13,7 +7,7 @@ select
     query_id,
     passage_id,
     item_id
-from ungraded_pairs
+from {{ ref('int_ungraded_pairs') }}
 where
     status = 'missing'
     -- neither can be asked

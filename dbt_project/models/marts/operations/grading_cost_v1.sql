@@ -2,22 +2,6 @@
 
 with
 
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-grades as (
-    select * from {{ source('raw', 'grades') }}
-),
-
-submissions as (
-    select * from {{ source('raw', 'submissions') }}
-),
-
-prices as (
-    select * from {{ ref('int_prices') }}
-),
-
 used as (
     select
         grades.collection,
@@ -29,9 +13,10 @@ used as (
         count(*) as n_pairs,
         count(*) filter (where grades.status = 'failed') as n_failed,
         {{ summed_tokens() }}
-    from grades
-    inner join graders using (grader_id)
-    left join submissions on grades.run_id = submissions.submission_id
+    from {{ source('raw', 'grades') }} as grades
+    inner join {{ ref('int_graders') }} as graders using (grader_id)
+    left join {{ source('raw', 'submissions') }} as submissions
+        on grades.run_id = submissions.submission_id
     where graders.engine != 'imported'
     group by
         grades.collection,
@@ -57,4 +42,7 @@ select
     round({{ cost_of_tokens('used') }}, 10) as cost,
     prices.currency
 from used
-asof left join prices on used.model = prices.model and used.day >= prices.from_date
+asof left join {{ ref('int_prices') }} as prices
+    on
+        used.model = prices.model
+        and used.day >= prices.from_date

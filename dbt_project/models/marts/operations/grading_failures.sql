@@ -2,10 +2,6 @@
 
 with
 
-failed_grades as (
-    select * from {{ ref('failed_grades') }}
-),
-
 -- errors of one kind differ in what they quote and in their numbers
 kinds as (
     select
@@ -20,7 +16,7 @@ kinds as (
             ),
             120
         ) as error_kind
-    from failed_grades
+    from {{ ref('failed_grades') }}
 )
 
 select

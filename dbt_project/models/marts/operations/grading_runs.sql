@@ -2,10 +2,6 @@
 
 with
 
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
 runs as (
     select
         *,
@@ -33,7 +29,7 @@ select
     runs.started_at,
     runs.finished_at
 from runs
-inner join graders using (grader_id)
+inner join {{ ref('int_graders') }} as graders using (grader_id)
 order by
     runs.started_at desc,
     runs.run_id asc

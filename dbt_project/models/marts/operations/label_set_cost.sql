@@ -2,14 +2,6 @@
 
 with
 
-label_sets as (
-    select * from {{ ref('int_label_sets') }}
-),
-
-grading_cost as (
-    select * from {{ ref('grading_cost') }}
-),
-
 grader_items as (
     select distinct
         collection,
@@ -26,7 +18,7 @@ graded_sets as (
         label_set,
         rubric_version,
         coalesce(grader, regexp_extract(label_set, '^judge:(.*)$', 1)) as grader
-    from label_sets
+    from {{ ref('int_label_sets') }}
 ),
 
 costs as (
@@ -37,7 +29,7 @@ costs as (
         grading_cost.cost,
         grading_cost.currency
     from graded_sets
-    inner join grading_cost using (collection, grader)
+    inner join {{ ref('grading_cost') }} as grading_cost using (collection, grader)
     left join grader_items
         using (collection, grader, rubric_version, query_id, item_id)
     where graded_sets.rubric_version is null or grader_items.item_id is not null

@@ -1,11 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-runs as (
-    select * from {{ source('raw', 'pipeline_runs') }}
-)
-
 select
     json_extract_string(counts, '$.night') as night,
     run_id,
@@ -25,7 +19,7 @@ select
     cast(json_extract(counts, '$.leaderboards_moved') as bigint) as leaderboards_moved,
     cast(json_extract(counts, '$.steps_failed') as bigint) as steps_failed,
     error
-from runs
+from {{ source('raw', 'pipeline_runs') }}
 where command = 'nightly'
 order by
     started_at desc,

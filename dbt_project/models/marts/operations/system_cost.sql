@@ -2,26 +2,6 @@
 
 with
 
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-grades as (
-    select * from {{ source('raw', 'grades') }}
-),
-
-submissions as (
-    select * from {{ source('raw', 'submissions') }}
-),
-
-prices as (
-    select * from {{ ref('int_prices') }}
-),
-
-rankings as (
-    select * from {{ ref('int_rankings') }}
-),
-
 used as (
     select
         grades.collection,
@@ -32,9 +12,10 @@ used as (
         grades.passage_id,
         count(*) as n_pairs,
         {{ summed_tokens() }}
-    from grades
-    inner join graders using (grader_id)
-    left join submissions on grades.run_id = submissions.submission_id
+    from {{ source('raw', 'grades') }} as grades
+    inner join {{ ref('int_graders') }} as graders using (grader_id)
+    left join {{ source('raw', 'submissions') }} as submissions
+        on grades.run_id = submissions.submission_id
     where graders.engine != 'imported'
     group by
         grades.collection,
@@ -55,7 +36,10 @@ passage_costs as (
         {{ cost_of_tokens('used') }} as cost,
         prices.currency
     from used
-    asof left join prices on used.model = prices.model and used.day >= prices.from_date
+    asof left join {{ ref('int_prices') }} as prices
+        on
+            used.model = prices.model
+            and used.day >= prices.from_date
 ),
 
 ranked as (
@@ -65,7 +49,7 @@ ranked as (
         query_id,
         passage_id,
         count(*) over (partition by collection, query_id, passage_id) as n_systems
-    from rankings
+    from {{ ref('int_rankings') }}
 )
 
 select

@@ -3,22 +3,6 @@
 -- What each version of a rubric did to the leaderboards.
 with
 
-versions as (
-    select * from {{ ref('int_rubric_versions') }}
-),
-
-label_sets as (
-    select * from {{ ref('int_label_sets') }}
-),
-
-leaderboard as (
-    select * from {{ ref('leaderboard') }}
-),
-
-progress as (
-    select * from {{ ref('rubric_progress') }}
-),
-
 boards as (
     select
         leaderboard.collection,
@@ -30,8 +14,8 @@ boards as (
         leaderboard.system,
         leaderboard.score,
         leaderboard.rank
-    from leaderboard
-    inner join label_sets using (collection, label_set)
+    from {{ ref('leaderboard') }} as leaderboard
+    inner join {{ ref('int_label_sets') }} as label_sets using (collection, label_set)
     where label_sets.kind = 'rubric'
 ),
 
@@ -49,7 +33,7 @@ shifts as (
         boards_before.rank as rank_before,
         boards.rank as rank_after
     from boards
-    inner join versions using (collection, rubric_version)
+    inner join {{ ref('int_rubric_versions') }} as versions using (collection, rubric_version)
     inner join boards as boards_before
         on
             boards.collection = boards_before.collection
@@ -75,7 +59,7 @@ missing as (
         grader,
         rubric_version,
         cast(sum(n_missing) as bigint) as n_missing
-    from progress
+    from {{ ref('rubric_progress') }}
     group by all
 )
 

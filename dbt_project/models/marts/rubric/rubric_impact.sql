@@ -4,22 +4,6 @@
 -- the version before are looked at.
 with
 
-versions as (
-    select * from {{ ref('int_rubric_versions') }}
-),
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
-labels as (
-    select * from {{ ref('int_rubric_labels') }}
-),
-
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
 edits as (
     select * from {{ ref('int_rubric_edits') }}
 ),
@@ -33,7 +17,7 @@ sides as (
         sides.is_after,
         if(sides.is_after, edits.rubric_version, versions.previous_version) as side_version
     from edits
-    inner join versions using (collection, rubric_version)
+    inner join {{ ref('int_rubric_versions') }} as versions using (collection, rubric_version)
     cross join (values (true), (false)) as sides (is_after)
 ),
 
@@ -41,7 +25,7 @@ items as (
     select
         grader_items.* replace (sides.rubric_version as rubric_version),
         sides.is_after
-    from grader_items
+    from {{ ref('int_grader_items') }} as grader_items
     inner join sides
         on
             grader_items.collection = sides.collection
@@ -83,7 +67,7 @@ compared_labels as (
         max(labels.label) filter (where sides.is_after) as label_after,
         max(labels.n_missing) filter (where not sides.is_after) as n_missing_before,
         max(labels.n_missing) filter (where sides.is_after) as n_missing_after
-    from labels
+    from {{ ref('int_rubric_labels') }} as labels
     inner join sides
         on
             labels.collection = sides.collection
@@ -111,7 +95,7 @@ changed_item_grades as (
         changed_items.*,
         item_grades.passage_id,
         item_grades.grade
-    from item_grades
+    from {{ ref('int_item_grades') }} as item_grades
     inner join changed_items using (collection, grader_id, query_id, item_id)
     where item_grades.gold_sha256 is not distinct from changed_items.gold_sha256
 ),

@@ -1,11 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-rubric_items as (
-    select * from {{ ref('int_rubric_items') }}
-)
-
 select
     collection,
     rubric_version,
@@ -21,4 +15,4 @@ select
     origin_item_id,
     action,
     previous_item_id
-from rubric_items
+from {{ ref('int_rubric_items') }}

@@ -13,14 +13,6 @@ pool as (
     where text_sha256 is not null
 ),
 
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
-answers as (
-    select * from {{ source('raw', 'answers') }}
-),
-
 -- what is looked into: the pool, or whole answers
 looked_into as (
     select
@@ -35,7 +27,7 @@ looked_into as (
         query_id,
         passage_id,
         true as is_answer
-    from answers
+    from {{ source('raw', 'answers') }}
 ),
 
 counted_queries as (
@@ -56,7 +48,7 @@ graded as (
         item_grades.item_id,
         item_grades.gold_sha256,
         count(*) as n_graded
-    from item_grades
+    from {{ ref('int_item_grades') }} as item_grades
     semi join looked_into using (collection, query_id, passage_id)
     group by all
 )

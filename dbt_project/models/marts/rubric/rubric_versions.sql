@@ -2,16 +2,12 @@
 
 with
 
-rubric_states as (
-    select * from {{ ref('int_rubric_states') }}
-),
-
 versions as (
     select
         collection,
         rubric_version,
         rubric_version = max(rubric_version) over (partition by collection) as is_newest
-    from rubric_states
+    from {{ ref('int_rubric_states') }}
     group by collection, rubric_version
 )
 

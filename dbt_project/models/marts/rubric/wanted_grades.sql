@@ -3,20 +3,8 @@
 -- Reads views of raw tables only: grading is planned from it between builds.
 with
 
-pool as (
-    select * from {{ ref('int_pool') }}
-),
-
 items as (
     select * from {{ ref('wanted_items') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-),
-
-answers as (
-    select * from {{ source('raw', 'answers') }}
 ),
 
 -- systems that answer alike share one
@@ -25,15 +13,7 @@ whole_answers as (
         collection,
         query_id,
         passage_id
-    from answers
-),
-
-citations as (
-    select * from {{ ref('int_citations') }}
-),
-
-citation_rules as (
-    select * from {{ ref('evaluation_citations') }}
+    from {{ source('raw', 'answers') }}
 ),
 
 cited_passages as (
@@ -43,17 +23,16 @@ cited_passages as (
         citations.cited_passage_id as passage_id,
         citations.text_sha256,
         citations.item_id
-    from citations
-    inner join citation_rules on citation_rules.citations = 'every' or citations.citation = 1
+    from {{ ref('int_citations') }} as citations
+    inner join {{ ref('evaluation_citations') }} as citation_rules
+        on
+            citation_rules.citations = 'every'
+            or citations.citation = 1
 ),
 
 extractors as (
     select * from {{ ref('stg_graders') }}
     where target = 'extract'
-),
-
-grades as (
-    select * from {{ ref('int_grades_in_force') }}
 ),
 
 -- they can be many millions: none is kept, though they are read twice
@@ -69,7 +48,7 @@ pairs as not materialized (
         items.gold_answers is not null as has_gold_answers,
         items.gold_sha256,
         pool.text_sha256 is not null and items.text is not null as is_gradable
-    from pool
+    from {{ ref('int_pool') }} as pool
     inner join items using (collection, query_id)
     where items.kind not in ('answer', 'sentence')
     union all
@@ -86,7 +65,7 @@ pairs as not materialized (
         passages.text_sha256 is not null and items.text is not null as is_gradable
     from whole_answers
     inner join items using (collection, query_id)
-    left join passages using (collection, passage_id)
+    left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
     where items.kind = 'answer'
     union all
     select
@@ -112,7 +91,7 @@ extracted_answers as (
         item_id,
         grader_id as answers_from,
         coalesce(min(trim(answer)) filter (where status = 'ok'), '') as answer
-    from grades
+    from {{ ref('int_grades_in_force') }}
     semi join extractors using (grader_id)
     where status in ('ok', 'unanswerable')
     group by all

@@ -2,16 +2,8 @@
 
 with
 
-queries as (
-    select * from {{ ref('stg_queries') }}
-),
-
 items as (
     select * from {{ ref('int_distinct_items') }}
-),
-
-sentences as (
-    select * from {{ ref('stg_sentences') }}
 )
 
 select
@@ -35,7 +27,7 @@ select
     '' as text,
     null as gold_answers,
     null as gold_sha256
-from queries
+from {{ ref('stg_queries') }}
 union all
 -- those who read answers look for the nuggets in the whole of them
 select
@@ -60,4 +52,4 @@ select distinct
     sentence_text as text,
     null as gold_answers,
     null as gold_sha256
-from sentences
+from {{ ref('stg_sentences') }}

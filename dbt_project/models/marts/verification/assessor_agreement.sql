@@ -8,14 +8,6 @@ assessor_grades as (
     where not settles
 ),
 
-graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
 pairs as (
     select
         ours.collection,
@@ -57,8 +49,8 @@ counts as (
             where pairs.grade < levels.level and pairs.other_grade < levels.level
         ) as n_neither
     from pairs
-    inner join graders using (grader_id)
-    cross join levels
+    inner join {{ ref('int_own_graders') }} as graders using (grader_id)
+    cross join {{ ref('evaluation_levels') }} as levels
     group by all
 )
 

@@ -8,14 +8,6 @@ assessor_grades as (
     where not settles
 ),
 
-graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
 -- what one person alone graded says nothing of agreement
 reviewed as (
     select
@@ -32,8 +24,8 @@ reviewed as (
         sum(assessor_grades.assessor_grade * assessor_grades.assessor_grade) as total_squares,
         count(*) filter (where assessor_grades.assessor_grade >= levels.level) as n_answered
     from assessor_grades
-    inner join graders using (grader_id)
-    cross join levels
+    inner join {{ ref('int_own_graders') }} as graders using (grader_id)
+    cross join {{ ref('evaluation_levels') }} as levels
     where assessor_grades.assessor_grade is not null
     group by all
     having count(*) >= 2

@@ -6,28 +6,12 @@ labels as (
     select * from {{ ref('int_labels') }}
 ),
 
-label_sets as (
-    select * from {{ ref('int_label_sets') }}
-),
-
-collections as (
-    select * from {{ source('raw', 'collections') }}
-),
-
 item_grades as (
     select * from {{ ref('int_item_grades') }}
 ),
 
 grader_items as (
     select * from {{ ref('int_grader_items') }}
-),
-
-extracted_answers as (
-    select * from {{ ref('int_extracted_answers') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
 ),
 
 -- both on a scale from 0 to 1; null when nobody can say where the scale ends
@@ -43,7 +27,7 @@ judgments as (
                 then greatest(0, least(1, labels.label / collections.max_relevance))
         end as share
     from labels
-    inner join collections using (collection)
+    inner join {{ source('raw', 'collections') }} as collections using (collection)
     where starts_with(labels.label_set, 'assessor:')
 ),
 
@@ -57,7 +41,7 @@ predictions as (
                 then greatest(0, least(1, labels.label / label_sets.max_label))
         end as share
     from labels
-    inner join label_sets using (collection, label_set)
+    inner join {{ ref('int_label_sets') }} as label_sets using (collection, label_set)
     where label_sets.kind != 'assessor'
 ),
 
@@ -123,8 +107,8 @@ select
     end as best_answer,
     passages.passage_text as text
 from explained_gaps
-left join passages using (collection, passage_id)
-left join extracted_answers
+left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join {{ ref('int_extracted_answers') }} as extracted_answers
     on
         explained_gaps.collection = extracted_answers.collection
         and explained_gaps.query_id = extracted_answers.query_id

@@ -1,14 +1,7 @@
 {{ config(materialized='view') }}
 
+-- named, because DuckDB cannot look into a view from within `exists`
 with
-
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-grades as (
-    select * from {{ ref('int_grades') }}
-),
 
 items as (
     select * from {{ ref('int_distinct_items') }}
@@ -24,8 +17,8 @@ select
     grades.response,
     grades.run_id,
     grades.graded_at
-from grades
-inner join graders using (grader_id)
+from {{ ref('int_grades') }} as grades
+inner join {{ ref('int_graders') }} as graders using (grader_id)
 where
     grades.status = 'failed'
     -- what failed with gold answers that no version has any more is not asked again

@@ -10,10 +10,6 @@ item_grades as (
     select * from {{ ref('int_item_grades') }}
 ),
 
-extracted_answers as (
-    select * from {{ ref('int_extracted_answers') }}
-),
-
 -- the rows of the grid: passages with any grade on the version's items
 graded_passages as (
     select
@@ -49,7 +45,8 @@ select
     end as answer
 from graded_passages
 inner join grader_items using (collection, grader_id, rubric_version, query_id)
-left join extracted_answers using (collection, query_id, passage_id, item_id)
+left join {{ ref('int_extracted_answers') }} as extracted_answers
+    using (collection, query_id, passage_id, item_id)
 left join item_grades
     on
         {{ is_of_item('item_grades', 'grader_items') }}

@@ -1,19 +1,5 @@
 {{ config(materialized='view') }}
 
-with
-
-ungraded_pairs as (
-    select * from {{ ref('int_ungraded_pairs') }}
-),
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-)
-
 select
     collection,
     ungraded_pairs.grader,
@@ -24,9 +10,10 @@ select
     ungraded_pairs.status,
     grader_items.item_text,
     passages.passage_text as text
-from ungraded_pairs
-inner join grader_items using (collection, grader_id, rubric_version, query_id, item_id)
-left join passages using (collection, passage_id)
+from {{ ref('int_ungraded_pairs') }} as ungraded_pairs
+inner join {{ ref('int_grader_items') }} as grader_items
+    using (collection, grader_id, rubric_version, query_id, item_id)
+left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
 order by
     collection asc,
     ungraded_pairs.grader asc,

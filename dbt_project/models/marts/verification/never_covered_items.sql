@@ -3,24 +3,8 @@
 -- Either nothing in the pool answers these items, or they cannot be answered as they are worded.
 with
 
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
-pool as (
-    select * from {{ ref('int_pool') }}
-),
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
 gradable_passages as (
-    select * from pool
+    select * from {{ ref('int_pool') }}
     where text_sha256 is not null
 ),
 
@@ -43,7 +27,7 @@ best_grades as (
         max(item_grades.grade) as best_grade,
         count(*) as n_graded,
         count(gradable_passages.passage_id) as n_graded_of_pool
-    from item_grades
+    from {{ ref('int_item_grades') }} as item_grades
     left join gradable_passages using (collection, query_id, passage_id)
     group by all
 )
@@ -61,8 +45,9 @@ select
     best_grades.n_graded
 from best_grades
 left join pool_sizes using (collection, query_id)
-inner join grader_items using (collection, grader_id, query_id, item_id)
-inner join levels on best_grades.best_grade < levels.level
+inner join {{ ref('int_grader_items') }} as grader_items
+    using (collection, grader_id, query_id, item_id)
+inner join {{ ref('evaluation_levels') }} as levels on best_grades.best_grade < levels.level
 where
     best_grades.n_graded_of_pool = coalesce(pool_sizes.n_passages, 0)
     and best_grades.gold_sha256 is not distinct from grader_items.gold_sha256

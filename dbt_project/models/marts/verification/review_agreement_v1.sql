@@ -2,18 +2,6 @@
 
 with
 
-assessor_grades as (
-    select * from {{ ref('int_assessor_grades') }}
-),
-
-graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
 counts as (
     select
         assessor_grades.collection,
@@ -44,9 +32,9 @@ counts as (
             assessor_grades.grade < levels.level
             and assessor_grades.assessor_grade < levels.level
         ) as n_neither
-    from assessor_grades
-    inner join graders using (grader_id)
-    cross join levels
+    from {{ ref('int_assessor_grades') }} as assessor_grades
+    inner join {{ ref('int_own_graders') }} as graders using (grader_id)
+    cross join {{ ref('evaluation_levels') }} as levels
     group by all
 )
 

@@ -2,14 +2,6 @@
 
 with
 
-grade_reviews as (
-    select * from {{ ref('int_grade_reviews') }}
-),
-
-graders as (
-    select * from {{ ref('int_own_graders') }}
-),
-
 -- who says no more than no differs from who agrees
 conflicts as (
     select
@@ -29,7 +21,7 @@ conflicts as (
         ) filter (where not settles) as said,
         arg_max(assessor, reviewed_at) filter (where settles) as settled_by,
         arg_max(reviewed_grade, reviewed_at) filter (where settles) as settled_grade
-    from grade_reviews
+    from {{ ref('int_grade_reviews') }}
     group by all
     having
         count(distinct reviewed_grade) filter (where not settles) > 1
@@ -50,7 +42,7 @@ select
     conflicts.settled_by,
     conflicts.settled_grade
 from conflicts
-inner join graders using (grader_id)
+inner join {{ ref('int_own_graders') }} as graders using (grader_id)
 order by
     conflicts.highest - conflicts.lowest desc,
     conflicts.collection asc,

@@ -2,10 +2,6 @@
 
 with
 
-queues as (
-    select * from {{ source('raw', 'review_queues') }}
-),
-
 assignments as (
     select distinct
         collection,
@@ -82,7 +78,7 @@ select
     coalesce(of_assessors.n_assigned, 0) as n_assigned,
     coalesce(of_assessors.n_answered, 0) as n_answered,
     queues.made_at
-from queues
+from {{ source('raw', 'review_queues') }} as queues
 inner join assignments using (collection, queue)
 left join graders using (grader_id)
 left join of_queues using (collection, queue)

@@ -3,26 +3,6 @@
 -- Items whose wording lets non-relevant passages count: too general, or not about the query.
 with
 
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
-judgments as (
-    select * from {{ source('raw', 'judgments') }}
-),
-
-collections as (
-    select * from {{ source('raw', 'collections') }}
-),
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
 -- few rows, however many grades there are: every version of the rubric and every tau share them
 judged_grades as (
     select
@@ -35,9 +15,10 @@ judged_grades as (
         item_grades.grade,
         count(*) filter (where judgments.relevance < collections.min_relevant) as n_non_relevant,
         count(*) filter (where judgments.relevance >= collections.min_relevant) as n_relevant
-    from item_grades
-    inner join judgments using (collection, query_id, passage_id)
-    inner join collections using (collection)
+    from {{ ref('int_item_grades') }} as item_grades
+    inner join {{ source('raw', 'judgments') }} as judgments
+        using (collection, query_id, passage_id)
+    inner join {{ source('raw', 'collections') }} as collections using (collection)
     group by all
 ),
 
@@ -59,7 +40,7 @@ hits as (
         ) as n_relevant_hits,
         sum(judged_grades.n_relevant) as n_relevant
     from judged_grades
-    cross join levels
+    cross join {{ ref('evaluation_levels') }} as levels
     group by all
 )
 
@@ -78,7 +59,8 @@ select
     cast(hits.n_relevant_hits as bigint) as n_relevant_hits,
     cast(hits.n_relevant as bigint) as n_relevant
 from hits
-inner join grader_items using (collection, grader_id, query_id, item_id)
+inner join {{ ref('int_grader_items') }} as grader_items
+    using (collection, grader_id, query_id, item_id)
 where
     hits.n_hits > 0
     and hits.gold_sha256 is not distinct from grader_items.gold_sha256

@@ -3,34 +3,14 @@
 -- Either the rubric misses what makes these passages relevant, or the grader does.
 with
 
-judgments as (
-    select * from {{ source('raw', 'judgments') }}
-),
-
-collections as (
-    select * from {{ source('raw', 'collections') }}
-),
-
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
 grader_items as (
     select * from {{ ref('int_grader_items') }}
 ),
 
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
-),
-
 relevant_judgments as (
     select judgments.*
-    from judgments
-    inner join collections using (collection)
+    from {{ source('raw', 'judgments') }} as judgments
+    inner join {{ source('raw', 'collections') }} as collections using (collection)
     where judgments.relevance >= collections.min_relevant
 ),
 
@@ -63,7 +43,7 @@ graded_passages as (
             (item_grades.grade, grader_items.item_id)
         ) as best_item
     from relevant_judgments
-    inner join item_grades using (collection, query_id, passage_id)
+    inner join {{ ref('int_item_grades') }} as item_grades using (collection, query_id, passage_id)
     inner join grader_items using (collection, grader_id, query_id, item_id)
     where item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
     group by all
@@ -84,8 +64,8 @@ select
     passages.passage_text as text
 from graded_passages
 inner join rubric_sizes using (collection, grader_id, rubric_version, query_id)
-inner join levels on graded_passages.best_grade < levels.level
-left join passages using (collection, passage_id)
+inner join {{ ref('evaluation_levels') }} as levels on graded_passages.best_grade < levels.level
+left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
 where graded_passages.n_graded = rubric_sizes.n_items
 order by
     graded_passages.judgment desc,

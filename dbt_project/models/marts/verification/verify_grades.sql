@@ -2,14 +2,6 @@
 
 with
 
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
 sentences as (
     select distinct
         collection,
@@ -35,7 +27,7 @@ asked as (
         item_text,
         gold_answers,
         gold_sha256
-    from grader_items
+    from {{ ref('int_grader_items') }}
     union all
     select
         sentences.collection,
@@ -48,18 +40,6 @@ asked as (
         null as gold_sha256
     from sentences
     cross join sentence_graders
-),
-
-extracted_answers as (
-    select * from {{ ref('int_extracted_answers') }}
-),
-
-judgments as (
-    select * from {{ source('raw', 'judgments') }}
-),
-
-passages as (
-    select * from {{ ref('stg_passages') }}
 ),
 
 -- of several people's grades the one in the middle, the lower of two; what settles a conflict comes
@@ -106,11 +86,12 @@ select
     grade_reviews.reviewed_grade,
     grade_reviews.review_notes,
     asked.gold_answers
-from item_grades
+from {{ ref('int_item_grades') }} as item_grades
 inner join asked using (collection, grader_id, query_id, item_id)
-left join extracted_answers using (collection, query_id, passage_id, item_id)
-left join judgments using (collection, query_id, passage_id)
-left join passages using (collection, passage_id)
+left join {{ ref('int_extracted_answers') }} as extracted_answers
+    using (collection, query_id, passage_id, item_id)
+left join {{ source('raw', 'judgments') }} as judgments using (collection, query_id, passage_id)
+left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
 left join grade_reviews using (collection, grader_id, query_id, item_id, passage_id, grade)
 where item_grades.gold_sha256 is not distinct from asked.gold_sha256
 order by
