@@ -31,7 +31,7 @@ def draw_confusion(
     reference = choosing.reference_of(lake, collection, reference)
     choosing.compared_with(lake, collection, reference, (label_set,))
     highest = choosing.highest_labels(lake, collection)
-    counts = choosing.read_confusion(lake, collection, label_set, reference)
+    counts = choosing.read_confusions(lake, collection, reference)[label_set]
     kappa = lake.value(KAPPA, collection, label_set, reference)
     labels = choosing.shown_labels(highest[label_set], (label for label, _ in counts))
     judgments = choosing.shown_labels(highest[reference], (judgment for _, judgment in counts))

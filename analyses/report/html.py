@@ -1,5 +1,6 @@
 """The page's HTML: its template, style and scripts, and how cells are written."""
 
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -9,7 +10,10 @@ import jinja2
 import vl_convert
 
 from gradelake.sql.common import page_policy
+from gradelake.sql.common.cache import cache_folder
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.whole_file import whole_file
 
 # in this order
 SCRIPTS = (
@@ -32,8 +36,19 @@ def _part(name: str) -> str:
 
 @cache
 def vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed, whole: nothing is loaded from anywhere."""
-    return vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
+    """Vega, Vega-Lite and Vega-Embed, whole: nothing is loaded from anywhere.
+
+    To bundle them takes two seconds: they are kept, once for each version of vl-convert.
+    """
+    kept = cache_folder() / f"vega-{vl_convert.__version__}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
+    code = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
+    with suppress(OSError, BadInput):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(kept) as file:
+            file.write(code.encode())
+    return code
 
 
 def _template() -> jinja2.Template:

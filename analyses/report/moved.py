@@ -38,11 +38,10 @@ def read_moved(
     measure = next((name for name in (*MEASURES, *known) if name in known), "")
     of = {"collection": collection}
     edits = ask(lake, "rubric_edits", **of)
-    moves = ask(lake, "rubric_moves", measure=measure, **of)
-    labels, nights = [], []
-    if not without_rubric:
+    moves = ask(lake, "rubric_moves", measure=measure, **of) if edits else []
+    labels = []
+    if edits and not without_rubric:
         labels = ask(lake, "rubric_labels_moved", rows=SHOWN, **of)
-        nights = ask(lake, "nights")
     versions = []
     for number in dict.fromkeys(edit["rubric_version"] for edit in edits):
         own = [edit for edit in edits if edit["rubric_version"] == number]
@@ -63,7 +62,7 @@ def read_moved(
         "versions": versions,
         "previewed": previewed,
         "since": _since(project, lake, collection, compared_with),
-        "nights": nights,
+        "nights": [] if without_rubric else ask(lake, "nights"),
         "days": ask(lake, "grading_days", **of),
     }
 

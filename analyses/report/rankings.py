@@ -1,9 +1,9 @@
 """Each query's passages: who retrieved them, what labels they have, and their texts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from gradelake.analyses.report.grids import Grids, in_batches, pack
+from gradelake.analyses.report.grids import Grids, pack
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.lake.opening import Lake
 
@@ -11,14 +11,14 @@ from gradelake.sql.lake.opening import Lake
 def read_rankings(
     lake: Lake,
     collection: str,
+    batches: Iterable[list[str]],
     label_sets: list[str],
     rubric_version: int | None,
     grids: Grids,
     most: int | None,
     without_rubric: bool,
-    progress: Callable[[list], Iterable],
 ) -> dict[str, str]:
-    """Packs of every query, numbered in the order of the ids, by the pack's id.
+    """Packs of every query of each batch of ids, numbered in their order, by the pack's id.
 
     `query-N`: {passages: [id], labels: {label set: [label or None, one per passage]}, rankings:
     {system: {n_retrieved, passages: [place in `passages`, in order of rank]}}, items: [{item_id,
@@ -34,7 +34,7 @@ def read_rankings(
         rubric = {"collection": collection, "rubric_version": rubric_version}
         items = {row["query_id"]: row["items"] for row in ask(lake, "query_items", **rubric)}
     number = 0
-    for batch in progress(in_batches(lake, collection)):
+    for batch in batches:
         of = {"collection": collection, "first_query": batch[0], "last_query": batch[-1]}
         rankings: dict[str, dict[str, dict[str, Any]]] = {query_id: {} for query_id in batch}
         for row in ask(lake, "rankings", **of):

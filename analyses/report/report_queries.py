@@ -14,6 +14,11 @@ def ask(lake: Lake, name: str, **values: Any) -> list[dict[str, Any]]:
     return lake.objects((QUERIES / f"{name}.sql").read_text(encoding="utf-8"), **values)
 
 
+def in_batches(names: list[str], size: int) -> list[list[str]]:
+    """So many of them in each list: what is read of all at once may be more than memory holds."""
+    return [names[at : at + size] for at in range(0, len(names), size)]
+
+
 def ask_book(lake: Lake, name: str, **given: Any) -> list[dict[str, Any]]:
     """What `gradelake sql @NAME` answers when told these parameters."""
     entry = book.entry(name)
