@@ -32,6 +32,7 @@ CONNECTION_SETTINGS = {
     # the system keeps files in memory; for those of a bucket it is put on where memory is bounded
     "enable_external_file_cache": "false",
 }
+SMALL = 8_000_000  # bytes of Parquet files
 _SPILL = ".spill-"  # begins the name of a process's folder for what memory cannot hold
 # DuckLake retries a commit that lost a race on PostgreSQL; 10, its default, is too few for many
 # writers (measured: 357 of 360 with the default, 360 of 360 with 100).
@@ -185,6 +186,16 @@ def attach(
             f"{catalog or _shown(project)} cannot be opened: {reason}",
             f"{full}Run `gradelake doctor` for details.",
         ) from None
+    if read_only:
+        _bound_threads(connection, name)
+
+
+def _bound_threads(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """One thread reads a small lake: with two, a report of the demo takes twice the processor time,
+    and where others work as well it takes longer."""
+    query = f"select sum(file_size_bytes) from __ducklake_metadata_{name}.ducklake_data_file"
+    ((size,),) = connection.execute(query).fetchall()
+    connection.execute("set threads = 1" if (size or 0) < SMALL else "reset threads")
 
 
 def _require_writable(project: Project) -> None:
