@@ -33,7 +33,6 @@ class Confusion:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The cut with the highest kappa."""
         known = [cut for cut in self.binary if cut["kappa"] is not None]
         return max(known, key=lambda cut: cut["kappa"], default=None)
 

@@ -8,12 +8,15 @@ from urllib.parse import quote
 
 import jinja2
 import vl_convert
+from markupsafe import Markup
 
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.cache import cache_folder
+from gradelake.sql.common.console import duration
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.common.word_diff import word_diff
 
 # in this order
 SCRIPTS = (
@@ -27,7 +30,8 @@ def render(**values: Any) -> str:
     """The page of these values, which page/report.html.jinja names."""
     scripts = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
     style = _part("report.css")
-    return _template().render(style=style, vega=vega(), scripts=scripts, **values)
+    template = environment("gradelake.analyses.report", "page").get_template("report.html.jinja")
+    return template.render(style=style, vega=vega(), scripts=scripts, **values)
 
 
 def _part(name: str) -> str:
@@ -51,17 +55,29 @@ def vega() -> str:
     return code
 
 
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+@cache
+def environment(package: str, folder: str) -> jinja2.Environment:
+    """The templates in a package's folder, and page/tables.html.jinja; all texts are escaped."""
+    places = [(package, folder), ("gradelake.analyses.report", "page")]
+    made = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(*place) for place in places]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
     )
-    environment.filters["counted"] = counted
-    environment.filters["count"] = lambda n: f"{n:,}"
-    environment.filters["cell"] = _cell
-    environment.filters["address"] = _address
-    environment.filters["source"] = page_policy.source
-    environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
-    return environment.from_string(_part("report.html.jinja"))
+    made.globals |= {"word_diff": word_diff, "SORTABLE": Markup(' class="sortable"')}
+    made.filters |= {
+        "counted": counted,
+        "count": lambda n: f"{n:,}",
+        "cell": _cell,
+        "address": _address,
+        "duration": duration,
+        "estimated": lambda s: "no rate measured yet" if s is None else f"about {duration(s)}",
+        "source": page_policy.source,
+        "figure": lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}",
+    }
+    return made
 
 
 def _address(row: dict[str, Any], kind: str, *ids: str) -> str:

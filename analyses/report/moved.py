@@ -11,7 +11,6 @@ from gradelake.analyses.report.previewed import read_preview
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
-from gradelake.sql.common.word_diff import word_diff
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import diff
 
@@ -68,7 +67,7 @@ def read_moved(
 
 
 def shown_edit(edit: dict[str, Any]) -> dict[str, Any]:
-    """An edit for the page: its words, and other changes of an item that stays."""
+    """An edit for the page, with what else changes of an item that stays."""
     changes = []
     if edit["text_before"] and edit["text_after"]:
         if edit["weight_before"] != edit["weight_after"]:
@@ -78,10 +77,7 @@ def shown_edit(edit: dict[str, Any]) -> dict[str, Any]:
                 ", ".join(edit[f"answers_{when}"] or []) or "none" for when in ("before", "after")
             )
             changes.append(f"answers {before} \u2192 {after}")
-    return edit | {
-        "words": word_diff(edit["text_before"] or "", edit["text_after"] or ""),
-        "changes": "; ".join(changes),
-    }
+    return edit | {"changes": "; ".join(changes)}
 
 
 def _since(

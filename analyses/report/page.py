@@ -1,7 +1,7 @@
 """From a lake to a page: everything that the report of a collection shows, in one HTML file."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from typing import Any
 
 from gradelake.analyses import choosing
@@ -21,9 +21,10 @@ from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.report_queries import ask, in_batches
-from gradelake.analyses.report.request import Progress, Request, shown_progress
+from gradelake.analyses.report.request import Request
 from gradelake.analyses.report.topics import at_level, read_topic_scores
 from gradelake.analyses.stats.boards import Board, boards_by_measure, read_board
+from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.opening import Lake
@@ -38,7 +39,7 @@ def make_report(
     lake: Lake,
     collection: str,
     request: Request | None = None,
-    progress: Progress = shown_progress,
+    progress: Callable = console.progress,
 ) -> tuple[str, dict[str, Any]]:
     """The page, and what it has, for the command to tell; call it within `one_state`.
 
@@ -82,22 +83,16 @@ def make_report(
     def read(label_set: str, measure: str) -> Board:
         return known.get((label_set, measure)) or read_board(lake, collection, label_set, measure)
 
-    pairs = compare_systems(boards, read, levelled, partial(progress, "comparing systems"))
+    pairs = compare_systems(boards, read, levelled, progress)
     correlated, left_out = correlate(
-        lake,
-        collection,
-        of_passages,
-        reference,
-        leaderboard,
-        read,
-        partial(progress, "correlating"),
+        lake, collection, of_passages, reference, leaderboard, read, progress
     )
     grids = Grids({}, {}, {})
     if not without_rubric:
         grids = read_grids(
             lake,
             collection,
-            progress("reading grids", query_ids),
+            progress("reading grids", query_ids, len(query_ids)),
             newest,
             assessor,
             request.grid_passages,
@@ -105,7 +100,7 @@ def make_report(
     rankings = read_rankings(
         lake,
         collection,
-        progress("reading rankings", query_ids),
+        progress("reading rankings", query_ids, len(query_ids)),
         names,
         newest,
         grids,

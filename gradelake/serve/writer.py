@@ -48,11 +48,9 @@ class Job:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its state is its last."""
         return self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether it ended within this time."""
         return self._ended.wait(seconds)
 
     def outcome(self) -> Any:
@@ -62,7 +60,6 @@ class Job:
         return self.result
 
     def run(self) -> None:
-        """Do it, in whatever thread this is."""
         self.state = "running"
         try:
             self.result = self.work(self)
