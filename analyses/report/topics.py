@@ -1,6 +1,6 @@
 """Scores topic by topic, for the report's views of one system, one query, and two of a kind."""
 
-from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.report.report_queries import ask_by
 from gradelake.sql.lake.opening import Lake
 
 Scores = dict[int, dict[str, dict[str, list[int | None]]]]
@@ -13,11 +13,8 @@ def read_topic_scores(lake: Lake, collection: str, label_sets: list[str]) -> dic
     In units of 0.0001; None where the query does not count, -1 where the system left it unanswered.
     A measure that knows no level stands at the lowest alone.
     """
-    found: dict[str, Scores] = {name: {} for name in label_sets}
-    for row in ask(lake, "topic_scores", collection=collection, label_sets=label_sets):
-        by_measure = found[row["label_set"]].setdefault(row["level"], {})
-        by_measure.setdefault(row["measure"], {})[row["system"]] = row["scores"]
-    return found
+    keys = ("label_set", "level", "measure", "system")
+    return ask_by(lake, "topic_scores", *keys, collection=collection, label_sets=label_sets)
 
 
 def at_level(scores: Scores, level: int) -> dict[str, dict[str, list[int | None]]]:
