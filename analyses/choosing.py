@@ -161,22 +161,24 @@ def compared_with(
     return list(dict.fromkeys(wanted)) or compared
 
 
-def read_confusion(
-    lake: Lake, collection: str, label_set: str, reference: str
-) -> dict[tuple[int, int], int]:
-    """(label, judgment) -> pairs that have both, from the mart `confusion`; below 0 counts as 0."""
-    rows = lake.rows(
+def read_confusions(
+    lake: Lake, collection: str, reference: str
+) -> dict[str, dict[tuple[int, int], int]]:
+    """label set -> (label, judgment) -> pairs that have both, from the mart `confusion`; below 0
+    counts as 0."""
+    found: dict[str, dict[tuple[int, int], int]] = {}
+    for label_set, label, judgment, n in lake.rows(
         """
-        select greatest(label, 0), greatest(judgment, 0), sum(n)::bigint
+        select label_set, greatest(label, 0), greatest(judgment, 0), sum(n)::bigint
         from lake.marts.confusion
-        where collection = ? and label_set = ? and reference = ? and not is_sampled
+        where collection = ? and reference = ? and not is_sampled
         group by all
         """,
         collection,
-        label_set,
         reference,
-    )
-    return {(label, judgment): n for label, judgment, n in rows}
+    ):
+        found.setdefault(label_set, {})[label, judgment] = n
+    return found
 
 
 def shown_labels(highest: int, occurring: Iterable[int]) -> list[int]:

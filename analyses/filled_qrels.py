@@ -67,7 +67,6 @@ class Filled:
     n_new_queries: int
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         written = {
             "label_set": self.label_set,
             "fill_holes": self.fill,

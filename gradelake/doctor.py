@@ -19,7 +19,6 @@ class Examined:
 
     @property
     def exit_code(self) -> int:
-        """1 when anything is bad."""
         return int(any(finding.state == "bad" for finding in self.findings))
 
     def as_object(self) -> dict[str, Any]:

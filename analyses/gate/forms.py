@@ -28,15 +28,12 @@ class Answer:
 
     @property
     def exit_code(self) -> int:
-        """Of the command."""
         return _EXIT_CODES[self.found.verdict.verdict]
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return as_object(self.found, self.n_queries)
 
     def show(self) -> None:
-        """Print it."""
         if self.form == "json":
             console.print_json(self.as_object())
         elif self.form == "text":

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import COLOURS, MARKERS, apart, figure, legend, save, shortened
+from gradelake.analyses.plots.style import COLOURS, MARKERS, apart, figure, legend, shortened
 from gradelake.analyses.tables.leaderboard import Scores, read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -44,7 +44,7 @@ def draw_boards(
     )
     complete = choosing.completeness(lake, collection)
     spread = np.linspace(-0.25, 0.25, len(shown)) if len(shown) > 1 else [0.0]
-    with figure(WIDTH + PER_SYSTEM * len(systems), HEIGHT + 0.18 * len(shown)) as drawn:
+    with figure(output, WIDTH + PER_SYSTEM * len(systems), HEIGHT + 0.18 * len(shown)) as drawn:
         axes = drawn.subplots()
         names = apart([each.label_set for each in shown], 30)
         bars = []
@@ -71,7 +71,6 @@ def draw_boards(
             for each in shown
         ]
         legend(drawn, bars, said, columns=2)
-        save(drawn, output)
     return systems
 
 

@@ -35,11 +35,9 @@ class Drawn:
     line: str
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {"collection": self.collection, "file": str(self.file)} | self.figures
 
     def show(self) -> None:
-        """The file, and the line."""
         console.say(f"{self.file}: {self.line}")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import GREY, figure, save, shortened
+from gradelake.analyses.plots.style import GREY, figure, shortened
 from gradelake.sql.lake.opening import Lake
 
 CELL = (0.85, 0.55)  # inches
@@ -31,7 +31,7 @@ def draw_confusion(
     reference = choosing.reference_of(lake, collection, reference)
     choosing.compared_with(lake, collection, reference, (label_set,))
     highest = choosing.highest_labels(lake, collection)
-    counts = choosing.read_confusion(lake, collection, label_set, reference)
+    counts = choosing.read_confusions(lake, collection, reference)[label_set]
     kappa = lake.value(KAPPA, collection, label_set, reference)
     labels = choosing.shown_labels(highest[label_set], (label for label, _ in counts))
     judgments = choosing.shown_labels(highest[reference], (judgment for _, judgment in counts))
@@ -40,7 +40,7 @@ def draw_confusion(
     shares = table / np.maximum(totals, 1)[:, None]
 
     width = MARGINS[0] + CELL[0] * len(judgments)
-    with figure(max(width, 4.2), MARGINS[1] + CELL[1] * len(labels)) as drawn:
+    with figure(output, max(width, 4.2), MARGINS[1] + CELL[1] * len(labels)) as drawn:
         axes = drawn.subplots()
         image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, origin="lower", aspect="auto")
         for (row, column), n in np.ndenumerate(table):
@@ -84,5 +84,4 @@ def draw_confusion(
         bar.outline.set_visible(False)
         known = "" if kappa is None else f", Cohen's \u03ba = {kappa:.2f}"
         drawn.suptitle(f"{shortened(collection)}: {totals.sum():,} pairs{known}", fontsize=10)
-        save(drawn, output)
     return int(totals.sum())

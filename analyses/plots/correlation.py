@@ -61,7 +61,7 @@ def draw_correlation(
         for (name, short), at_level in zip(names.items(), levels, strict=True)
     ]
     instead = "`gradelake sql @correlation` lists them."
-    with style.rows_figure(rows, "label sets", instead, 0.32) as (drawn, axes):
+    with style.rows_figure(output, rows, "label sets", instead, 0.32) as (drawn, axes):
         dots = []
         for aside, (statistic, (_, marker, colour)) in zip(
             (-0.14, 0.14), DRAWN.items(), strict=True
@@ -81,7 +81,6 @@ def draw_correlation(
         )
         style.title(drawn, f"{style.shortened(collection)}: {len(found)} label sets")
         style.legend(drawn, dots, [words for words, _, _ in DRAWN.values()], columns=2)
-        style.save(drawn, output)
     return found
 
 

@@ -42,7 +42,7 @@ def draw_coverage(
     last = boards[-1].systems
     systems = sorted(last, key=lambda name: (-last[name][0], name))
     names = style.apart(systems)
-    with style.rows_figure(list(names.values()), "systems", INSTEAD) as (drawn, axes):
+    with style.rows_figure(output, list(names.values()), "systems", INSTEAD) as (drawn, axes):
         for place, system in enumerate(systems):
             reach = [board.systems[system][0] for board in boards if system in board.systems]
             axes.plot([min(reach), max(reach)], [place, place], color=style.GREY, linewidth=0.8)
@@ -66,5 +66,4 @@ def draw_coverage(
         without = [f"without {', '.join(left_out)}"] if left_out else []
         style.title(drawn, f"{style.shortened(collection)}: {len(systems)} systems", *without)
         style.legend(drawn, dots, [board.measure for board in boards], columns=4)
-        style.save(drawn, output)
     return systems, left_out

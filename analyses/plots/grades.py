@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib import colormaps
 
-from gradelake.analyses.plots.style import apart, legend, rows_figure, save, shortened, title
+from gradelake.analyses.plots.style import apart, legend, rows_figure, shortened, title
 from gradelake.sql.ask import book
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -32,8 +32,7 @@ def draw_grades(
         lake, "item_grades", given | ({"query_id": query_id} if query_id else {})
     )
     lake.connection.execute("use lake.marts")
-    found = lake.connection.sql(statement, params=values)
-    rows = [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+    rows = lake.objects(statement, **values)
     if not rows:
         raise BadInput(
             f"{grader!r} has no grades of that rubric", "`gradelake plan` shows what is missing."
@@ -45,7 +44,7 @@ def draw_grades(
     names = apart([f"{n}  {label}" for n, label in enumerate(labels, start=1)], 56)
     colours = colormaps["Blues"](np.linspace(0.08, 1, len(grades)))
     instead = "Choose a query with --query."
-    with rows_figure(list(names.values()), "items", instead) as (drawn, axes):
+    with rows_figure(output, list(names.values()), "items", instead) as (drawn, axes):
         left = np.zeros(len(rows))
         bars = []
         for grade, colour in zip(grades, colours, strict=True):
@@ -70,7 +69,6 @@ def draw_grades(
         of = shortened(query_id) if query_id else shortened(collection)
         title(drawn, f"{of}: {len(rows)} items, rubric {rubric_version}")
         legend(drawn, bars, [_words(grade) for grade in grades], columns=6)
-        save(drawn, output)
     return [(row["query_id"], row["item_id"]) for row in rows]
 
 

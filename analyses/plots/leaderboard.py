@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots.style import BLUE, GREY, apart, rows_figure, save, shortened, title
+from gradelake.analyses.plots.style import BLUE, GREY, apart, rows_figure, shortened, title
 from gradelake.analyses.stats.boards import read_board
 from gradelake.analyses.stats.ranks import RankUncertainty, rank_uncertainty
 from gradelake.sql.lake.opening import Lake
@@ -30,7 +30,7 @@ def draw_leaderboard(
     board = read_board(lake, collection, label_set, measure, level)
     found = rank_uncertainty(board, **settings)
     names = apart([one.system for one in found.systems])
-    with rows_figure(list(names.values()), "systems", INSTEAD) as (drawn, axes):
+    with rows_figure(output, list(names.values()), "systems", INSTEAD) as (drawn, axes):
         for place, one in enumerate(found.systems):
             if one.low is not None and one.high is not None:
                 axes.plot([one.low, one.high], [place, place], color=BLUE, linewidth=1.2)
@@ -59,5 +59,4 @@ def draw_leaderboard(
         if says := board.completeness.says:
             lines.append(f"{shortened(label_set)} is {says}")
         title(drawn, *lines)
-        save(drawn, output)
     return found

@@ -59,7 +59,7 @@ def draw_scatter(
     x, y = _scores(theirs, systems), _scores(ours, systems)
     far = find_outliers(x, y)
     outliers, more = far[: len(MARKERS)], far[len(MARKERS) :]
-    with style.figure(WIDTH, WIDTH + 0.3 + 0.1 * len(outliers)) as drawn:
+    with style.figure(output, WIDTH, WIDTH + 0.3 + 0.1 * len(outliers)) as drawn:
         axes = drawn.subplots()
         low, high = min(x.min(), y.min()), max(x.max(), y.max())
         pad = 0.06 * (high - low or 1)
@@ -94,7 +94,6 @@ def draw_scatter(
             names.append(f"and {len(more)} more")
             marks.append(Line2D([], [], linestyle="none"))
         style.legend(drawn, marks, names, columns=2)
-        style.save(drawn, output)
     return [systems[i] for i in outliers], [systems[i] for i in more]
 
 

@@ -42,12 +42,17 @@ MOST_ROWS = 200  # of a picture
 
 
 @contextmanager
-def figure(width: float, height: float) -> Iterator[Figure]:
-    """A figure of so many inches, drawn without a screen."""
+def figure(output: Path, width: float, height: float) -> Iterator[Figure]:
+    """A figure of so many inches, drawn without a screen; then it is written, whole or not at
+    all."""
+    kind, content = format_of(output), io.BytesIO()
     with matplotlib.rc_context(STYLE):
         drawn = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(drawn)
         yield drawn
+        drawn.savefig(content, format=kind, dpi=PIXELS_PER_INCH, metadata=_NO_TIME[kind])
+    with whole_file(output) as stream:
+        stream.write(content.getvalue())
 
 
 def format_of(output: Path) -> str:
@@ -59,15 +64,6 @@ def format_of(output: Path) -> str:
             "Give --output a name that ends in .svg, .png or .pdf.",
         )
     return ending
-
-
-def save(drawn: Figure, output: Path) -> None:
-    """Write the picture, whole or not at all. Call it where the figure is drawn."""
-    kind = format_of(output)
-    content = io.BytesIO()
-    drawn.savefig(content, format=kind, dpi=PIXELS_PER_INCH, metadata=_NO_TIME[kind])
-    with whole_file(output) as stream:
-        stream.write(content.getvalue())
 
 
 def shortened(name: str, length: int = 40) -> str:
@@ -85,7 +81,7 @@ def apart(names: Collection[str], length: int = 24) -> dict[str, str]:
 
 @contextmanager
 def rows_figure(
-    names: Sequence[str], of: str, instead: str, per_row: float = 0.2
+    output: Path, names: Sequence[str], of: str, instead: str, per_row: float = 0.2
 ) -> Iterator[tuple[Figure, Axes]]:
     """A figure with a row for each name, the first on top, and a faint line to each.
 
@@ -95,7 +91,7 @@ def rows_figure(
         raise BadInput(
             f"{len(names)} {of} are more than a picture has room for ({MOST_ROWS})", instead
         )
-    with figure(WIDTH, MARGIN + per_row * len(names)) as drawn:
+    with figure(output, WIDTH, MARGIN + per_row * len(names)) as drawn:
         axes = drawn.subplots()
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)

@@ -53,7 +53,7 @@ def draw_topics(
     names = style.apart(board.queries, 30)
     one, other = style.apart(systems).values()
     rows = [names[board.queries[i]] for i in order]
-    with style.rows_figure(rows, "queries", INSTEAD, 0.17) as (drawn, axes):
+    with style.rows_figure(output, rows, "queries", INSTEAD, 0.17) as (drawn, axes):
         drawn_of = differences[order] / UNIT
         colours = [style.BLUE if value > 0 else style.VERMILION for value in drawn_of]
         axes.barh(range(len(order)), drawn_of, height=0.62, color=colours)
@@ -71,5 +71,4 @@ def draw_topics(
             f"{said['queries']} queries",
             *([f"{style.shortened(label_set)} is {says}"] if says else []),
         )
-        style.save(drawn, output)
     return said

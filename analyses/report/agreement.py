@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradelake.analyses.choosing import read_confusion, shown_labels
+from gradelake.analyses import choosing
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.lake.opening import Lake
 
@@ -33,7 +33,6 @@ class Confusion:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """The cut with the highest kappa."""
         known = [cut for cut in self.binary if cut["kappa"] is not None]
         return max(known, key=lambda cut: cut["kappa"], default=None)
 
@@ -43,9 +42,12 @@ def read_confusions(
 ) -> list[Confusion]:
     """The label sets that share labelled pairs with the reference, in the order given."""
     found = {}
+    confusions = choosing.read_confusions(lake, collection, reference)
     for name in label_sets:
-        if counts := read_confusion(lake, collection, name, reference):
-            labels, judgments = (shown_labels(max(of), of) for of in zip(*counts, strict=True))
+        if counts := confusions.get(name):
+            labels, judgments = (
+                choosing.shown_labels(max(of), of) for of in zip(*counts, strict=True)
+            )
             table = [[counts.get((i, j), 0) for j in judgments] for i in reversed(labels)]
             found[name] = Confusion(name, labels[::-1], judgments, table)
     values = {"collection": collection, "reference": reference, "reference_cut": reference_cut}

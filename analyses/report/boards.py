@@ -3,7 +3,7 @@
 from typing import Any
 
 from gradelake.analyses.choosing import measures
-from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.report.report_queries import ask, ask_by
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.lake.opening import Lake
 
@@ -77,13 +77,10 @@ def _key(row: dict[str, Any]) -> tuple[str, int, str]:
 
 def read_agreement(lake: Lake, collection: str, reference: str | None) -> dict[str, dict]:
     """label set -> level -> measure -> how its board agrees with the reference's."""
-    found: dict[str, dict] = {}
     if reference is None:
-        return found
-    for row in ask(lake, "board_agreement", collection=collection, reference=reference):
-        name, level, measure = row.pop("label_set"), row.pop("level"), row.pop("measure")
-        found.setdefault(name, {}).setdefault(level, {})[measure] = row
-    return found
+        return {}
+    of = {"collection": collection, "reference": reference}
+    return ask_by(lake, "board_agreement", "label_set", "level", "measure", **of)
 
 
 def usable_official(official: dict[str, dict[str, float]], boards: dict) -> str | None:

@@ -1,6 +1,6 @@
 """Two systems, or two label sets, side by side: what the page cannot compute by itself."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import combinations, product
 from typing import Any
@@ -22,7 +22,7 @@ def compare_systems(
     boards: dict[str, dict[str, Any]],
     read: Callable[[str, str], Board],
     has_levels: list[str],
-    progress: Callable[[list], Iterable],
+    progress: Callable,
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """label set -> measure of `MEASURES` and `OF_ANSWERS` -> what `compare_pairs` finds at its
     usual level; and into `boards`, as `read_boards` read them, how sure the ranks there are.
@@ -36,7 +36,7 @@ def compare_systems(
     found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in boards}
     wanted = (*MEASURES, *OF_ANSWERS)
     known = [(name, m) for name, one in boards.items() for m in wanted if m in one["measures"]]
-    for name, measure in progress(known):
+    for name, measure in progress("comparing systems", known, len(known)):
         try:
             board = read(name, measure)
         except BadInput:  # not at its usual level

@@ -1,6 +1,6 @@
 """Rank correlation with intervals, for the report's table and picture."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from gradelake.analyses.stats.boards import Board, OfficialRanks, read_official_ranks
@@ -21,7 +21,7 @@ def correlate(
     reference: str | None,
     official: str | None,
     read: Callable[[str, str], Board],
-    progress: Callable[[list], Iterable],
+    progress: Callable,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """(correlations of each label set by each of `MEASURES`, what could not be compared and why).
 
@@ -32,10 +32,10 @@ def correlate(
     if official is None and reference is None:
         return [], []
     ranks = read_official_ranks(lake, collection, official) if official else None
-    pairs = [(name, measure) for measure in MEASURES for name in label_sets]
+    pairs = [(n, m) for m in MEASURES for n in label_sets if ranks or n != reference]
     theirs: dict[str, Board | OfficialRanks] = {}
     found, left_out = [], []
-    for name, measure in progress([pair for pair in pairs if ranks or pair[0] != reference]):
+    for name, measure in progress("correlating", pairs, len(pairs)):
         try:
             if measure not in theirs:
                 theirs[measure] = ranks or read(str(reference), measure)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.analyses.report.page import make_report
-from gradelake.analyses.report.request import Progress, Request, shown_progress
+from gradelake.analyses.report.request import Request
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError
@@ -28,11 +28,9 @@ class Reports:
 
     @property
     def exit_code(self) -> int:
-        """Of the command."""
         return 1 if self.refused else 0
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {"reports": self.written, "refused": self.refused}
 
     def show(self) -> None:
@@ -52,9 +50,7 @@ class Reports:
             console.warn(f"error: {reason}")
 
 
-def write_reports(
-    project: Project, lake: Lake, request: Request, progress: Progress = shown_progress
-) -> Reports:
+def write_reports(project: Project, lake: Lake, request: Request) -> Reports:
     """Write the report of each collection.
 
     Raises `BadInput` as `make_report` does where only one is asked for; of several, those that
@@ -72,7 +68,7 @@ def write_reports(
         for collection in dict.fromkeys(collections):
             try:
                 with lake.one_state():
-                    html, told = make_report(project, lake, collection, request, progress)
+                    html, told = make_report(project, lake, collection, request)
             except GradelakeError as error:
                 if len(collections) == 1:
                     raise

@@ -3,15 +3,12 @@
 import base64
 import gzip
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from gradelake.analyses.report.report_queries import ask
-from gradelake.analyses.report.topics import read_queries
 from gradelake.sql.lake.opening import Lake
-
-AT_ONCE = 50  # queries: a collection's grids together may be more than memory holds
 
 
 @dataclass(frozen=True)
@@ -28,19 +25,20 @@ class Grids:
 def read_grids(
     lake: Lake,
     collection: str,
+    batches: Iterable[list[str]],
     rubric_version: int | None,
     assessor: str | None,
     most: int | None,
-    progress: Callable[[list], Iterable],
 ) -> Grids:
-    """The grids of a version of the rubric. `most` bounds each one's passages, the best kept."""
+    """The grids of a version of the rubric, of each batch of query ids. `most` bounds each one's
+    passages, the best kept."""
     choices: dict[str, list[dict[str, Any]]] = {}
     packs: dict[str, str] = {}
     shown: dict[str, set[str]] = {}
     of = {"collection": collection, "rubric_version": rubric_version, "assessor": assessor}
     grids = (
         row
-        for batch in progress(in_batches(lake, collection))
+        for batch in batches
         for row in ask(lake, "grids", most=most, first_query=batch[0], last_query=batch[-1], **of)
     )
     for number, row in enumerate(grids):
@@ -52,12 +50,6 @@ def read_grids(
         )
         shown.setdefault(row["query_id"], set()).update(one["passage_id"] for one in passages)
     return Grids(choices, packs, shown)
-
-
-def in_batches(lake: Lake, collection: str) -> list[list[str]]:
-    """The ids of a collection's queries in their order, `AT_ONCE` in each list."""
-    query_ids = [row["query_id"] for row in read_queries(lake, collection)]
-    return [query_ids[at : at + AT_ONCE] for at in range(0, len(query_ids), AT_ONCE)]
 
 
 def pack(data: Any) -> str:

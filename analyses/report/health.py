@@ -21,13 +21,19 @@ def read_health(
     of = {"collection": collection, "rubric_version": rubric_version}
     for row in ask(lake, "rubric_health", assessor=assessor, **of):
         by_grader.setdefault(row["grader"], []).append(row)
-    found = []
-    for grader, rows in by_grader.items():  # in order of tau
-        at_tau = next((row for row in reversed(rows) if row["tau"] <= TAU), rows[0])
-        lists = {}
-        for question in ("spurious_items", "uncovered_passages", "never_covered_items"):
-            every = ask_book(lake, question, grader=grader, tau=at_tau["tau"], **of)
-            whose = [row for row in every if row.get("assessor", assessor) == assessor]
-            lists[question] = whose[:SHOWN]
-        found.append(at_tau | lists | {"by_tau": rows})
+    found = [
+        next((row for row in reversed(rows) if row["tau"] <= TAU), rows[0]) | {"by_tau": rows}
+        for rows in by_grader.values()  # in order of tau
+    ]
+    for question in ("spurious_items", "uncovered_passages", "never_covered_items"):
+        answers = {
+            tau: ask_book(lake, question, tau=tau, **of) for tau in {one["tau"] for one in found}
+        }
+        for one in found:
+            whose = one["grader"], assessor
+            one[question] = [
+                row
+                for row in answers[one["tau"]]
+                if (row["grader"], row.get("assessor", assessor)) == whose
+            ][:SHOWN]
     return found

@@ -1,5 +1,6 @@
 """The page's HTML: its template, style and scripts, and how cells are written."""
 
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -7,9 +8,15 @@ from urllib.parse import quote
 
 import jinja2
 import vl_convert
+from markupsafe import Markup
 
 from gradelake.sql.common import page_policy
+from gradelake.sql.common.cache import cache_folder
+from gradelake.sql.common.console import duration
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.common.word_diff import word_diff
 
 # in this order
 SCRIPTS = (
@@ -23,7 +30,8 @@ def render(**values: Any) -> str:
     """The page of these values, which page/report.html.jinja names."""
     scripts = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
     style = _part("report.css")
-    return _template().render(style=style, vega=vega(), scripts=scripts, **values)
+    template = environment("gradelake.analyses.report", "page").get_template("report.html.jinja")
+    return template.render(style=style, vega=vega(), scripts=scripts, **values)
 
 
 def _part(name: str) -> str:
@@ -32,21 +40,44 @@ def _part(name: str) -> str:
 
 @cache
 def vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed, whole: nothing is loaded from anywhere."""
-    return vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
+    """Vega, Vega-Lite and Vega-Embed, whole: nothing is loaded from anywhere.
+
+    To bundle them takes two seconds: they are kept, once for each version of vl-convert.
+    """
+    kept = cache_folder() / f"vega-{vl_convert.__version__}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
+    code = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
+    with suppress(OSError, BadInput):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(kept) as file:
+            file.write(code.encode())
+    return code
 
 
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+@cache
+def environment(package: str, folder: str) -> jinja2.Environment:
+    """The templates in a package's folder, and page/tables.html.jinja; all texts are escaped."""
+    places = [(package, folder), ("gradelake.analyses.report", "page")]
+    made = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(*place) for place in places]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
     )
-    environment.filters["counted"] = counted
-    environment.filters["count"] = lambda n: f"{n:,}"
-    environment.filters["cell"] = _cell
-    environment.filters["address"] = _address
-    environment.filters["source"] = page_policy.source
-    environment.filters["figure"] = lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}"
-    return environment.from_string(_part("report.html.jinja"))
+    made.globals |= {"word_diff": word_diff, "SORTABLE": Markup(' class="sortable"')}
+    made.filters |= {
+        "counted": counted,
+        "count": lambda n: f"{n:,}",
+        "cell": _cell,
+        "address": _address,
+        "duration": duration,
+        "estimated": lambda s: "no rate measured yet" if s is None else f"about {duration(s)}",
+        "source": page_policy.source,
+        "figure": lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}",
+    }
+    return made
 
 
 def _address(row: dict[str, Any], kind: str, *ids: str) -> str:

@@ -11,7 +11,6 @@ from gradelake.analyses.report.previewed import read_preview
 from gradelake.analyses.report.report_queries import ask
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
-from gradelake.sql.common.word_diff import word_diff
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import diff
 
@@ -38,11 +37,10 @@ def read_moved(
     measure = next((name for name in (*MEASURES, *known) if name in known), "")
     of = {"collection": collection}
     edits = ask(lake, "rubric_edits", **of)
-    moves = ask(lake, "rubric_moves", measure=measure, **of)
-    labels, nights = [], []
-    if not without_rubric:
+    moves = ask(lake, "rubric_moves", measure=measure, **of) if edits else []
+    labels = []
+    if edits and not without_rubric:
         labels = ask(lake, "rubric_labels_moved", rows=SHOWN, **of)
-        nights = ask(lake, "nights")
     versions = []
     for number in dict.fromkeys(edit["rubric_version"] for edit in edits):
         own = [edit for edit in edits if edit["rubric_version"] == number]
@@ -63,13 +61,13 @@ def read_moved(
         "versions": versions,
         "previewed": previewed,
         "since": _since(project, lake, collection, compared_with),
-        "nights": nights,
+        "nights": [] if without_rubric else ask(lake, "nights"),
         "days": ask(lake, "grading_days", **of),
     }
 
 
 def shown_edit(edit: dict[str, Any]) -> dict[str, Any]:
-    """An edit for the page: its words, and other changes of an item that stays."""
+    """An edit for the page, with what else changes of an item that stays."""
     changes = []
     if edit["text_before"] and edit["text_after"]:
         if edit["weight_before"] != edit["weight_after"]:
@@ -79,10 +77,7 @@ def shown_edit(edit: dict[str, Any]) -> dict[str, Any]:
                 ", ".join(edit[f"answers_{when}"] or []) or "none" for when in ("before", "after")
             )
             changes.append(f"answers {before} \u2192 {after}")
-    return edit | {
-        "words": word_diff(edit["text_before"] or "", edit["text_after"] or ""),
-        "changes": "; ".join(changes),
-    }
+    return edit | {"changes": "; ".join(changes)}
 
 
 def _since(

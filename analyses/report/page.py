@@ -1,7 +1,7 @@
 """From a lake to a page: everything that the report of a collection shows, in one HTML file."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cache, partial
 from typing import Any
 
 from gradelake.analyses import choosing
@@ -20,13 +20,18 @@ from gradelake.analyses.report.html import render, vega
 from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
-from gradelake.analyses.report.report_queries import ask
-from gradelake.analyses.report.request import Progress, Request, shown_progress
-from gradelake.analyses.report.topics import at_level, read_queries, read_topic_scores
-from gradelake.analyses.stats.boards import Board, boards_by_measure, default_level, read_board
+from gradelake.analyses.report.report_queries import ask, in_batches
+from gradelake.analyses.report.request import Request
+from gradelake.analyses.report.topics import at_level, read_topic_scores
+from gradelake.analyses.stats.boards import Board, boards_by_measure, read_board
+from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.opening import Lake
+
+QUERIES_AT_ONCE = 50  # of grids and rankings
+SCORES_AT_ONCE = 10_000  # of systems on topics, by each measure
+USUAL = "select label_set, level from lake.marts.usual_levels where collection = ?"
 
 
 def make_report(
@@ -34,7 +39,7 @@ def make_report(
     lake: Lake,
     collection: str,
     request: Request | None = None,
-    progress: Progress = shown_progress,
+    progress: Callable = console.progress,
 ) -> tuple[str, dict[str, Any]]:
     """The page, and what it has, for the command to tell; call it within `one_state`.
 
@@ -63,50 +68,47 @@ def make_report(
     leaderboard = usable_official(official, boards)
     kinds = choosing.measures(lake)
     levelled = [m for m, kind in kinds.items() if kind in choosing.LEVELLED]
-    levels = {name: default_level(lake, collection, name) for name in scored}
-
-    @cache
-    def boards_of(label_set: str) -> dict[str, Board]:
-        wanted = (*MEASURES, *OF_ANSWERS)
-        return boards_by_measure(lake, collection, label_set, wanted, levels[label_set])
+    usual_levels = dict(lake.rows(USUAL, collection))
+    levels = {name: usual_levels.get(name, cut) for name in scored}
+    queries = ask(lake, "query_texts", collection=collection)
+    query_ids = in_batches([row["query_id"] for row in queries], QUERIES_AT_ONCE)
+    most = max((len(queries) * len(board["systems"]) for board in boards.values()), default=1)
+    label_sets = in_batches(scored, SCORES_AT_ONCE // most or 1)
+    known: dict[tuple[str, str], Board] = {}
+    for some in label_sets:
+        known |= boards_by_measure(
+            lake, collection, {name: levels[name] for name in some}, (*MEASURES, *OF_ANSWERS)
+        )
 
     def read(label_set: str, measure: str) -> Board:
-        found = boards_of(label_set) if label_set in levels else {}
-        return found.get(measure) or read_board(lake, collection, label_set, measure)
+        return known.get((label_set, measure)) or read_board(lake, collection, label_set, measure)
 
-    pairs = compare_systems(boards, read, levelled, partial(progress, "comparing systems"))
+    pairs = compare_systems(boards, read, levelled, progress)
     correlated, left_out = correlate(
-        lake,
-        collection,
-        of_passages,
-        reference,
-        leaderboard,
-        read,
-        partial(progress, "correlating"),
+        lake, collection, of_passages, reference, leaderboard, read, progress
     )
     grids = Grids({}, {}, {})
     if not without_rubric:
         grids = read_grids(
             lake,
             collection,
+            progress("reading grids", query_ids, len(query_ids)),
             newest,
             assessor,
             request.grid_passages,
-            partial(progress, "reading grids"),
         )
     rankings = read_rankings(
         lake,
         collection,
+        progress("reading rankings", query_ids, len(query_ids)),
         names,
         newest,
         grids,
         request.grid_passages,
         without_rubric,
-        partial(progress, "reading rankings"),
     )
     health = read_health(lake, collection, newest, assessor)
     provenance = read_provenance(lake, collection, compared, request.options())
-    queries = read_queries(lake, collection)
     settled = {
         "collection": collection,
         "source": provenance["source"],
@@ -153,13 +155,15 @@ def make_report(
         **grids.packs,
         **rankings,
     }
-    usual = {}  # of each label set's topic scores no more stays in memory than its usual level
+    topics, usual = {}, {}  # of topic scores no more stays in memory than those of usual levels
+    for some in label_sets:
+        for name, scores in read_topic_scores(lake, collection, some).items():
+            topics[name] = pack(scores)
+            usual[name] = at_level(scores, levels[name])
     for number, name in enumerate(scored):
         packs[f"board-{number}"] = pack(boards[name])
         packs[f"pairs-{number}"] = pack(pairs[name])
-        topic_scores = read_topic_scores(lake, collection, name)
-        packs[f"topics-{number}"] = pack(topic_scores)
-        usual[name] = at_level(topic_scores, levels[name])
+        packs[f"topics-{number}"] = topics[name]
     packs["label-sets"] = pack(
         compare_label_sets({name: levels[name] for name in of_passages}, read, usual)
     )
@@ -173,7 +177,7 @@ def make_report(
         provenance=provenance,
         settled=settled,
         first=first,
-        reference_level=default_level(lake, collection, reference) if reference else cut,
+        reference_level=usual_levels.get(reference, cut),
         n_assessors=sum(row["kind"] == "assessor" for row in shown),
         n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
         confusions=read_confusions(lake, collection, reference, cut, names) if reference else [],

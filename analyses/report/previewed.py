@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.sql.common import files
-from gradelake.sql.common.console import duration
 from gradelake.sql.common.errors import BadInput
 
 MOST_BYTES = 1 << 30  # of its one line, which has every label and score that moves
@@ -18,7 +17,7 @@ WANTED = ("n_items", "n_passages", "n_wanted", "n_missing")
 
 def read_preview(file: Path, collection: str) -> list[dict[str, Any]]:
     """A collection's versions in a preview, for the page: {rubric_version, previous_version,
-    measure, edits, label_sets, grades}; edits are as `moved.shown_edit` takes them.
+    edits, label_sets, grades}; edits are as `moved.shown_edit` takes them.
 
     Raises `BadInput` for a file that `rubric preview --json` did not print.
     """
@@ -34,13 +33,11 @@ def read_preview(file: Path, collection: str) -> list[dict[str, Any]]:
 
 
 def _version(one: dict[str, Any]) -> dict[str, Any]:
-    label_sets = [_label_set(row) for row in one["label_sets"]]
     return {
         "rubric_version": int(one["rubric_version"]),
         "previous_version": int(one["previous_version"]),
-        "measure": next((row["measure"] for row in label_sets if row["measure"]), ""),
         "edits": [_edit(edit) for edit in one["edits"]],
-        "label_sets": label_sets,
+        "label_sets": [_label_set(row) for row in one["label_sets"]],
         "grades": [_grades(row) for row in one["grades"]],
     }
 
@@ -57,23 +54,21 @@ def _edit(edit: dict[str, Any]) -> dict[str, Any]:
 
 
 def _label_set(row: dict[str, Any]) -> dict[str, Any]:
-    moved_by = float(row["moved_by"] or 0)
     return {
         **{name: int(row[name]) for name in COUNTS},
         "label_set": str(row["label_set"]),
         "measure": row["measure"],
         "kendall": None if row["kendall"] is None else float(row["kendall"]),
         "n_ranks_changed": None if row["measure"] is None else int(row["n_ranks_changed"]),
-        "moved_most": str(row["moved_most"]) if moved_by else "",
-        "moved_by": f"{moved_by:+.4f}" if moved_by else "",
+        "moved_most": str(row["moved_most"]),
+        "moved_by": float(row["moved_by"] or 0),
     }
 
 
 def _grades(row: dict[str, Any]) -> dict[str, Any]:
-    seconds = row["seconds"]
     return {
         **{name: int(row[name]) for name in WANTED},
         "grader": str(row["grader"]),
         "prompt_tokens": int(row["prompt_tokens"] or 0),
-        "time": "no rate measured yet" if seconds is None else f"about {duration(float(seconds))}",
+        "seconds": None if row["seconds"] is None else float(row["seconds"]),
     }

@@ -1,24 +1,24 @@
 """Each query's passages: who retrieved them, what labels they have, and their texts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from gradelake.analyses.report.grids import Grids, in_batches, pack
-from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.report.grids import Grids, pack
+from gradelake.analyses.report.report_queries import ask_by
 from gradelake.sql.lake.opening import Lake
 
 
 def read_rankings(
     lake: Lake,
     collection: str,
+    batches: Iterable[list[str]],
     label_sets: list[str],
     rubric_version: int | None,
     grids: Grids,
     most: int | None,
     without_rubric: bool,
-    progress: Callable[[list], Iterable],
 ) -> dict[str, str]:
-    """Packs of every query, numbered in the order of the ids, by the pack's id.
+    """Packs of every query of each batch of ids, numbered in their order, by the pack's id.
 
     `query-N`: {passages: [id], labels: {label set: [label or None, one per passage]}, rankings:
     {system: {n_retrieved, passages: [place in `passages`, in order of rank]}}, items: [{item_id,
@@ -32,21 +32,18 @@ def read_rankings(
     items = {}
     if not without_rubric:
         rubric = {"collection": collection, "rubric_version": rubric_version}
-        items = {row["query_id"]: row["items"] for row in ask(lake, "query_items", **rubric)}
+        items = ask_by(lake, "query_items", "query_id", **rubric)
     number = 0
-    for batch in progress(in_batches(lake, collection)):
+    for batch in batches:
         of = {"collection": collection, "first_query": batch[0], "last_query": batch[-1]}
-        rankings: dict[str, dict[str, dict[str, Any]]] = {query_id: {} for query_id in batch}
-        for row in ask(lake, "rankings", **of):
-            rankings[row.pop("query_id")][row.pop("system")] = row
-        labels: dict[str, dict[str, dict[str, int]]] = {query_id: {} for query_id in batch}
-        for row in ask(lake, "passage_labels", label_sets=label_sets, **of):
-            labels[row["query_id"]][row["label_set"]] = row["labels"]
+        rankings = ask_by(lake, "rankings", "query_id", "system", **of)
+        keys = ("query_id", "label_set")
+        labels = ask_by(lake, "passage_labels", *keys, label_sets=label_sets, **of)
         with_text: dict[str, set[str]] = {}
         for query_id in batch:
             packs[f"query-{number}"], with_text[f"texts-{number}"] = _packed(
-                labels[query_id],
-                rankings[query_id],
+                labels.get(query_id, {}),
+                rankings.get(query_id, {}),
                 items.get(query_id, []),
                 grids.shown.get(query_id, set()),
                 most,
@@ -55,8 +52,7 @@ def read_rankings(
         if without_rubric:
             continue
         every = list(set().union(*with_text.values()))
-        rows = ask(lake, "texts", collection=collection, passage_ids=every)
-        texts = {row["passage_id"]: row["text"] for row in rows}
+        texts = ask_by(lake, "texts", "passage_id", collection=collection, passage_ids=every)
         for name, passage_ids in with_text.items():
             packs[name] = pack({p: texts[p] for p in sorted(passage_ids) if p in texts})
     return packs

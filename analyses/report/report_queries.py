@@ -14,6 +14,24 @@ def ask(lake: Lake, name: str, **values: Any) -> list[dict[str, Any]]:
     return lake.objects((QUERIES / f"{name}.sql").read_text(encoding="utf-8"), **values)
 
 
+def ask_by(lake: Lake, name: str, *keys: str, **values: Any) -> dict[Any, Any]:
+    """The rows of queries/NAME.sql by these columns: key -> key -> ... -> what else is in the row,
+    which is a dict, or the value where it is one column."""
+    found: dict[Any, Any] = {}
+    for row in ask(lake, name, **values):
+        *outer, last = (row.pop(key) for key in keys)
+        within = found
+        for key in outer:
+            within = within.setdefault(key, {})
+        within[last] = row if len(row) > 1 else next(iter(row.values()))
+    return found
+
+
+def in_batches(names: list[str], size: int) -> list[list[str]]:
+    """So many of them in each list: what is read of all at once may be more than memory holds."""
+    return [names[at : at + size] for at in range(0, len(names), size)]
+
+
 def ask_book(lake: Lake, name: str, **given: Any) -> list[dict[str, Any]]:
     """What `gradelake sql @NAME` answers when told these parameters."""
     entry = book.entry(name)

@@ -1,18 +1,8 @@
 """What is asked of a report."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from gradelake.sql.common import console
-
-Progress = Callable[[str, list], Iterable]
-
-
-def shown_progress(what: str, items: list) -> Iterable[Any]:
-    """The items, while a terminal shows how many are done."""
-    return console.progress(what, items, len(items))
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,6 @@ class Ranks:
     found: RankUncertainty
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         board = self.found.board
         return self.about | {
             "label_set": board.label_set,
@@ -76,7 +75,6 @@ class Ranks:
         }
 
     def show(self) -> None:
-        """Systems with their intervals and groups, and who cannot be told from the best."""
         board = self.found.board
         console.say(
             f"{_heading(board)} {counted(len(board.systems), 'systems')} over "
@@ -112,7 +110,6 @@ class Correlations:
     found: list[Agreement]
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return self.about | {
             "label_sets": [
                 {
@@ -129,7 +126,6 @@ class Correlations:
         }
 
     def show(self) -> None:
-        """Tables of correlations and comparisons; what is undefined is said beneath."""
         heads = "label set,level,statistic,value,over queries,over systems,over both,p"
         console.print_table(
             [*heads.split(","), "systems", "queries"],
@@ -188,7 +184,6 @@ class Significance:
     output: Path | None
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         board, theirs = self.pairs.board, self.theirs.board if self.theirs else None
         return self.about | {
             "alpha": self.alpha,
@@ -204,7 +199,6 @@ class Significance:
         }
 
     def show(self) -> None:
-        """How many pairs are significant, by correction."""
         board, n_pairs = self.pairs.board, len(self.pairs.p)
         how = "all sign patterns" if self.pairs.is_exact else "random sign patterns"
         console.say(
@@ -267,7 +261,6 @@ class Alpha:
     per_query: bool
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         found = self.found
         queries = [
             {"query_id": query, "alpha": value, "n_pairs": n} for query, value, n in found.by_query
@@ -283,7 +276,6 @@ class Alpha:
         }
 
     def show(self) -> None:
-        """Alpha, its interval, and each query's where asked for."""
         found = self.found
         console.say(f"label sets: {', '.join(found.label_sets)}")
         figures = (_rounded(found.value), _interval(found.spread), found.n_pairs)
@@ -317,7 +309,6 @@ class Estimates:
     confidence: float
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         found = self.found
         return self.about | {
             "confidence": self.confidence,
@@ -333,7 +324,6 @@ class Estimates:
         }
 
     def show(self) -> None:
-        """Every system's estimates; what a reader should know is on standard error."""
         found = self.found
         units = "queries" if found.sample.unit == "query" else "pairs"
         console.say(

@@ -1,6 +1,6 @@
 """Leaderboards as arrays: each system's value on each query, and official ranks, from the lake."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,20 +14,26 @@ from gradelake.sql.lake.opening import Lake
 OF_ITEMS = "rubric", "nuggets", "support"  # kinds of measures
 UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
 
-ROWS = """
-    select measure, system, query_id, value
-    from lake.marts.topic_scores
-    where collection = ? and label_set = ? and level = ? and measure in (select unnest(?))
+WANTED = """
+    collection = $collection
+    and map($label_sets, $levels)[label_set] = level
+    and measure in (select unnest($measures))
 """
-SYSTEMS = """
-    select measure, system, score_4dp, n_queries
+ROWS = f"""
+    select label_set, measure, system, query_id, value
+    from lake.marts.topic_scores
+    where {WANTED}
+"""
+SYSTEMS = f"""
+    select label_set, measure, system, score_4dp, n_queries
     from lake.marts.leaderboard
-    where collection = ? and label_set = ? and level = ? and measure in (select unnest(?))
-    order by measure, system
+    where {WANTED}
+    order by label_set, measure, system
 """
 LABELLED = """
-    select distinct query_id from lake.marts.relevance_labels
-    where collection = ? and label_set = ?
+    select label_set, list(distinct query_id) from lake.marts.relevance_labels
+    where collection = ? and label_set in (select unnest(?))
+    group by label_set
 """
 
 
@@ -86,11 +92,11 @@ def read_board(
     """
     if level is None:
         level = default_level(lake, collection, label_set)
-    found = boards_by_measure(lake, collection, label_set, [measure], level)
+    found = boards_by_measure(lake, collection, {label_set: level}, [measure])
     if not found:
         choosing.require_board(lake, collection, label_set)
         raise _no_such_board(lake, collection, label_set, measure, level)
-    return found[measure]
+    return found[label_set, measure]
 
 
 def read_reference(
@@ -116,24 +122,32 @@ def measured_label_sets(lake: Lake, collection: str, measure: str) -> list[str]:
 
 
 def boards_by_measure(
-    lake: Lake, collection: str, label_set: str, wanted: Sequence[str], level: int
-) -> dict[str, Board]:
-    """The boards by several measures, those of them that the leaderboard has at this level."""
-    of_board = [collection, label_set, level, list(wanted)]
-    systems_of: dict[str, list[tuple]] = {}
-    for measure, *row in lake.rows(SYSTEMS, *of_board):
-        systems_of.setdefault(measure, []).append(tuple(row))
+    lake: Lake, collection: str, levels: Mapping[str, int], measures: Sequence[str]
+) -> dict[tuple[str, str], Board]:
+    """(label set, measure) -> its board, of those that the leaderboard has.
+
+    `levels`: label set -> the level of its boards.
+    """
+    wanted = {
+        "collection": collection,
+        "label_sets": list(levels),
+        "levels": list(levels.values()),
+        "measures": list(measures),
+    }
+    systems_of: dict[tuple[str, str], list[tuple]] = {}
+    for label_set, measure, *row in lake.rows(SYSTEMS, **wanted):
+        systems_of.setdefault((label_set, measure), []).append(tuple(row))
     if not systems_of:
         return {}
-    scores_of: dict[str, list[tuple]] = {measure: [] for measure in systems_of}
-    for measure, *row in lake.rows(ROWS, *of_board):
-        scores_of[measure].append(tuple(row))
-    labelled = sorted(lake.column(LABELLED, collection, label_set))
+    scores_of: dict[tuple[str, str], list[tuple]] = {key: [] for key in systems_of}
+    for label_set, measure, *row in lake.rows(ROWS, **wanted):
+        scores_of[label_set, measure].append(tuple(row))
+    labelled = dict(lake.rows(LABELLED, collection, list(levels)))
     kinds, complete = choosing.measures(lake), choosing.completeness(lake, collection)
     found = {}
-    for measure, board in systems_of.items():
-        scores = scores_of[measure]
-        queries = labelled
+    for (label_set, measure), board in systems_of.items():
+        scores = scores_of[label_set, measure]
+        queries = sorted(labelled.get(label_set, []))
         if kinds[measure] in OF_ITEMS:  # measured where there are rubric items, or answers
             queries = sorted({query for _, query, _ in scores})
         # a query with rubric items that no system answered counts as well
@@ -144,9 +158,9 @@ def boards_by_measure(
         values = np.zeros((len(queries), len(board)))
         for system, query, value in scores:
             values[row_of[query], column_of[system]] = value
-        found[measure] = Board(
+        found[label_set, measure] = Board(
             label_set,
-            level,
+            levels[label_set],
             measure,
             tuple(queries),
             tuple(column_of),

@@ -58,7 +58,6 @@ class JudgedSample:
         return sum(relevance is None for *_, relevance in self.rows)
 
     def judgments_of(self, stratum: str) -> dict[Pair, int]:
-        """The judged pairs of a stratum."""
         return {
             pair: relevance
             for code, pair, relevance in self.rows
@@ -73,7 +72,6 @@ class JudgedSample:
         return {query_id for query_id, is_complete in judged.items() if is_complete}
 
     def notes(self) -> list[str]:
-        """What is missing, in words."""
         if not self.n_missing:
             return []
         note = f"{self.n_missing:,} of {len(self.rows):,} drawn pairs are not judged yet"

@@ -44,7 +44,6 @@ class LabelAgreement:
 
     @property
     def undefined_reason(self) -> str | None:
-        """Why there is no value."""
         if self.value is not None:
             return None
         return "all labels are equal" if self.n_pairs else "no pair has two labels"

@@ -35,7 +35,6 @@ class Written:
     about: dict[str, str] = field(default_factory=dict)
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         written = [
             {"label_set": name, **self.about, "file": str(file), self.what: n}
             for name, (file, n) in self.files.items()
@@ -43,7 +42,6 @@ class Written:
         return {"collection": self.collection, "written": written}
 
     def show(self) -> None:
-        """A line for each file."""
         for name, (file, n) in self.files.items():
             console.say(f"{file}: wrote {counted(n, self.what)} of {name}")
 

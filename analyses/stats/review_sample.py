@@ -54,7 +54,6 @@ class WrittenSample:
     file: Path
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {
             "sample": self.sample.name,
             "file": str(self.file),
@@ -66,7 +65,6 @@ class WrittenSample:
         }
 
     def show(self) -> None:
-        """What was drawn, and how it comes back."""
         sample = self.sample
         units = "queries" if sample.unit == "query" else "pairs"
         console.say(

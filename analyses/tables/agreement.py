@@ -52,9 +52,10 @@ def agreement_table(
         columns = [Rows.of(j, j) for j in range(highest[reference], -1, -1)]
     else:
         columns = _two(reference_cut, highest[reference], "--judgment-cut")
+    confusions = choosing.read_confusions(lake, collection, reference)
     blocks = []
     for name in names:
-        counts = choosing.read_confusion(lake, collection, name, reference)
+        counts = confusions[name]
         kappas = _read_kappas(lake, collection, name, reference)
         if cut is None:
             block = _graded(counts, kappas, columns, highest[name], relevant)

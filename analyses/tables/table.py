@@ -68,7 +68,6 @@ class Table:
         ]
 
     def as_object(self) -> dict[str, Any]:
-        """What `--format json` writes."""
         return {"table": self.name, **self.about, "rows": self.records()}
 
     def as_csv(self) -> str:

@@ -106,6 +106,6 @@ async def _commit(journal: Journal, project: Project, writer: Writer) -> None:
         while not job.has_ended:
             await asyncio.sleep(_SECONDS / 10)
         try:
-            job.outcome()
+            job.outcome.result()
         except Exception as error:  # the disk is full, the catalog away: it is tried again
             console.warn(f"reviews wait in {project.lake_path}: {error}")

@@ -72,7 +72,6 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
             columns=found.columns,
             rows=rows,
             more=more,
-            cell=_cell,
         )
 
 
@@ -112,7 +111,6 @@ def _statement_page(
         rows=rows or [],
         more=more,
         error=error,
-        cell=_cell,
     )
 
 
@@ -219,10 +217,6 @@ def _going_on(first: str, pieces: Iterator[str], lake: ExitStack) -> Iterator[st
 def _file(pieces: Iterator[str], format_: str) -> Response:
     headers = {"content-disposition": "attachment"} if format_ == "csv" else {}
     return StreamingResponse(pieces, media_type=_TYPES[format_], headers=headers)
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 routes = [

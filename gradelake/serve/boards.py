@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from gradelake.analyses.report.page import make_report
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
+from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import little_memory
 from gradelake.sql.lake.opening import Lake
@@ -66,7 +67,6 @@ class Reports:
         return future.result()
 
     def close(self) -> None:
-        """Make no more of them."""
         self._maker.shutdown(wait=False, cancel_futures=True)
 
     def _make(self, release: str, collection: str) -> Made:
@@ -75,7 +75,7 @@ class Reports:
             little_memory(lake.connection),
             lake.one_state(),
         ):
-            html, _ = make_report(self._project, lake, collection, progress=lambda _, items: items)
+            html, _ = make_report(self._project, lake, collection, progress=console.unseen)
         policy = _POLICY.search(html)
         assert policy, collection
         plain = html.replace("<header>", f"{_way_back(collection)}<header>", 1).encode()

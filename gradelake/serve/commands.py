@@ -22,7 +22,6 @@ class Added:
     had_another: bool
 
     def as_object(self) -> dict[str, str]:
-        """What `--json` prints."""
         return {"name": self.name, "role": self.role, "link": self.link}
 
 

@@ -160,7 +160,6 @@ class Attempts:
             raise HTTPException(429, "Too many attempts: wait a minute.", headers)
 
     def fail(self, address: str) -> None:
-        """Remember that one failed."""
         if len(self.failed) > 10_000:  # addresses are cheap to whoever has many
             self.failed.clear()
         self.failed.setdefault(address, deque()).append(time.monotonic())

@@ -2,10 +2,8 @@
 
 import json
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
-import jinja2
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,10 +16,10 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
+from gradelake.analyses.report.html import environment
 from gradelake.serve.guard import check_token, person_of
 from gradelake.serve.people import Person
 from gradelake.sql.common import console
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError, NotThere, WorkFailed
 from gradelake.sql.common.plain_words import in_plain_words
 
@@ -77,22 +75,8 @@ def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLR
         "token": state.sessions.token(request.state.token_of),
         "signs_out": state.trust_header is None,
     }
-    html = templates().get_template(f"{name}.html.jinja").render(usual | values)
-    return HTMLResponse(html, status)
-
-
-@cache
-def templates() -> jinja2.Environment:
-    """The templates; every text in them is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("gradelake.serve"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["counted"] = counted
-    return environment
+    template = environment("gradelake.serve", "templates").get_template(f"{name}.html.jinja")
+    return HTMLResponse(template.render(usual | values), status)
 
 
 def _failed(request: Request, status: int, message: str, hint: str | None = None) -> Response:

@@ -34,7 +34,6 @@ class Person:
     added_at: str = ""
 
     def may(self, role: str) -> bool:
-        """Whether they may do what a role may."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
 

@@ -44,7 +44,6 @@ class Readers:
             yield own
 
     def close(self) -> None:
-        """Close all of them."""
         with self._lock:
             for lake in (*self._open.values(), *([self._live] if self._live else [])):
                 lake.close()

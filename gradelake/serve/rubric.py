@@ -20,11 +20,9 @@ from gradelake.serve.rubric_form import Form, Line
 from gradelake.serve.rubric_jobs import build_job, path_of, path_to, query_of
 from gradelake.serve.writer import Writer
 from gradelake.sql.common import console
-from gradelake.sql.common.console import duration
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, Busy
 from gradelake.sql.common.project import Project
-from gradelake.sql.common.word_diff import word_diff
 
 
 def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -35,7 +33,7 @@ def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     with state.readers.release() as lake:
         lake.require_collection(collection)
         chosen = rubric_rows.chosen(lake, collection, request.query_params)
-        rows = rubric_rows.queries(lake, collection, chosen)
+        rows = rubric_rows.queries(lake, chosen)
         release = lake.release
     for row in rows:
         row["path"] = path_to("rubric", collection, row["query_id"])
@@ -105,8 +103,8 @@ def _form_page(
     try:
         with request.app.state.readers.release() as lake:
             chosen = rubric_rows.chosen(lake, collection, request.query_params)
-            known = rubric_rows.items(lake, collection, form.query_id, chosen)
-            cover = rubric_rows.cover(lake, collection, form.query_id, chosen)
+            known = rubric_rows.items(lake, form.query_id, chosen)
+            cover = rubric_rows.cover(lake, form.query_id, chosen)
     except BadInput:  # there is no release yet, or not of this collection
         pass
     about = query_as_object(rubric, form.query_id, rubric.newest)
@@ -130,8 +128,6 @@ def _form_page(
         cover=cover,
         newest=rubric.newest,
         grade=path_to("grading", collection, form.query_id),
-        word_diff=word_diff,
-        duration=duration,
         **(dict.fromkeys(usual, ()) | shown),
     )
 

@@ -47,7 +47,6 @@ class Part:
     new: list[Line] = field(default_factory=list)
 
     def lines(self) -> Iterable[Line]:
-        """All of them."""
         return (*self.items, *self.dropped, *self.new)
 
 
@@ -61,7 +60,6 @@ class Form:
     parts: list[Part] = field(default_factory=list)
 
     def lines(self) -> Sequence[Line]:
-        """Those of all parts."""
         return [line for part in self.parts for line in part.lines()]
 
 

@@ -14,9 +14,7 @@ from gradelake.serve import rubric_grading
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 from gradelake.serve.writer import Job, Writer
-from gradelake.sql.common.console import duration
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.common.word_diff import word_diff
 from gradelake.sql.lake.opening import Lake
 
 _SHOWN = 30  # systems whose score moved
@@ -60,8 +58,6 @@ def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response
         grade=path_to("grading", collection, query_id) if query_id else None,
         questions=f"{at}/ask/",
         build=f"{at}/build",
-        word_diff=word_diff,
-        duration=duration,
     )
 
 
@@ -111,7 +107,6 @@ def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
             if not job.has_ended
         ],
         job_path=path_of,
-        duration=duration,
     )
 
 

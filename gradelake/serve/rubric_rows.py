@@ -13,11 +13,16 @@ _K = 10  # passages of a system that coverage looks at
 class Chosen:
     """Whose grades are shown, from which grade on an item is answered, and of which version."""
 
+    collection: str
     grader: str | None
     tau: int
-    version: int  # the newest that the release has
+    version: int  # the newest that the release has; 0 where it has none
     graders: list[str]
     taus: list[int]
+
+    def values(self) -> dict[str, Any]:
+        """For the statements below."""
+        return {key: getattr(self, key) for key in ("collection", "grader", "version", "tau")}
 
 
 def chosen(lake: Lake, collection: str, asked: Mapping[str, str]) -> Chosen:
@@ -30,25 +35,21 @@ def chosen(lake: Lake, collection: str, asked: Mapping[str, str]) -> Chosen:
         """,
         collection,
     )
+    version = "select max(rubric_version) from lake.marts.rubric_versions where collection = ?"
     taus = lake.column("select distinct level::integer from lake.intermediate.evaluation_levels")
     tau = asked.get("tau", "4")
     grader = asked.get("grader")
     return Chosen(
+        collection,
         grader if grader in graders else next(iter(graders), None),
         int(tau) if tau.isdecimal() and int(tau[:9]) in taus else 4,
-        _newest_version(lake, collection),
+        lake.value(version, collection) or 0,
         graders,
         sorted(taus),
     )
 
 
-def _newest_version(lake: Lake, collection: str) -> int:
-    """The newest version of a rubric that the release has; 0 where it has none."""
-    query = "select max(rubric_version) from lake.marts.rubric_versions where collection = ?"
-    return lake.value(query, collection) or 0
-
-
-def queries(lake: Lake, collection: str, by: Chosen) -> list[dict[str, Any]]:
+def queries(lake: Lake, by: Chosen) -> list[dict[str, Any]]:
     """All queries: query_id, text, n_items (of all kinds), n_graded, n_answered and n_spurious."""
     return lake.objects(
         """
@@ -108,14 +109,11 @@ def queries(lake: Lake, collection: str, by: Chosen) -> list[dict[str, Any]]:
         where queries.collection = $collection
         order by queries.query_id
         """,
-        collection=collection,
-        grader=by.grader,
-        version=by.version,
-        tau=by.tau,
+        **by.values(),
     )
 
 
-def items(lake: Lake, collection: str, query_id: str, by: Chosen) -> dict[str, dict[str, Any]]:
+def items(lake: Lake, query_id: str, by: Chosen) -> dict[str, dict[str, Any]]:
     """What is known of a query's items, by item_id: n_graded, n_hits, best_grade (of passages),
     n_spurious, n_non_relevant, rate (of judged non-relevant ones; of several assessors the worst).
     """
@@ -156,16 +154,13 @@ def items(lake: Lake, collection: str, query_id: str, by: Chosen) -> dict[str, d
         from graded
         left join spurious using (item_id)
         """,
-        collection=collection,
-        grader=by.grader,
-        version=by.version,
         query_id=query_id,
-        tau=by.tau,
+        **by.values(),
     )
     return {row["item_id"]: row for row in found}
 
 
-def cover(lake: Lake, collection: str, query_id: str, by: Chosen) -> dict[str, Any] | None:
+def cover(lake: Lake, query_id: str, by: Chosen) -> dict[str, Any] | None:
     """Cover@10 of a query over all systems: mean, best; None where nothing is graded."""
     (found,) = lake.objects(
         """
@@ -178,11 +173,8 @@ def cover(lake: Lake, collection: str, query_id: str, by: Chosen) -> dict[str, A
             collection = $collection and grader = $grader and rubric_version = $version
             and query_id = $query_id and tau = $tau and k = $k
         """,
-        collection=collection,
-        grader=by.grader,
-        version=by.version,
         query_id=query_id,
-        tau=by.tau,
+        **by.values(),
         k=_K,
     )
     return found if found["n_systems"] else None

@@ -41,5 +41,4 @@ class Sessions:
         return hmac.new(self.people.key().encode(), of.encode(), hashlib.sha256).hexdigest()
 
     def fits(self, token: str, of: str) -> bool:
-        """Whether a form brought back its token."""
         return hmac.compare_digest(token.encode(errors="replace"), self.token(of).encode())

@@ -5,12 +5,15 @@ the models, has one state for a process, as well. Work that only starts another 
 of its own (`beside`).
 """
 
+import itertools
 import threading
 import time
 import uuid
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from queue import PriorityQueue
 from typing import Any, TypeVar
 
 from gradelake.sql.common import console
@@ -28,7 +31,7 @@ class Job:
     """Some work: waiting, running, done, failed, or stopped before it began.
 
     `error` and `hint` are for people; `progress` is how far it is, `done` of `total` in numbers.
-    `about` is whatever its pages need.
+    `about` is whatever its pages need; `outcome` has what the work gave or raised.
     """
 
     what: str
@@ -39,36 +42,25 @@ class Job:
     progress: str = ""
     done: int = 0
     total: int = 0
-    result: Any = None
     error: str = ""
     hint: str | None = None
-    raised: BaseException | None = field(default=None, repr=False)
     stop: Callable[[], None] | None = field(default=None, repr=False)  # of one that can be
-    _ended: threading.Event = field(default_factory=threading.Event, repr=False)
+    outcome: Future = field(default_factory=Future, repr=False)
 
     @property
     def has_ended(self) -> bool:
-        """Whether its state is its last."""
-        return self._ended.is_set()
+        return self.outcome.done()
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Whether it ended within this time."""
-        return self._ended.wait(seconds)
-
-    def outcome(self) -> Any:
-        """The result of one that ended. Raises what it raised."""
-        if self.raised:
-            raise self.raised
-        return self.result
+    @property
+    def result(self) -> Any:
+        return self.outcome.result()
 
     def run(self) -> None:
-        """Do it, in whatever thread this is."""
-        self.state = "running"
         try:
-            self.result = self.work(self)
+            result = self.work(self)
             self.state = "done"
+            self.outcome.set_result(result)
         except BaseException as error:  # the thread goes on with the next
-            self.raised = error
             known = error if isinstance(error, GradelakeError) else None
             if isinstance(error, Exception):
                 known = known or in_plain_words(error)
@@ -77,14 +69,7 @@ class Job:
             self.error = known.message if known else "Something went wrong here."
             self.hint = known.hint if known else "The server's terminal says what."
             self.state = "failed"
-        finally:
-            self._ended.set()
-
-    def end_unbegun(self) -> None:
-        """Of one that will not be done any more."""
-        self.state = "stopped"
-        self.raised = GradelakeError(f"{self.what}: not begun")
-        self._ended.set()
+            self.outcome.set_exception(error)
 
 
 class Writer:
@@ -92,11 +77,10 @@ class Writer:
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._ahead: deque[Job] = deque()
-        self._waiting: deque[Job] = deque()
-        self._changed = threading.Condition()
-        self._running: Job | None = None
-        self._beside: set[Job] = set()
+        self._waiting: PriorityQueue[tuple[bool, int, Job | None]] = PriorityQueue()
+        self._number = itertools.count()
+        self._at_work: set[Job] = set()
+        self._lock = threading.Lock()
         self._ends = False
         # a daemon, for a build may take longer than whoever ends the server has patience
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
@@ -110,38 +94,27 @@ class Writer:
         Raises `GradelakeError` when the server is ending.
         """
         job = Job(what, work, about)
-        with self._changed:
+        with self._lock:
             self._keep(job)
-            (self._ahead if ahead else self._waiting).append(job)
-            self._changed.notify()
+            self._waiting.put((not ahead, next(self._number), job))
         return job
 
     def in_turn(self, what: str, work: Callable[[], T]) -> T:
         """What the work gives, done before all that waits. Raises `Busy` when its turn does not
         come within a minute, and what the work raises."""
         job = self.submit(what, lambda _: work(), ahead=True)
-        if not job.wait(_PATIENCE) and self.forgo(job):
+        if not wait([job.outcome], _PATIENCE).done and self.forgo(job):
             raise Busy(
                 "another build is still running; nothing was saved", "Try again when it is done."
             )
-        job.wait()
-        return job.outcome()
+        return job.result
 
     def beside(self, what: str, work: Callable[[Job], Any], **about: Any) -> Job:
         """Have something done at once, that writes nothing in this process."""
         job = Job(what, work, about)
-
-        def alone() -> None:
-            try:
-                job.run()
-            finally:
-                with self._changed:
-                    self._beside.discard(job)
-
-        with self._changed:
+        with self._lock:
             self._keep(job)
-            self._beside.add(job)
-        threading.Thread(target=alone, name=what, daemon=True).start()
+        threading.Thread(target=self._do, args=(job,), name=what, daemon=True).start()
         return job
 
     def job(self, id_: str) -> Job | None:
@@ -150,45 +123,41 @@ class Writer:
 
     def recent(self, **about: Any) -> list[Job]:
         """Those with these values in `about`, newest first."""
-        with self._changed:
+        with self._lock:
             jobs = list(self._jobs.values())
         return [job for job in reversed(jobs) if about.items() <= job.about.items()]
 
     def forgo(self, job: Job) -> bool:
         """Whether a job had not begun, and now will not be."""
-        with self._changed:
-            for queue in (self._ahead, self._waiting):
-                if job in queue:
-                    queue.remove(job)
-                    job.end_unbegun()
-                    return True
-        return False
+        with self._lock:
+            if job.state != "waiting":
+                return False
+            job.state = "stopped"
+        job.outcome.set_exception(GradelakeError(f"{job.what}: not begun"))
+        return True
 
     def close(self, seconds: float = GRACE) -> bool:
         """Begin nothing more; whether all that was at work ended in time. What did not is not in
         the lake: a build is one transaction, and its connection ends with the process."""
-        with self._changed:
+        with self._lock:
             self._ends = True
-            waiting = [*self._ahead, *self._waiting]
-            self._ahead.clear()
-            self._waiting.clear()
-            beside = list(self._beside)
-            self._changed.notify()
-        for job in waiting:
-            job.end_unbegun()
+            at_work = list(self._at_work)
+        for _, _, job in list(self._waiting.queue):
+            if job:
+                self.forgo(job)
+        self._waiting.put((False, -1, None))
         until = time.monotonic() + seconds
-        for job in beside:
+        for job in at_work:
             if job.stop:
                 job.stop()
-        for job in beside:
-            job.wait(max(0.0, until - time.monotonic()))
+        wait([job.outcome for job in at_work], max(0.0, until - time.monotonic()))
         self._thread.join(max(0.0, until - time.monotonic()))
         return not self.is_busy
 
     @property
     def is_busy(self) -> bool:
         """Whether it is at work just now."""
-        return self._running is not None or bool(self._beside)
+        return bool(self._at_work)
 
     def _keep(self, job: Job) -> None:
         if self._ends:
@@ -202,13 +171,17 @@ class Writer:
                 del self._jobs[old.id]
 
     def _work(self) -> None:
-        while True:
-            with self._changed:
-                while not (self._ahead or self._waiting or self._ends):
-                    self._changed.wait()
-                if self._ends:
-                    return
-                job = self._running = (self._ahead or self._waiting).popleft()
-            job.run()
-            with self._changed:
-                self._running = None
+        while job := self._waiting.get()[2]:
+            self._do(job)
+
+    def _do(self, job: Job) -> None:
+        if self._ends:
+            self.forgo(job)
+        with self._lock:
+            if job.state != "waiting":
+                return
+            job.state = "running"
+            self._at_work.add(job)
+        job.run()
+        with self._lock:
+            self._at_work.discard(job)

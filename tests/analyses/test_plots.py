@@ -200,12 +200,12 @@ def test_a_tau_of_zero_stands_above_negative_ones_and_an_undefined_one_last():
     assert sorted([-0.5, None, 0.0, 0.3], key=by_tau) == [0.3, 0.0, -0.5, None]
 
 
-def test_a_picture_has_rows_for_what_a_page_has_room_for():
-    with rows_figure(["a"] * MOST_ROWS, "systems", "") as (_, axes):
+def test_a_picture_has_rows_for_what_a_page_has_room_for(tmp_path):
+    with rows_figure(tmp_path / "a.svg", ["a"] * MOST_ROWS, "systems", "") as (_, axes):
         assert len(axes.get_yticks()) == MOST_ROWS
     with (
         pytest.raises(BadInput, match="201 systems are more than") as refused,
-        rows_figure(["a"] * (MOST_ROWS + 1), "systems", "Ask SQL."),
+        rows_figure(tmp_path / "b.svg", ["a"] * (MOST_ROWS + 1), "systems", "Ask SQL."),
     ):
         pass
     assert refused.value.hint == "Ask SQL."

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import wait
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_jobs_are_done_in_order_in_one_thread_and_those_ahead_first(writer):
     assert [job.state for job in jobs] == ["waiting"] * 4
     goes_on.set()
 
-    assert all(job.wait(5) for job in jobs)
+    assert wait([job.outcome for job in jobs], 5).not_done == set()
     assert [name for name, _ in done] == ["review 1", "review 2", "build 1", "build 2"]
     assert {thread for _, thread in done} == {"writer"}
 
@@ -54,13 +55,12 @@ def test_a_failure_is_told_in_words_and_the_next_job_is_done(writer, capsys):
 
     first, second = writer.submit("a", known, kind="a"), writer.submit("b", unknown, kind="b")
     third = writer.submit("c", lambda job: job.what)
-    assert third.wait(5)
-    assert third.outcome() == "c"
+    assert third.outcome.result(5) == "c"
     assert (first.state, first.error, first.hint) == ("failed", "the seed is wrong", "Fix it.")
     assert second.error == "Something went wrong here."
     assert "<secret>" in capsys.readouterr().err
     with pytest.raises(BadInput, match="the seed is wrong"):
-        first.outcome()
+        first.outcome.result()
     assert [job.state for job in writer.recent(kind="a")] == ["failed"]
 
 
@@ -70,10 +70,10 @@ def test_what_has_not_begun_can_be_forgone(writer):
     assert writer.forgo(job)
     assert not writer.forgo(job)
     goes_on.set()
-    assert writer.submit("next", lambda _: None).wait(5)
+    writer.submit("next", lambda _: None).outcome.result(5)
     assert done == []
     with pytest.raises(GradelakeError, match="not begun"):
-        job.outcome()
+        job.outcome.result()
 
 
 def test_the_end_waits_a_little_and_begins_nothing(writer):
@@ -104,7 +104,7 @@ def test_few_jobs_are_remembered_and_none_that_has_no_page(writer):
     for n in range(300):
         writer.submit("reviews", lambda _: None)
         writer.submit("build", lambda _: None, kind="build", n=n)
-    assert writer.submit("last", lambda _: None).wait(10)
+    writer.submit("last", lambda _: None).outcome.result(10)
     assert len(writer.recent()) <= 301
     writer.submit("build", lambda _: None, kind="build", n=300)
     assert len(writer.recent()) <= 200

@@ -1,4 +1,4 @@
--- Each system's scores on the topics of a label set, in units of 0.0001, in the order of query ids:
+-- Each system's scores on the topics of label sets, in units of 0.0001, in the order of query ids:
 -- null where a topic does not count, -1 where the system left it unanswered (it counts 0)
 with
 
@@ -23,27 +23,32 @@ measures as (
 -- a measure that knows no level has the same scores at each
 boards as (
     select
+        leaderboard.label_set,
         leaderboard.level,
         leaderboard.measure,
         leaderboard.system,
         measures.counted_by
     from lake.marts.leaderboard as leaderboard
     inner join measures using (measure)
-    where leaderboard.collection = $collection and leaderboard.label_set = $label_set
+    where
+        leaderboard.collection = $collection
+        and list_contains($label_sets, leaderboard.label_set)
     qualify
         measures.has_levels
-        or leaderboard.level = min(leaderboard.level) over (partition by leaderboard.measure)
+        or leaderboard.level
+        = min(leaderboard.level) over (partition by leaderboard.label_set, leaderboard.measure)
 ),
 
 topic_scores as (
     select
+        label_set,
         level,
         measure,
         system,
         query_id,
         value
     from lake.marts.topic_scores
-    where collection = $collection and label_set = $label_set
+    where collection = $collection and list_contains($label_sets, label_set)
 ),
 
 -- as in the leaderboard: labels are there for the queries that were judged, a measure of the rubric
@@ -51,26 +56,32 @@ topic_scores as (
 -- that were answered
 counted as (
     select distinct
+        label_set,
         'labels' as counted_by,
         query_id
     from lake.marts.relevance_labels
-    where collection = $collection and label_set = $label_set
+    where collection = $collection and list_contains($label_sets, label_set)
     union all
     select distinct
+        label_sets.label_set,
         'items' as counted_by,
         items.query_id
     from lake.intermediate.int_label_sets as label_sets
     inner join lake.intermediate.int_grader_items as items
         using (collection, grader, rubric_version)
-    where label_sets.collection = $collection and label_sets.label_set = $label_set
+    where
+        label_sets.collection = $collection
+        and list_contains($label_sets, label_sets.label_set)
     union all
     select distinct
+        label_set,
         'answers' as counted_by,
         query_id
     from topic_scores
 )
 
 select
+    boards.label_set,
     boards.level,
     boards.measure,
     boards.system,
@@ -83,7 +94,7 @@ select
     ) as scores
 from boards
 cross join queries
-left join counted using (counted_by, query_id)
-left join topic_scores using (level, measure, system, query_id)
+left join counted using (label_set, counted_by, query_id)
+left join topic_scores using (label_set, level, measure, system, query_id)
 group by all
 order by all
