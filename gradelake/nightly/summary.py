@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gradelake.nightly import step
+from gradelake.nightly.night import Job, Work
+from gradelake.nightly.record import COUNTED
+from gradelake.nightly.step import Step
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
-from gradelake.sql.operations.nightly import step
-from gradelake.sql.operations.nightly.night import Job, Work
-from gradelake.sql.operations.nightly.record import COUNTED
-from gradelake.sql.operations.nightly.step import Step
 
 KEPT = 30  # summaries of the newest nights
 LISTED = 50  # files, boards and label sets that a summary lists of each kind; all are counted
@@ -242,7 +242,6 @@ def _how_far(system: dict[str, Any]) -> tuple[bool, float, float]:
 
 
 def _counts(came_in, graded, moved, failed) -> dict[str, int]:
-    """The night in numbers, which its row keeps."""
     return {
         **{name: sum(each["counts"][what] for each in came_in) for name, what in _FILES.items()},
         **{name: sum(each[what] for each in graded) for name, what in _PAIRS.items()},
