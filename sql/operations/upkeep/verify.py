@@ -225,7 +225,6 @@ def _rows_fault(named: NamedFile, storage: Storage, rows: dict[str, int | str]) 
 
 
 def _read(named: NamedFile, storage: Storage) -> Fault | None:
-    """Decode every column of a file."""
     place = quote(storage.path(named.file.path))
     try:
         storage.connection.execute(f"select bit_xor(hash(t)) from read_parquet({place}) as t")
