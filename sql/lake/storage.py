@@ -20,11 +20,12 @@ _CHUNK = 1 << 20
 class Storage:
     """The data folder or S3 prefix of a project. Paths are relative to it, with slashes."""
 
-    def __init__(self, project: Project):
+    def __init__(self, project: Project, connection: duckdb.DuckDBPyConnection | None = None):
+        """`connection`: one that may read it already."""
         self.root = data_path(project)
         self.is_local = "://" not in self.root
-        self.connection = connect()
-        if not self.is_local:
+        self.connection = connection or connect()
+        if not self.is_local and not connection:
             use_bucket(self.connection)
 
     def sizes(self) -> dict[str, int]:
