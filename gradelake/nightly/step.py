@@ -23,9 +23,7 @@ GRACE = 120.0  # seconds that a step gets to finish its work, once it was asked 
 DONE, PARTLY, FAILED, SKIPPED, STOPPED = "done", "partly", "failed", "skipped", "stopped"
 MAX_REASON = 1000  # characters
 _PR_SET_PDEATHSIG = 1
-# what a function returned, as an object; its exit code; and what it raised, in words
-Outcome = tuple[dict[str, Any] | None, int, str | None]
-Work = Callable[[], Any]
+Work = Callable[[], Any]  # returns what a command shows, with the exit code that it leaves with
 
 
 @dataclass
@@ -70,18 +68,14 @@ class Stop:
 def run(name: str, work: Work, stop: Stop, apart: bool) -> Step:
     """Call a function here, or, where it may die, `apart`: it crashes there, or is killed for its
     memory, and takes nothing along. Then it can be pickled, and dies with the night."""
-    if stop.times:
+    if stop.times > 0:
         return Step(name, SKIPPED, reason="the night was stopped before")
     console.tell(f"{name} ...")
     started = time.monotonic()
-    result, code, reason = (_do_apart if apart else _do_here)(work, stop)
-    step = Step(name, DONE, round(time.monotonic() - started, 1), code, result)
-    if result is not None and code in (0, 3):
-        step.state = PARTLY if code else DONE
-    elif stop.times:
+    step = (_do_apart if apart else _do_here)(name, work, stop)
+    step.seconds = round(time.monotonic() - started, 1)
+    if stop.times and not step.landed:
         step.state, step.reason = STOPPED, "it was stopped; the next night goes on with it"
-    else:
-        step.state, step.reason = FAILED, shortened(reason or _refusals(result or {}))
     return step
 
 
@@ -111,36 +105,42 @@ def _refusals(result: dict[str, Any]) -> str:
     return "\n".join([*graders, *result.get("refused", ())])
 
 
-def _do_here(work: Work, stop: Stop) -> Outcome:
+def _do_here(name: str, work: Work, stop: Stop) -> Step:
     try:
         stop.interrupts = True
-        return _outcome(work)
+        return _done(name, work)
     except KeyboardInterrupt:  # before it began, or after it ended
-        return None, 130, None
+        return Step(name, STOPPED, exit_code=130)
     finally:
         stop.interrupts = False
 
 
-def _outcome(work: Work) -> Outcome:
+def _done(name: str, work: Work) -> Step:
     try:
         result = work()
     except BaseException as raised:
         if is_interruption(raised):
-            return None, 130, None
+            return Step(name, STOPPED, exit_code=130)
         if not isinstance(raised, Exception):
             raise
         error = known(raised)
         console.warn(f"error: {error}")
-        return None, error.exit_code, str(error)
-    return console.plain(as_object(result)), getattr(result, "exit_code", 0), None
+        return Step(name, FAILED, exit_code=error.exit_code, reason=shortened(error))
+    step = Step(name, DONE, 0.0, getattr(result, "exit_code", 0), console.plain(as_object(result)))
+    if step.exit_code:
+        step.state = PARTLY if step.exit_code == 3 else FAILED
+        step.reason = None if step.landed else shortened(_refusals(step.result or {}))
+    return step
 
 
-def _do_apart(work: Work, stop: Stop) -> Outcome:
+def _do_apart(name: str, work: Work, stop: Stop) -> Step:
     """In a process that gets SIGINT once when the night is asked to stop, and is killed when it has
     not ended in time."""
     spawn = get_context("spawn")
     ours, theirs = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=_apart, args=(theirs, os.getpid(), console.loudness, work))
+    process: Any = spawn.Process(
+        target=_apart, args=(theirs, os.getpid(), console.loudness, name, work)
+    )
     process.start()
     theirs.close()
     asked = False
@@ -153,16 +153,21 @@ def _do_apart(work: Work, stop: Stop) -> Outcome:
                 os.killpg(process.pid, signal.SIGKILL)
     try:
         return ours.recv()
-    except EOFError:
-        process.join()
+    except EOFError:  # it died
+        pass
+    finally:
+        process.join(GRACE)
     code = process.exitcode
-    if code >= 0:
-        return None, code, f"it left with exit code {code} and said nothing"
-    hint = " (was there too little memory?)" if code == -signal.SIGKILL else ""
-    return None, code, f"it was killed by {signal.Signals(-code).name}{hint}"
+    reason = f"it left with exit code {code} and said nothing"
+    if code < 0:
+        reason = f"it was killed by {signal.Signals(-code).name}"
+        reason += " (was there too little memory?)" if code == -signal.SIGKILL else ""
+    return Step(name, FAILED, exit_code=code, reason=reason)
 
 
-def _apart(answer: Connection, night: int, loudness: console.Loudness, work: Work) -> None:
+def _apart(
+    answer: Connection, night: int, loudness: console.Loudness, name: str, work: Work
+) -> None:
     os.setsid()
     os.dup2(2, 1)  # what is printed is no result
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell puts behind
@@ -172,4 +177,4 @@ def _apart(answer: Connection, night: int, loudness: console.Loudness, work: Wor
         if os.getppid() != night:
             return
     console.loudness = loudness
-    answer.send(_outcome(work))
+    answer.send(_done(name, work))
