@@ -117,7 +117,7 @@ def tried(project: Project, saved: Saved, wanted: Sequence[str] = (_SEED,)) -> I
     except WrongSeeds as error:
         problems = Problems(saved.shown, _HINT)
         for seed, row, problem in error.found:
-            nth = _number(row) - saved.n_before - 1
+            nth = int(row.split(maxsplit=2)[1]) - saved.n_before - 1  # of `row 3 (drop ...)`
             if seed != edits_file.NAME or nth < 0:
                 raise  # what is wrong was there before
             problems.add(saved.edits[nth].line, _by_lines(problem, saved))
@@ -137,11 +137,6 @@ def next_version(rows: Sequence[Row], collection: str, asked: int | None) -> int
             f"{newest + 1}.",
         )
     return asked or newest + 1
-
-
-def _number(row: str) -> int:
-    """The number of a row as dbt's check names it: `row 3 (drop ...)`."""
-    return int(row.split(maxsplit=2)[1])
 
 
 def _by_lines(problem: str, saved: Saved) -> str:

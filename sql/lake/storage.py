@@ -12,7 +12,7 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.plain_words import bucket_error
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import connect, data_path, use_bucket
+from gradelake.sql.lake.connection import connect, data_path, execute, use_bucket
 
 _CHUNK = 1 << 20
 
@@ -80,10 +80,8 @@ class Storage:
 
     def _of_object(self, relative: str, wanted: str) -> Any:
         try:
-            (found,) = self.connection.execute(
-                f"select {wanted} from read_blob(?)", [self.path(relative)]
-            ).fetchall()
-            return found[0]
+            query = f"select {wanted} from read_blob(?)"
+            return execute(self.connection, query, [self.path(relative)]).fetchall()[0][0]
         except duckdb.Error as error:
             raise WorkFailed(
                 f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"
