@@ -28,6 +28,7 @@ from gradelake.grading.sentinel.commands import sentinel
 from gradelake.ingest.banks.bank_export import export_bank
 from gradelake.ingest.commands import import_, ingest, init
 from gradelake.ingest.rubric.commands import rubric
+from gradelake.nightly.commands import nightly, schedule
 from gradelake.serve.commands import assessor, serve
 from gradelake.sql.ask.commands import sql
 from gradelake.sql.build.commands import build, docs
@@ -38,7 +39,6 @@ from gradelake.sql.common.interrupts import heed_ctrl_c, is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.common.project import Project
 from gradelake.sql.operations.commands import log
-from gradelake.sql.operations.nightly.commands import nightly, schedule
 from gradelake.sql.operations.upkeep.commands import lake
 from gradelake.sql.releases.commands import release
 

@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
+from gradelake.nightly import record
 from gradelake.sql.common.project import Project
-from gradelake.sql.operations.nightly import record
 from tests.command_line import gradelake
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BREAD, KINDS, edit, edits

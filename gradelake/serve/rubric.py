@@ -11,7 +11,7 @@ from gradelake.ingest.rubric.differences import Difference, differences
 from gradelake.ingest.rubric.preview import Version
 from gradelake.ingest.rubric.rubric import Rubric
 from gradelake.ingest.rubric.rubric_text import query_as_object
-from gradelake.ingest.rubric.save import Proposal, Saved, numbered, save
+from gradelake.ingest.rubric.save import Proposal, Saved, Session, numbered, save
 from gradelake.ingest.rubric.up_to_date import open_up_to_date, open_without_build
 from gradelake.serve import rubric_form, rubric_rows
 from gradelake.serve.pages import page, route
@@ -180,16 +180,9 @@ def _tried(project: Project, collection: str, form: Form, editor: str, saves: bo
     done = Tried(form, rubric)
     form.version = rubric.newest  # the query is the same in it
     try:
-        proposal = Proposal(
-            project,
-            rubric,
-            rows,
-            rubric_form.edits_of(form, rubric),
-            form.version,
-            rubric_form.SHOWN,
-            reason=form.reason,
-            editor=editor,
-        )
+        session = Session(project, rubric, rows, editor=editor)
+        edits = rubric_form.edits_of(form, rubric)
+        proposal = Proposal(session, edits, form.version, rubric_form.SHOWN, form.reason)
         done.saved = save(proposal) if saves else numbered(proposal)
         if not saves:
             done.versions = preview.of_proposed(project, collection, done.saved)

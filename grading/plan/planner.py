@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
 from gradelake.grading.graders.configured import require_judge
 from gradelake.grading.plan import prices
 from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.sql.build.ensure import ensure
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.connection import execute, little_memory
@@ -274,22 +273,5 @@ def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
 def ensure_views(
     project: Project, lake: Lake, tell: Callable[[str], None], views: tuple[str, ...] = VIEWS
 ) -> None:
-    """Make dbt's views of what is wanted where they are missing, or older than the seeds.
-
-    Raises `BadInput` naming the rows when a seed has wrong ones.
-    """
-    from gradelake.sql.build import seeds
-
-    try:
-        for view in views:
-            lake.connection.execute(f"select * from lake.{view} limit 0")
-        reason = "bringing the lake up to date with its seeds"
-        current = seeds.edits_are_in(lake, project, SEEDS)
-    except duckdb.Error:
-        reason, current = "making the lake's views", False
-    if not current:
-        from gradelake.sql.build.building import build
-
-        tell(reason)
-        names = [view.partition(".")[2] for view in views]
-        build(project, [], ["(views for grading)"], only=names)
+    """Build dbt's views of what is wanted where they are missing, or older than the seeds."""
+    ensure(lake, views, SEEDS, tell)

@@ -97,15 +97,12 @@ def _standing(transaction: "Transaction", keys: set[ReviewKey]) -> dict[ReviewKe
     """The lake's reviews of these keys."""
     columns = ReviewKey._fields
     same = " and ".join(f"reviews.{each} is not distinct from keys.{each}" for each in columns)
-    connection = transaction.lake.connection
-    connection.execute(f"set ducklake_default_data_inlining_row_limit = {_IN_CATALOG}")
-    connection.register("keys", _key_frame(keys))
-    try:
-        rows = transaction.lake.objects(
+    lake = transaction.lake
+    lake.connection.execute(f"set ducklake_default_data_inlining_row_limit = {_IN_CATALOG}")
+    with lake.registered("keys", _key_frame(keys)):
+        rows = lake.objects(
             f"select reviews.* from lake.raw.grade_reviews as reviews inner join keys on {same}"
         )
-    finally:
-        connection.unregister("keys")
     return {
         ReviewKey(*(row.pop(each) for each in columns)): Review(
             **{name: row[name] for name in Review.__dataclass_fields__}
@@ -119,14 +116,10 @@ def _replace(transaction: "Transaction", changed: dict[ReviewKey, Review | None]
 
     columns = ReviewKey._fields
     same = " and ".join(f"reviews.{each} is not distinct from keys.{each}" for each in columns)
-    connection = transaction.lake.connection
-    connection.register("keys", _key_frame(changed))
-    try:
+    with transaction.lake.registered("keys", _key_frame(changed)):
         transaction.run(
             f"delete from {{lake}}.raw.grade_reviews as reviews using keys where {same}"
         )
-    finally:
-        connection.unregister("keys")
     types = types_of("grade_reviews", *contract("grade_reviews").columns)
     rows = [key._asdict() | vars(review) for key, review in changed.items() if review]
     transaction.insert("grade_reviews", pl.DataFrame(rows, schema=types))

@@ -1,6 +1,5 @@
 """One run of a grader: recover, plan, grade, commit; stoppable at any moment."""
 
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.interrupts import handled
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
@@ -307,11 +307,5 @@ def stop_signals(tell: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
         asked.set()
         tell("stopping: finishing the chunks at work (Ctrl-C again leaves at once)")
 
-    before = {
-        number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
+    with handled(on_signal):
         yield asked.is_set
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

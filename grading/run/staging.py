@@ -241,12 +241,9 @@ class Committer:
 
 def not_in_the_lake(lake: Lake, table: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows whose pair has no grade of this text yet; of a sentinel, none in this round."""
-    lake.connection.register("staged_rows", rows)
-    try:
+    with lake.registered("staged_rows", rows):
         same = (f"staged_rows.{key} is not distinct from grades.{key}" for key in KEYS[table])
         return lake.frame(
             "select staged_rows.* from staged_rows "
             f"anti join lake.raw.{table} as grades on {' and '.join(same)}"
         )
-    finally:
-        lake.connection.unregister("staged_rows")

@@ -226,17 +226,14 @@ class Submissions:
     def _forget(self, transaction: Transaction, submission: Submission, rows: pl.DataFrame) -> None:
         """Its pairs, and what was tried in vain before of those that have a grade now."""
         transaction.delete("submitted_pairs", submission_id=submission.submission_id)
-        connection = self.lake.connection
-        connection.register("graded_now", rows.select("query_id", "passage_id", "item_id"))
-        try:
+        keys = rows.select("query_id", "passage_id", "item_id")
+        with self.lake.registered("graded_now", keys):
             transaction.run(
                 f"delete from {{lake}}.raw.submitted_pairs where {_IN_VAIN} "
                 "and (query_id, passage_id, item_id) "
                 "in (select (query_id, passage_id, item_id) from graded_now)",
                 *self._whose,
             )
-        finally:
-            connection.unregister("graded_now")
 
 
 def _in_vain(pairs: pl.DataFrame, again: list[dict[str, Any]]) -> pl.DataFrame:

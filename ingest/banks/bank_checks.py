@@ -20,13 +20,17 @@ _BREAK = re.compile(
 )
 
 
+def _grouped(items: Iterable[Item], *fields: str) -> dict[tuple, list[Item]]:
+    found: dict[tuple, list[Item]] = defaultdict(list)
+    for item in items:
+        found[tuple(getattr(item, name) for name in fields)].append(item)
+    return found
+
+
 def once_each(items: Iterable[Item], findings: Findings) -> list[Item]:
     """Repeated items once. Items of one id that differ are all left out: which is meant?"""
-    by_key: dict[tuple, list[Item]] = defaultdict(list)
-    for item in items:
-        by_key[item.query_id, item.facet_id, item.item_id].append(item)
     kept = []
-    for same in by_key.values():
+    for same in _grouped(items, "query_id", "facet_id", "item_id").values():
         first = same[0]
         differ = " and ".join(
             name.replace("_", " ")
@@ -60,10 +64,7 @@ def _where(same: list[Item]) -> str:
 
 def note_shared_ids(items: Iterable[Item], findings: Findings) -> None:
     """Point out ids that several queries or facets use: grades name the id alone."""
-    by_id: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        by_id[item.item_id].append(item)
-    for item_id, same in by_id.items():
+    for (item_id,), same in _grouped(items, "item_id").items():
         if len(same) > 1:
             places = ", ".join("/".join(filter(None, (i.query_id, i.facet_id))) for i in same)
             findings.note(
@@ -75,11 +76,8 @@ def note_shared_ids(items: Iterable[Item], findings: Findings) -> None:
 
 def note_broken_texts(items: Iterable[Item], findings: Findings) -> None:
     """Point out texts that end in the middle of a sentence, by query."""
-    broken: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        if _BREAK.search(item.text):
-            broken[item.query_id].append(item)
-    for query_id, texts in broken.items():
+    broken = (item for item in items if _BREAK.search(item.text))
+    for (query_id,), texts in _grouped(broken, "query_id").items():
         n = len(texts)
         what = "1 text seems" if n == 1 else f"{n} texts seem"
         findings.note(
@@ -91,9 +89,7 @@ def note_broken_texts(items: Iterable[Item], findings: Findings) -> None:
 
 def note_unusual_topics(items: list[Item], findings: Findings) -> None:
     """Point out queries (or facets) with far more items than the middle one has."""
-    topics: dict[tuple[str, str], list[Item]] = defaultdict(list)
-    for item in items:
-        topics[item.query_id, item.facet_id].append(item)
+    topics = _grouped(items, "query_id", "facet_id")
     if len(topics) < MIN_TOPICS:
         return
     counts = sorted(map(len, topics.values()))
@@ -113,11 +109,8 @@ def note_unusual_topics(items: list[Item], findings: Findings) -> None:
 
 def of_known_queries(items: list[Item], known: set[str], findings: Findings) -> list[Item]:
     """The items whose query the collection has; the others are left out and counted."""
-    unknown: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        if item.query_id not in known:
-            unknown[item.query_id].append(item)
-    for query_id, without in unknown.items():
+    unknown = (item for item in items if item.query_id not in known)
+    for (query_id,), without in _grouped(unknown, "query_id").items():
         n = len(without)
         findings.leave_out(
             "unknown",

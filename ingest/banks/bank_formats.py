@@ -281,7 +281,6 @@ def _differ(
 
 
 def _first(*values: Any) -> Any:
-    """The first that is not null."""
     return next((value for value in values if value is not None), None)
 
 

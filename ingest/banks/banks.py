@@ -90,7 +90,9 @@ def import_bank(
         _refuse_if_not_imported(lake, collection, bank)
         queries = lake.query_ids(collection)
         of_file = " ".join(map(files.sha256_of, paths))
-        target, sha256 = f"{collection}/bank/{bank}", _hash(of_file, queries)
+        # of the queries, too: items that were left out come in when their query does
+        content = json.dumps([of_file, sorted(queries)]).encode()
+        target, sha256 = f"{collection}/bank/{bank}", hashlib.sha256(content).hexdigest()
         if transaction.recorded(target) == sha256:
             return Imported(bank, collection, findings)
         found = read_bank(path, shown, format_, findings)
@@ -169,11 +171,6 @@ def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[D
         else:
             findings.leave_out("bank", line, f"left out: not in the {format_} format", n=0)
     return drafts
-
-
-def _hash(of_file: str, queries: set[str]) -> str:
-    """Of the file and the queries: items that were left out come in when their query does."""
-    return hashlib.sha256(json.dumps([of_file, sorted(queries)]).encode()).hexdigest()
 
 
 def _refuse_if_not_imported(lake: Lake, collection: str, bank: str) -> None:

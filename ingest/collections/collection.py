@@ -133,7 +133,8 @@ class Collection(Settings):
             if not files:
                 raise self._no_match(pattern, setting)
             found.update(files)
-        return sorted(_relative(file, self.folder) for file in found)
+        here = self.folder
+        return sorted(str(f.relative_to(here) if f.is_relative_to(here) else f) for f in found)
 
     def _no_match(self, pattern: str, setting: str) -> BadInput:
         where = f"[collections.{self.name}] {setting}"
@@ -162,10 +163,6 @@ class Collection(Settings):
                 if file == shown:
                     return f"{key}.{name}"
         return None
-
-
-def _relative(file: Path, folder: Path) -> str:
-    return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
 
 
 def _check_inbox(collection: Collection, stated: str, project: Project, where: str) -> None:

@@ -26,7 +26,6 @@ class Imported:
     warnings: list[str] = field(default_factory=list)
 
     def as_object(self) -> dict:
-        """What `--json` prints."""
         may_miss = {"not_judged_yet": self.empty, "changed": self.changed}
         return {
             **self.by,
@@ -37,7 +36,6 @@ class Imported:
         }
 
     def print(self) -> None:
-        """Say it to a person."""
         for warning in self.warnings:
             console.warn(f"note: {warning}")
         if self.snapshot is None:

@@ -147,8 +147,7 @@ def _write(
     rows = rows.with_columns(collection=pl.lit(collection), assessor=pl.lit(assessor))
     key = {"collection": collection, "assessor": assessor}
     files_of_others = _files_without_a_sample(transaction, collection, assessor, target)
-    lake.connection.register("pairs", rows)
-    try:
+    with lake.registered("pairs", rows):
         lake.connection.execute(
             STATED, key | {"sample": done.by["sample"], "emptied_count": not files_of_others}
         )
@@ -166,8 +165,6 @@ def _write(
                 assessor,
                 done.by["sample"],
             )
-    finally:
-        lake.connection.unregister("pairs")
     judged = rows.filter(pl.col("relevance").is_not_null())
     done.written, done.empty = judged.height, rows.height - judged.height
     if done.by["sample"]:

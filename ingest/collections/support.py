@@ -68,12 +68,9 @@ def import_support(
         rows = frame_of("support_judgments", columns, keys).select(
             pl.lit(collection).alias("collection"), pl.lit(assessor).alias("assessor"), pl.all()
         )
-        lake.connection.register("labels", rows)
-        try:
+        with lake.registered("labels", rows):
             changed = lake.value(_CHANGED)
             transaction.run(_TAKE_OUT)
-        finally:
-            lake.connection.unregister("labels")
         transaction.insert("support_judgments", rows)
         transaction.say(judgments=rows.height)
         transaction.finish_run(arguments)

@@ -40,7 +40,6 @@ class Outcome:
         return 3 if self.counts or self.unchanged else 2
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {
             "collection": self.collection,
             "written": self.counts,

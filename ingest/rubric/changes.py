@@ -26,7 +26,6 @@ class Edit:
     facet_id: str = ""  # of an added item
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {
             "action": self.action,
             "query_id": self.query_id,
@@ -109,7 +108,6 @@ def compare(sheet: Sheet, shown: str, section_of: Callable[[Part], Section | Non
 
 
 def _edits_of(part: Part, section: Section, problems: Problems) -> list[Edit]:
-    """One part of a sheet against the section it was written from."""
     short = section.short_ids()
     items = {item.item_id: item for item in (*section.dropped, *section.in_force)}
     by_token = {short[item_id]: item for item_id, item in items.items()} | items

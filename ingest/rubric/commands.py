@@ -198,7 +198,6 @@ def _open(project, collection: str | None, queries):
 
 
 def _read_sheet(source: Path) -> tuple[str, str]:
-    """A saved sheet's text and what it is called."""
     from gradelake.sql.common import files
 
     if str(source) != "-":
@@ -227,7 +226,7 @@ def _confirmed(proposal) -> bytes:
     saved = numbered(proposal)
     if saved.version is not None:
         with console.working("trying the edits out (--yes saves without this)"):
-            versions = previews.of_proposed(proposal.project, proposal.rubric.collection, saved)
+            versions = previews.of_proposed(proposal.session.project, proposal.collection, saved)
         for version in versions:
             rubric_text.print_version(version)
         if not click.confirm("Save?", default=True, err=True):

@@ -25,7 +25,6 @@ class Difference:
         return found
 
     def as_object(self) -> dict:
-        """What `--json` prints."""
         old, new = self.old, self.new
         return {
             "query_id": self.item.query_id,
@@ -58,7 +57,6 @@ class Diff:
         return cls(rubric, first, second, differences(rubric, first, second))
 
     def as_object(self) -> dict:
-        """What `--json` prints."""
         return {
             "collection": self.rubric.collection,
             "from": self.first,

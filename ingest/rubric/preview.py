@@ -219,7 +219,6 @@ class Version:
     shift: list[dict[str, Any]]
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {
             "collection": self.rubric.collection,
             "rubric_version": self.number,
@@ -240,7 +239,6 @@ class Previewed:
     nothing: str
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {"versions": [version.as_object() for version in self.versions]}
 
 
@@ -265,7 +263,7 @@ def of_saved(project: Project, collection: str | None = None) -> Previewed:
 
 def of_proposal(proposal: Proposal) -> Previewed:
     """The version that edits would make which were not saved. Raises what `save` raises."""
-    versions = of_proposed(proposal.project, proposal.rubric.collection, numbered(proposal))
+    versions = of_proposed(proposal.session.project, proposal.collection, numbered(proposal))
     return Previewed(versions, "nothing is changed in this sheet")
 
 

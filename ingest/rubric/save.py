@@ -31,22 +31,21 @@ _HINT = (
 
 @dataclass(frozen=True)
 class Proposal:
-    """Edits that somebody made on version `based_on` of a rubric, when the file had `rows`.
+    """Edits that somebody made in a session, on version `based_on` of its rubric.
 
-    `shown` names where they were written, in messages; `version` is the one that is asked for;
-    `editor` who edits, '' being who runs this process; `untouched` are queries that were left out.
+    `shown` names where they were written, in messages; `untouched` are queries that were left out.
     """
 
-    project: Project
-    rubric: Rubric
-    rows: Sequence[Row]
+    session: "Session"
     edits: Sequence[Edit]
     based_on: int
     shown: str
-    version: int | None = None
     reason: str = ""
-    editor: str = ""
     untouched: tuple[str, ...] = ()
+
+    @property
+    def collection(self) -> str:
+        return self.session.rubric.collection
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,6 @@ class Saved:
     copied: bool = False  # rows that come with the package were put before these
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {
             "collection": self.collection,
             "version": self.version,
@@ -76,14 +74,14 @@ class Saved:
 def numbered(proposal: Proposal) -> Saved:
     """What `save` would write. Raises `BadInput` for a version that edits cannot go into, and
     `Rejected` where somebody else edited the same items since."""
-    project, collection, edits = proposal.project, proposal.rubric.collection, proposal.edits
+    project, collection, edits = proposal.session.project, proposal.collection, proposal.edits
     file = os.path.relpath(edits_file.path_of(project))
     saved = Saved(collection, file, edits, proposal.shown, proposal.untouched)
     if not edits:
         return saved
     rows = edits_file.read(project)
     _refuse_conflicts(proposal, rows)
-    version = next_version(rows, collection, proposal.version)
+    version = next_version(rows, collection, proposal.session.version)
     content = edits_file.appended(project, [_row(proposal, edit, version) for edit in edits])
     return replace(saved, version=version, n_before=len(rows), content=content)
 
@@ -94,7 +92,7 @@ def save(proposal: Proposal, tried_out: bytes = b"") -> Saved:
     They are checked as a build checks the file, unless what the file would hold is `tried_out`
     already. Raises what `numbered` and `tried` raise.
     """
-    project = proposal.project
+    project = proposal.session.project
     with edits_file.locked(project):
         saved = numbered(proposal)
         if saved.version is None:
@@ -119,7 +117,7 @@ def tried(project: Project, saved: Saved, wanted: Sequence[str] = (_SEED,)) -> I
     except WrongSeeds as error:
         problems = Problems(saved.shown, _HINT)
         for seed, row, problem in error.found:
-            nth = _number(row) - saved.n_before - 1
+            nth = int(row.split(maxsplit=2)[1]) - saved.n_before - 1  # of `row 3 (drop ...)`
             if seed != edits_file.NAME or nth < 0:
                 raise  # what is wrong was there before
             problems.add(saved.edits[nth].line, _by_lines(problem, saved))
@@ -141,11 +139,6 @@ def next_version(rows: Sequence[Row], collection: str, asked: int | None) -> int
     return asked or newest + 1
 
 
-def _number(row: str) -> int:
-    """The number of a row as dbt's check names it: `row 3 (drop ...)`."""
-    return int(row.split(maxsplit=2)[1])
-
-
 def _by_lines(problem: str, saved: Saved) -> str:
     """What dbt's check says, with lines of the sheet in place of rows of the file."""
 
@@ -158,20 +151,21 @@ def _by_lines(problem: str, saved: Saved) -> str:
 
 def _refuse_conflicts(proposal: Proposal, rows: list[Row]) -> None:
     """Edits that others saved since must be about other items."""
-    before = [row.cells for row in proposal.rows]
+    asked, known = proposal.session.version, proposal.session.rows
+    before = [row.cells for row in known]
     if [row.cells for row in rows[: len(before)]] != before:
         raise BadInput(
             f"{edits_file.NAME} has changed in the meantime; nothing was written",
             "Look at it, then edit again.",
         )
-    later = rows[len(before) :] + [row for row in proposal.rows if row.version > proposal.based_on]
+    later = rows[len(before) :] + [row for row in known if row.version > proposal.based_on]
     others = [(row, "has been edited since this was written") for row in later]
-    why = f"was already edited in version {proposal.version}: leave --version out"
-    others += [(row, why) for row in rows if row.version == proposal.version]
+    why = f"was already edited in version {asked}: leave --version out"
+    others += [(row, why) for row in rows if row.version == asked]
     problems = Problems(proposal.shown, _HINT)
     for edit in proposal.edits:
         for row, why in others:
-            if edit.item and _is_of(row, proposal.rubric.collection, edit.item):
+            if edit.item and _is_of(row, proposal.collection, edit.item):
                 by = f" by {row['editor']}" if row["editor"] else ""
                 where = f"{edits_file.NAME}:{row.line}, {row['action']}{by}"
                 problems.add(edit.line, f"{_title(edit)} {why} ({where})")
@@ -190,7 +184,6 @@ def _is_of(row: Row, collection: str, item: RubricItem) -> bool:
 
 
 def _title(edit: Edit) -> str:
-    """An edit's item for a message."""
     text = edit.item.text or edit.item.item_id if edit.item else edit.text
     return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
@@ -198,7 +191,7 @@ def _title(edit: Edit) -> str:
 def _row(proposal: Proposal, edit: Edit, version: int) -> dict[str, str]:
     return {
         "rubric_version": str(version),
-        "collection": proposal.rubric.collection,
+        "collection": proposal.collection,
         "bank": edit.bank,
         "item_id": edit.item.item_id if edit.item else "",
         "action": edit.action,
@@ -207,7 +200,7 @@ def _row(proposal: Proposal, edit: Edit, version: int) -> dict[str, str]:
         "text": edit.text,
         "gold_answer": join_answers(edit.gold_answers),
         "weight": "" if edit.weight is None else number(edit.weight),
-        "editor": proposal.editor or author(),
+        "editor": proposal.session.editor or author(),
         "reason": proposal.reason,
         "facet_id": edit.facet_id,
     }
@@ -260,26 +253,8 @@ class Session:
             edits = changes.compare(found, shown, lambda part: self._section(found.version, part))
             named = {part.query_id for part in found.parts}
             untouched = tuple(q for q in dict.fromkeys(self.queries) if q not in named)
-        return Proposal(
-            self.project,
-            self.rubric,
-            self.rows,
-            edits,
-            found.version,
-            shown,
-            self.version,
-            found.reason if reason is None else reason,
-            self.editor,
-            untouched,
-        )
-
-    def save(self, text: str, shown: str, reason: str | None = None) -> Saved:
-        """Add to the file what a sheet changes."""
-        return save(self.read(text, shown, reason))
-
-    def propose(self, text: str, shown: str, reason: str | None = None) -> Saved:
-        """What `save` would add, not checked yet (`tried`)."""
-        return numbered(self.read(text, shown, reason))
+        reason = found.reason if reason is None else reason
+        return Proposal(self, edits, found.version, shown, reason, untouched)
 
     def _section(self, version: int, part: Part) -> Section | None:
         if self.queries and part.query_id not in self.queries:

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 
-import duckdb
-
 from gradelake.ingest.rubric import edits_file
-from gradelake.sql.build import seeds
+from gradelake.sql.build.ensure import are_current, ensure
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
-_VIEWS = ("int_rubric_items", "int_rubric_edits")
+_READ = (("intermediate.int_rubric_items", "intermediate.int_rubric_edits"), ("rubric_edits",))
 
 
 def open_up_to_date(
@@ -17,46 +15,30 @@ def open_up_to_date(
 ) -> tuple[Lake, list[edits_file.Row]]:
     """Open the working catalog, its views holding the edits of the file; and these edits.
 
-    Where the views do not hold them, a partial build is made, which publishes nothing. Raises what
-    it raises when the file has rows that cannot be applied.
+    Raises what `ensure` raises when the file has rows that cannot be applied.
     """
-    rows = edits_file.read(project)
-    for _ in range(2):  # a second time when somebody saves edits meanwhile
-        lake = Lake.live(project)
-        if not _holds(lake, project):
-            lake.close()
-            from gradelake.sql.build.building import build
-
-            tell("bringing the rubric up to date with its edits")
-            build(project, [], ["(rubric edits)"], only=_VIEWS)
-            lake = Lake.live(project)
-        rows, known = edits_file.read(project), rows
-        if rows == known:
-            break
+    lake, rows = Lake.live(project), edits_file.read(project)
+    try:
+        for _ in range(2):  # a second time when somebody saves edits meanwhile
+            ensure(lake, *_READ, tell)
+            rows, known = edits_file.read(project), rows
+            if rows == known:
+                break
+        fetch(lake)
+    except BaseException:
         lake.close()
-    else:
-        lake = Lake.live(project)
-    fetch(lake)
+        raise
     return lake, rows
 
 
 def open_without_build(project: Project) -> Lake | None:
     """Open it where no build is needed, else None. Nothing is written, so any thread may call."""
     lake = Lake.live(project)
-    if _holds(lake, project):
+    if are_current(lake, *_READ):
         fetch(lake)
         return lake
     lake.close()
     return None
-
-
-def _holds(lake: Lake, project: Project) -> bool:
-    try:
-        for view in _VIEWS:
-            lake.connection.execute(f"select * from lake.intermediate.{view} limit 0")
-    except duckdb.Error:  # no build yet
-        return False
-    return seeds.edits_are_in(lake, project)
 
 
 def fetch(lake: Lake) -> None:

@@ -42,7 +42,6 @@ class Built:
     changed: bool = True
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         if not self.changed:
             return {"changed": False, "release": self.release}
         return {
@@ -172,10 +171,11 @@ def _as_dbt_chooses(project: Project, models: Plan, selectors: list[str]) -> set
     from gradelake.sql.build import dbt
 
     command = ["ls", "--quiet", "--output", "json", "--output-keys", "unique_id"]
-    done = dbt.run(project, [*command, *selectors])
-    if not done.success:
-        raise BadInput(f"dbt cannot select that: {dbt.words(done)}")
-    found = {json.loads(each)["unique_id"] for each in done.result} & models.nodes.keys()
+    try:
+        listed = dbt.run(project, [*command, *selectors])
+    except dbt.Failed as error:
+        raise BadInput(f"dbt cannot select that: {error}") from None
+    found = {json.loads(each)["unique_id"] for each in listed} & models.nodes.keys()
     if not found:
         raise BadInput(f"dbt finds nothing to build for {' '.join(selectors)}")
     return found

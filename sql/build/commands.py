@@ -30,10 +30,9 @@ _SHOWN = 5
 )
 @click.option("--watch", is_flag=True, help="Build whenever a seed or the lake changes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object (a line per build).")
-@click.option("--only", multiple=True, hidden=True, help="A model, with what it reads (nights).")
 @click.argument("dbt_arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def build(project, name, at_least, watch, as_json, only, dbt_arguments):
+def build(project, name, at_least, watch, as_json, dbt_arguments):
     """Derive the marts and publish them to readers.
 
     What changed since the last build is built, and nothing else; where nothing changed, no release
@@ -56,7 +55,7 @@ def build(project, name, at_least, watch, as_json, only, dbt_arguments):
     if watch and (name or dbt_arguments):
         raise BadInput("--watch builds what changed: it takes no --name and no dbt arguments")
     if not watch:
-        _build(project, dbt_arguments, name, as_json, at_least=at_least, only=only)
+        _build(project, dbt_arguments, name, as_json, at_least=at_least)
         return
     from gradelake.sql.build.watch import changes_of
 
@@ -68,22 +67,13 @@ def build(project, name, at_least, watch, as_json, only, dbt_arguments):
             console.warn(f"error: {error}")
 
 
-def _build(
-    project, dbt_arguments, name, as_json, only_if_changed=False, at_least=0.0, only=()
-) -> None:
+def _build(project, dbt_arguments, name, as_json, only_if_changed=False, at_least=0.0) -> None:
     """Build once, and tell what came of it; `only_if_changed`: nothing, where nothing was done."""
     with NodeProgress(quiet=as_json) as progress:
         from gradelake.sql.build.building import build as run_build
 
         built = run_build(
-            project,
-            dbt_arguments,
-            sys.argv[1:],
-            name,
-            progress.node,
-            progress.total,
-            at_least,
-            only=only,
+            project, dbt_arguments, sys.argv[1:], name, progress.node, progress.total, at_least
         )
     if only_if_changed and not built.changed:
         return

@@ -11,11 +11,15 @@ from gradelake.sql.common.interrupts import held, is_interruption, n_interrupted
 from gradelake.sql.common.project import Project
 
 
+class Failed(Exception):
+    """A command of dbt failed; its text says why."""
+
+
 def run(project: Project, command: list[str], target: Path | None = None, **variables: str) -> Any:
     """Run a dbt command on a project's lake; `target`: where dbt's own files go, else the lake's
-    folder. `variables` are of the environment. Returns dbt's `dbtRunnerResult`.
+    folder. `variables` are of the environment. Returns what dbt's runner has as its result.
 
-    Raises `KeyboardInterrupt` where dbt was interrupted, whatever it made of that.
+    Raises `Failed`, and `KeyboardInterrupt` where dbt was interrupted, whatever it made of that.
     """
     with held() as let_go:  # while dbt is imported and reads the project, Ctrl-C would be lost
         from dbt.cli.main import dbtRunner
@@ -36,13 +40,8 @@ def run(project: Project, command: list[str], target: Path | None = None, **vari
     if n_interrupted() > before or (done.exception and is_interruption(done.exception)):
         raise KeyboardInterrupt
     if not done.success:
-        done.exception = done.exception or Exception("\n  ".join(filter(None, errors)))
-    return done
-
-
-def words(done: Any) -> str:
-    """Why a command of dbt failed."""
-    return str(done.exception or "no reason given")
+        raise Failed(str(done.exception or "\n  ".join(filter(None, errors)) or "no reason given"))
+    return done.result
 
 
 @contextmanager

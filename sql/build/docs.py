@@ -2,10 +2,7 @@
 
 import json
 import re
-import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +51,8 @@ def write_docs(project: Project, target: Path) -> dict[str, Any]:
 
 def _page(project: Project) -> tuple[str, dict[str, Any]]:
     release = _newest_release(project)
-    with _dbt_target() as target:
+    with _dbt_target() as folder:
+        target = Path(folder)
         selected = [f"resource_type:{kind}" for kind in _PAGES]
         _run(project, target, release, ["docs", "generate", "--static", "--select", *selected])
         page = (target / "static_index.html").read_text(encoding="utf-8")
@@ -90,7 +88,7 @@ def manifest(project: Project) -> Any:
     Needs no lake. Raises `WorkFailed` with dbt's own words when the models cannot be parsed.
     """
     with _dbt_target() as target:
-        return _run(project, target, "none", ["parse", "--no-write-json"]).writable_manifest()
+        return _run(project, Path(target), "none", ["parse", "--no-write-json"]).writable_manifest()
 
 
 def _leave_out_unit_tests(manifest: dict[str, Any]) -> None:
@@ -142,24 +140,18 @@ def _newest_release(project: Project) -> str:
         ) from None
 
 
-@contextmanager
-def _dbt_target() -> Iterator[Path]:
+def _dbt_target() -> tempfile.TemporaryDirectory[str]:
     """A folder for dbt's own files: the lake's may belong to somebody else, or be in use."""
-    folder = Path(tempfile.mkdtemp(prefix="gradelake-docs-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix="gradelake-docs-", ignore_cleanup_errors=True)
 
 
 def _run(project: Project, target: Path, release: str, command: list[str]) -> Any:
-    """Run dbt on a release, its files going to `target`; return its result."""
     from gradelake.sql.build import dbt_plugin
 
-    ran = dbt.run(project, command, target, **{dbt_plugin.READ_RELEASE: release})
-    if not ran.success:
+    try:
+        return dbt.run(project, command, target, **{dbt_plugin.READ_RELEASE: release})
+    except dbt.Failed as error:
         raise WorkFailed(
-            f"dbt could not document the models\n  {dbt.words(ran)}",
+            f"dbt could not document the models\n  {error}",
             f"Do the models fit release {release}? Run `gradelake build` and try again.",
-        )
-    return ran.result
+        ) from None

@@ -119,7 +119,6 @@ def write(file: Path, definitions: str, nodes: Iterable[Node]) -> None:
 
 
 def _compiled() -> list[Node]:
-    """Let dbt compile all models for a lake with nothing in it."""
     from gradelake.sql.build import dbt
     from gradelake.sql.lake.opening import Lake
 
@@ -127,10 +126,11 @@ def _compiled() -> list[Node]:
         Path(folder, "gradelake.toml").touch()
         project = Project.find(Path(folder))
         Lake.create(project).close()
-        done = dbt.run(project, ["compile", "--no-write-json"], Path(folder, "dbt"))
-        if not done.success:
-            raise WorkFailed(f"dbt cannot compile the models\n  {dbt.words(done)}")
-        nodes = [each.node for each in done.result.results]
+        try:
+            done = dbt.run(project, ["compile", "--no-write-json"], Path(folder, "dbt"))
+        except dbt.Failed as error:
+            raise WorkFailed(f"dbt cannot compile the models\n  {error}") from None
+        nodes = [each.node for each in done.results]
     return [_node(node) for node in nodes if node.resource_type in ("model", "snapshot", "test")]
 
 

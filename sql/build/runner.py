@@ -64,24 +64,18 @@ _SPELLS = """
 
     insert into {relation} by name
     select
-        * exclude (spell_key),
-        md5(spell_key || '|' || now()::timestamp) as dbt_scd_id,
-        now()::timestamp as dbt_updated_at,
-        now()::timestamp as dbt_valid_from,
-        'False' as dbt_is_deleted
-    from now_true
-    where spell_key not in (select spell_key from in_force where still_true);
-
-    insert into {relation} by name
-    select
         * exclude (spell_key, is_gone, still_true) replace (
-            md5(dbt_scd_id || '|' || now()::timestamp) as dbt_scd_id,
+            md5(coalesce(dbt_scd_id, spell_key) || '|' || now()::timestamp) as dbt_scd_id,
             now()::timestamp as dbt_updated_at,
             now()::timestamp as dbt_valid_from,
-            'True' as dbt_is_deleted
+            if(dbt_scd_id is null, 'False', 'True') as dbt_is_deleted
         )
-    from in_force
-    where is_gone and not still_true;
+    from (
+        from in_force where is_gone and not still_true
+        union all by name
+        from now_true
+        where spell_key not in (select spell_key from in_force where still_true)
+    );
 """
 _NO_SPELLS = """
     create table {relation} as

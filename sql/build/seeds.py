@@ -19,7 +19,6 @@ from gradelake.sql.common.whole_file import whole_file
 if TYPE_CHECKING:
     from gradelake.sql.lake.opening import Lake
 
-EDITS_INSTEAD = "GRADELAKE_EDITS_INSTEAD"  # a night's steps: a file of edits that takes the place
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
@@ -50,13 +49,13 @@ def contents(project: Project, instead: Mapping[str, bytes] | None = None) -> di
     """What each seed holds for a project, by its name without `.csv`.
 
     A file of the project's own folder takes the place of the packaged one of the same name, and one
-    of `instead` (by file name), or of `EDITS_INSTEAD`, that of both. Raises `BadInput` for a file
-    that no seed is called, and `Rejected` for rows that do not fit the header.
+    of `instead` (by file name), or `project.rubric_edits`, that of both. Raises `BadInput` for a
+    file that no seed is called, and `Rejected` for rows that do not fit the header.
     """
     found = {file.name: _rows_of(file.read_bytes()) for file in sorted(PACKAGED.glob("*.csv"))}
     own: dict[str, Path | bytes] = {each.name: each for each in _own(project)}
-    if night := os.environ.get(EDITS_INSTEAD):
-        own[Path(night).name] = Path(night)
+    if project.rubric_edits is not None:
+        own["rubric_edits.csv"] = project.rubric_edits
     for name, file in (own | dict(instead or {})).items():
         if name not in found:
             raise BadInput(f"seeds/{name}: no seed has this name", did_you_mean(name, found))
@@ -110,9 +109,9 @@ def _hash_of(file: Path) -> str | None:
     return hashes({file.stem: _as_text(rows)})[file.stem]
 
 
-def edits_are_in(lake: "Lake", project: Project, seeds: Iterable[str] = ("rubric_edits",)) -> bool:
+def edits_are_in(lake: "Lake", seeds: Iterable[str] = ("rubric_edits",)) -> bool:
     """Whether the lake has the rows of these seeds, no more and no fewer."""
-    wanted = contents(project)
+    wanted = contents(lake.project)
     return all(_in_lake(lake, seed) == sorted(_rows_of(wanted[seed])[1:]) for seed in seeds)
 
 

@@ -24,7 +24,7 @@ def heed_ctrl_c() -> None:
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return  # somebody else's
-    signal.signal(signal.SIGINT, after_imports(_interrupt))
+    signal.signal(signal.SIGINT, after_imports(interrupt))
     others = sys.unraisablehook
 
     def dropped(unraisable: "sys.UnraisableHookArgs") -> None:
@@ -36,7 +36,7 @@ def heed_ctrl_c() -> None:
     sys.unraisablehook = dropped
 
 
-def after_imports(leave: Callable[[], NoReturn]) -> Callable[[int, FrameType | None], None]:
+def after_imports(leave: Callable[[], object]) -> Callable[[int, FrameType | None], None]:
     """A handler of a signal that calls `leave`, which raises, but not while a module is imported.
 
     An exception from outside may leave Python's import lock taken, and whatever thread imports next
@@ -73,6 +73,17 @@ def held() -> Iterator[Callable[[], None]]:
         let_go()
 
 
+@contextmanager
+def handled(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Within it SIGINT and SIGTERM are for `handler`. In the process's main thread."""
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
+
+
 def is_interruption(error: BaseException) -> bool:
     """Whether an exception is a Ctrl-C: DuckDB makes a RuntimeError of one within a query."""
     return isinstance(error, KeyboardInterrupt) or (
@@ -85,7 +96,8 @@ def n_interrupted() -> int:
     return _raised
 
 
-def _interrupt() -> NoReturn:
+def interrupt() -> NoReturn:
+    """Raise `KeyboardInterrupt`, and count it."""
     global _raised
     _raised += 1
     raise KeyboardInterrupt

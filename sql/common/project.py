@@ -52,6 +52,7 @@ class Project:
     trials: dict[str, tuple[str, int]] = field(default_factory=dict)  # NAME.2 -> NAME, 2
     gates: dict[str, dict[str, Any]] = field(default_factory=dict)
     sentinels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rubric_edits: bytes | None = None  # of a night, while seeds/rubric_edits.csv has wrong rows
     text: str = field(default="", repr=False)
 
     @classmethod

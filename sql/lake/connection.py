@@ -238,7 +238,6 @@ def _require_nothing_lost(connection: duckdb.DuckDBPyConnection, project: Projec
 
 
 def _has_data(connection: duckdb.DuckDBPyConnection, project: Project) -> bool:
-    """Whether there is any data file."""
     place = data_path(project)
     if "://" not in place:
         return next(Path(place).rglob("*.parquet"), None) is not None

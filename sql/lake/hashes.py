@@ -7,15 +7,13 @@ each. A process that is killed in between leaves files without a hash: the next 
 theirs.
 """
 
-import hashlib
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-import duckdb
-
-from gradelake.sql.lake.connection import METADATA, data_path, quote
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.lake.connection import METADATA, quote
+from gradelake.sql.lake.storage import Storage
 
 TABLE = "gradelake_files"
 RECORDED = "select path, sha256 from {}" + TABLE
@@ -32,10 +30,10 @@ def record(lake: Any, paths: Iterable[str]) -> None:
 
     A file that cannot be read gets none: whoever reads its rows says what is wrong.
     """
-    rows = []
+    rows, storage = [], Storage(lake.project, lake.connection)
     for path in paths:
-        with suppress(OSError, duckdb.Error):
-            rows.append(f"({quote(path)}, {quote(_sha256(lake, path))})")
+        with suppress(OSError, WorkFailed):
+            rows.append(f"({quote(path)}, {quote(storage.sha256(path))})")
     if rows:
         lake.connection.execute(f"insert into {_HERE} values {', '.join(rows)}")
 
@@ -50,11 +48,3 @@ def record_missing(lake: Any, paths: Collection[str]) -> None:
 def forget(lake: Any, needed: Collection[str]) -> None:
     """Remove the hashes of all files but these."""
     lake.rows(f"delete from {_HERE} where path not in (select unnest(?))", sorted(needed))
-
-
-def _sha256(lake: Any, path: str) -> str:
-    place = data_path(lake.project) + path
-    if "://" not in place:
-        with Path(place).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    return lake.value(f"select sha256(content) from read_blob({quote(place)})")

@@ -69,9 +69,7 @@ def put_judgments(transaction: "Transaction", rows: "pl.DataFrame") -> int:
     """
     import polars as pl
 
-    connection = transaction.lake.connection
-    connection.register("given", rows)
-    try:
+    with transaction.lake.registered("given", rows):
         transaction.run(
             "delete from {lake}.raw.judgments using given "
             "where judgments.collection = given.collection "
@@ -79,8 +77,6 @@ def put_judgments(transaction: "Transaction", rows: "pl.DataFrame") -> int:
             "and judgments.query_id = given.query_id "
             "and judgments.passage_id = given.passage_id"
         )
-    finally:
-        connection.unregister("given")
     columns = ("collection", "assessor", "query_id", "passage_id", "relevance")
     return transaction.insert(
         "judgments", rows.filter(pl.col("relevance").is_not_null()).select(columns)

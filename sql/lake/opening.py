@@ -157,6 +157,15 @@ class Lake:
         """A query's result as a Polars frame."""
         return execute(self.connection, query, named or list(parameters)).pl()
 
+    @contextmanager
+    def registered(self, name: str, frame: "pl.DataFrame") -> Iterator[None]:
+        """Inside, queries find a frame under this name."""
+        self.connection.register(name, frame)
+        try:
+            yield
+        finally:
+            self.connection.unregister(name)
+
     def require_collection(self, name: str) -> None:
         """Raise `BadInput` for a collection that is not there."""
         known = [row[0] for row in self.rows("select collection from lake.raw.collections")]

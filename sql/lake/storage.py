@@ -12,7 +12,7 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.plain_words import bucket_error
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import connect, data_path, use_bucket
+from gradelake.sql.lake.connection import connect, data_path, execute, use_bucket
 
 _CHUNK = 1 << 20
 
@@ -20,11 +20,12 @@ _CHUNK = 1 << 20
 class Storage:
     """The data folder or S3 prefix of a project. Paths are relative to it, with slashes."""
 
-    def __init__(self, project: Project):
+    def __init__(self, project: Project, connection: duckdb.DuckDBPyConnection | None = None):
+        """`connection`: one that may read it already."""
         self.root = data_path(project)
         self.is_local = "://" not in self.root
-        self.connection = connect()
-        if not self.is_local:
+        self.connection = connection or connect()
+        if not self.is_local and not connection:
             use_bucket(self.connection)
 
     def sizes(self) -> dict[str, int]:
@@ -79,10 +80,8 @@ class Storage:
 
     def _of_object(self, relative: str, wanted: str) -> Any:
         try:
-            (found,) = self.connection.execute(
-                f"select {wanted} from read_blob(?)", [self.path(relative)]
-            ).fetchall()
-            return found[0]
+            query = f"select {wanted} from read_blob(?)"
+            return execute(self.connection, query, [self.path(relative)]).fetchall()[0][0]
         except duckdb.Error as error:
             raise WorkFailed(
                 f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"

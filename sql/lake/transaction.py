@@ -50,11 +50,6 @@ def author() -> str:
         return f"uid {os.getuid()}"
 
 
-def _literals(*values: str | None) -> str:
-    """A list of SQL literals. DuckDB imports pandas for a query with parameters: half a second."""
-    return ", ".join("null" if value is None else quote(value) for value in values)
-
-
 class Transaction:
     """What one command writes to an open `Lake`. Handed out by `Lake.transaction`."""
 
@@ -126,7 +121,7 @@ class Transaction:
     def run(self, statement: str, *parameters: Any) -> None:
         """Execute a writing statement; `{lake}` in it is the catalog's name."""
         self.dirty = True
-        self.lake.connection.execute(statement.format(lake=NAME), list(parameters) or None)
+        execute(self.lake.connection, statement.format(lake=NAME), list(parameters))
 
     def delete(self, table: str, **key: str | list[str]) -> None:
         """Delete the rows of a raw table that have these column values (a list: any of them)."""
@@ -152,14 +147,10 @@ class Transaction:
         """Append rows that were validated against the table's contract already."""
         if rows.height:
             self.dirty = True
-            connection = self.lake.connection
-            connection.register("rows_to_insert", rows)
-            try:
-                connection.execute(
+            with self.lake.registered("rows_to_insert", rows):
+                self.lake.connection.execute(
                     f"insert into {NAME}.raw.{table} by name select * from rows_to_insert"
                 )
-            finally:
-                connection.unregister("rows_to_insert")
         return rows.height
 
     def staged(self, table: str, schema: "Mapping[str, Any] | None" = None) -> "Staged":
@@ -198,18 +189,11 @@ class Transaction:
     ) -> None:
         """Add this command's row to `raw.pipeline_runs`; with a build's counts is its release."""
         counts = self.counts | {key: self.extra[key] for key in ("release",) if key in self.extra}
-        row = _literals(
-            self.run_id,
-            self.command,
-            json.dumps(arguments),
-            state,
-            json.dumps(counts),
-            error,
-            str(self.started_at),
-            str(utc_now()),
+        self.run(
+            "insert into {lake}.raw.pipeline_runs values (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(self.run_id, self.command, json.dumps(arguments), state, json.dumps(counts), error),
+            *(self.started_at, utc_now()),
         )
-        self.dirty = True
-        self.lake.connection.execute(f"insert into {NAME}.raw.pipeline_runs values ({row})")
 
     def finish(self) -> None:
         """Write the ledger and the commit's message."""
@@ -219,6 +203,6 @@ class Transaction:
         night = {"night": os.environ[NIGHT]} if os.environ.get(NIGHT) else {}
         extra = json.dumps({"kind": self.kind, "run_id": self.run_id, **night, **self.extra})
         self.lake.connection.execute(
-            f"call {NAME}.set_commit_message({_literals(author(), message)}, "
+            f"call {NAME}.set_commit_message({quote(author())}, {quote(message)}, "
             f"extra_info => {quote(extra)})"
         )

@@ -66,7 +66,7 @@ def let_go(lake: Lake, name: str) -> bool:
     return True
 
 
-def drop(lake: Lake, name: str, force: bool = False) -> Release:
+def drop(lake: Lake, name: str, force: bool = False) -> None:
     """Take a release from its readers; what only it reads is deleted when the lake is tidied.
 
     Raises `BadInput` when there is no such release, when it is the newest or the one that readers
@@ -85,7 +85,6 @@ def drop(lake: Lake, name: str, force: bool = False) -> Release:
                 f"{name!r} is kept", f"Drop it anyway with: gradelake release drop {name} --force"
             )
         _remove(lake, [release])
-    return release
 
 
 def drop_old(lake: Lake, n_newest: int) -> list[Release]:

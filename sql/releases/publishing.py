@@ -162,7 +162,6 @@ def read(file: Path) -> Release:
 
 
 def _utc(moment: str) -> datetime:
-    """A moment as a SQLite catalog has it."""
     return datetime.fromisoformat(moment).astimezone(UTC).replace(tzinfo=None)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gradelake.nightly.schedule import Schedule, unit_word
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.operations.nightly.schedule import Schedule, unit_word
 from tests.command_line import gradelake
 
 AWKWARD = 'a lake\'s "50%" $HOME\\n'

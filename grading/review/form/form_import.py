@@ -186,14 +186,10 @@ def _write(
     grades, about = _GRADES, {"grader_id": grader.grader_id}
     if grader.kind == "pair":
         grades, about = _LABELS, {"label_set": grader.name}
-    connection = transaction.lake.connection
-    connection.register("answers", pl.DataFrame(rows, infer_schema_length=None))
-    try:
+    with transaction.lake.registered("answers", pl.DataFrame(rows, infer_schema_length=None)):
         found = transaction.lake.objects(
             _GRADES_OF_ANSWERS.format(grades=grades), collection=content.collection, **about
         )
-    finally:
-        connection.unregister("answers")
     now = utc_now()
     arrived = []
     for given, beside in zip(answers, found, strict=True):

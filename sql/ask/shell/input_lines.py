@@ -79,32 +79,29 @@ def is_line(unit: str) -> bool:
     return unit.startswith(_LINES)
 
 
-def units(text: str) -> Iterator[str]:
+def _read(text: str) -> tuple[Reader, list[str]]:
+    """A reader that was given a text of several lines, and what it gave."""
+    reader = Reader()
+    return reader, [unit for line in text.split("\n") for unit in reader.feed(line)]
+
+
+def units(text: str) -> list[str]:
     """What a text of several lines holds, in order; its end ends the last statement, unless the
     last line is one within it: see `begun`."""
-    reader = Reader()
-    for line in text.split("\n"):
-        yield from reader.feed(line)
-    if not reader.between:
-        yield from reader.rest()
+    reader, found = _read(text)
+    return found if reader.between else [*found, *reader.rest()]
 
 
 def begun(text: str) -> str:
     """The statement that a text leaves unfinished, because its last line is one within it."""
-    reader = Reader()
-    for line in text.split("\n"):
-        for _ in reader.feed(line):
-            pass
+    reader, _ = _read(text)
     return reader.pending.rstrip("\n") + "\n" if reader.between else ""
 
 
 def needs_more(text: str) -> bool:
     """Whether Enter should begin another line, because a statement lacks its semicolon."""
-    reader = Reader()
     try:
-        for line in as_command(text).split("\n"):
-            for _ in reader.feed(line):
-                pass
+        reader, _ = _read(as_command(text))
     except BadInput:
         return False  # Enter shows the error
     return reader.unfinished and not reader.between

@@ -77,8 +77,7 @@ def read_sqlite(project: Project, name: str, file: Path) -> Catalog:
         (snapshot,) = execute("select max(snapshot_id) from ducklake_snapshot").fetchone()
         if snapshot is None:
             raise WorkFailed(f"{file}: the catalog has no snapshot")
-        files, leaving = _data_files(project, execute), _leaving(project, execute)
-        return _catalog(name, snapshot, files, leaving, _hashes(execute))
+        return _catalog(name, snapshot, *_named(project, execute))
 
 
 def read_postgres(project: Project) -> list[Catalog]:
@@ -87,12 +86,10 @@ def read_postgres(project: Project) -> list[Catalog]:
         execute = lake.connection.execute
         execute("begin read only")  # one moment for all of it
         newest = lake.value(f"select max(snapshot_id) from {METADATA}ducklake_snapshot")
-        files = _data_files(project, execute, METADATA)
-        leaving = _leaving(project, execute, METADATA)
         found = [r for r in publishing.listed(lake.connection) if r.snapshot <= newest]
-        hashes = _hashes(execute, METADATA)
-    live = Catalog(LIVE, newest, files, leaving, hashes)
-    return [live, *(_catalog(r.name, r.snapshot, files, leaving, hashes) for r in found)]
+        what = _named(project, execute, METADATA)
+    snapshots = [(LIVE, newest), *((release.name, release.snapshot) for release in found)]
+    return [_catalog(name, snapshot, *what) for name, snapshot in snapshots]
 
 
 def require_sound(file: Path) -> None:
@@ -155,10 +152,6 @@ def rows_of(project: Project, file: DataFile, catalog: str) -> str:
     return f"{counted(file.rows, 'rows')} of {', '.join([file.table, *parts])}"
 
 
-def _hashes(execute: Execute, prefix: str = "") -> dict[str, str]:
-    return dict(execute(RECORDED.format(prefix)).fetchall())
-
-
 def _catalog(
     name: str, snapshot: int, files: list[DataFile], leaving: set[str], hashes: dict[str, str]
 ) -> Catalog:
@@ -168,12 +161,12 @@ def _catalog(
     return Catalog(name, snapshot, needed, {file.path for file in files} | leaving, hashes)
 
 
-def _data_files(project: Project, execute: Execute, prefix: str = "") -> list[DataFile]:
+def _named(
+    project: Project, execute: Execute, prefix: str = ""
+) -> tuple[list[DataFile], set[str], dict[str, str]]:
+    """(data files; those that no snapshot needs any more and that wait to be removed; hashes)."""
     root = data_path(project)
-    return [replace(file, path=file.path.removeprefix(root)) for file in named(execute, prefix)]
-
-
-def _leaving(project: Project, execute: Execute, prefix: str = "") -> set[str]:
-    """Files that no snapshot needs any more and that wait to be removed."""
-    rows = execute(f"select path from {prefix}ducklake_files_scheduled_for_deletion").fetchall()
-    return {path.removeprefix(data_path(project)) for (path,) in rows}
+    files = [replace(file, path=file.path.removeprefix(root)) for file in named(execute, prefix)]
+    leaving = execute(f"select path from {prefix}ducklake_files_scheduled_for_deletion").fetchall()
+    hashes = dict(execute(RECORDED.format(prefix)).fetchall())
+    return files, {path.removeprefix(root) for (path,) in leaving}, hashes

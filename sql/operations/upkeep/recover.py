@@ -55,7 +55,9 @@ def recover(project: Project, name: str) -> Recovered:
             "Restore a backup (`gradelake lake restore`); `gradelake lake copy` brings it into an "
             "empty database.",
         )
-    _require_something(project)
+    if not release_files(project) and not published_file(project).is_file():
+        require_lake(project)
+        raise BadInput("there is no release to recover from", "Restore a backup.")
     with write_lock(project, "gradelake lake recover"):
         found = {file.stem: file for file in release_files(project)}
         if published_file(project).is_file():
@@ -79,12 +81,6 @@ def recover(project: Project, name: str) -> Recovered:
         done.commits = _later_commits([found[other] for other in found if other != name], release)
         _find_gone(project, done)
     return done
-
-
-def _require_something(project: Project) -> None:
-    if not release_files(project) and not published_file(project).is_file():
-        require_lake(project)
-        raise BadInput("there is no release to recover from", "Restore a backup.")
 
 
 def _require_lost(project: Project, file: Path, release: Release) -> None:

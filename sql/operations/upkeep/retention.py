@@ -91,7 +91,6 @@ def _require_fitting(lake: Lake) -> None:
 
 
 def _expire(lake: Lake, older_than: datetime) -> int:
-    """Forget the snapshots that nobody asks for."""
     names = {r.name for r in publishing.available(lake.project, lake.connection)}
     staying = {r.snapshot for r in publishing.listed(lake.connection) if r.name in names}
     built = changes.last_build(lake)

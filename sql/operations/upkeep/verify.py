@@ -1,6 +1,5 @@
 """`gradelake lake verify`: whether every file that the lake's catalogs name is there and whole."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,8 +84,8 @@ def verify(
     committed = {path: sha256 for catalog in catalogs for path, sha256 in catalog.hashes.items()}
     done.unhashed = len(named.keys() - committed.keys())
 
-    found = [_size_fault(each, storage, there) for each in named.values()]
-    sound = [each for each, fault in zip(named.values(), found, strict=True) if not fault]
+    whole = [path for path, each in named.items() if there.get(path) == each.file.size]
+    rows = _footers(storage, whole)
 
     def hash_fault(each: NamedFile) -> Fault | None:
         path = each.file.path
@@ -96,25 +95,23 @@ def verify(
         except (OSError, GradelakeError) as error:
             return _fault(each, storage, f"cannot be read: {error}")
         if sha256 and committed.get(path, sha256) != sha256:
-            rows = rows_of(project, each.file, each.hits[0])
-            what = f"has other bytes than when it was committed; it held {rows}"
+            held = rows_of(project, each.file, each.hits[0])
+            what = f"has other bytes than when it was committed; it held {held}"
             return _fault(each, storage, what)
         if sha256 and backed_up.get(path, sha256) != sha256:
             return _fault(each, storage, "has other bytes than in the backup")
         return None
 
-    def still_good(find: Callable[[NamedFile], Fault | None], what: str) -> list[NamedFile]:
-        """Add the faults of files that were good until now; returns those that still are."""
-        new = [find(each) for each in console.progress(what, sound, len(sound))]
-        found.extend(new)
-        return [each for each, fault in zip(sound, new, strict=True) if fault is None]
+    def first_fault(each: NamedFile) -> Fault | None:
+        return (
+            _size_fault(each, storage, there)
+            or hash_fault(each)
+            or _rows_fault(each, storage, rows)
+            or (_read(each, storage) if deep else None)
+        )
 
-    sound = still_good(hash_fault, "comparing hashes")
-    rows = _footers(storage, [each.file.path for each in sound])
-    sound = still_good(lambda each: _rows_fault(each, storage, rows), "looking at footers")
-    if deep:
-        still_good(lambda each: _read(each, storage), "reading")
-    faults = [fault for fault in found if fault]
+    looking = console.progress("looking at files", named.values(), len(named))
+    faults = [fault for each in looking if (fault := first_fault(each))]
     if faults:  # a release that was dropped meanwhile took its files along
         still = _by_path(_catalogs(project, Verified()))
         start = len(storage.root)
@@ -225,7 +222,6 @@ def _rows_fault(named: NamedFile, storage: Storage, rows: dict[str, int | str]) 
 
 
 def _read(named: NamedFile, storage: Storage) -> Fault | None:
-    """Decode every column of a file."""
     place = quote(storage.path(named.file.path))
     try:
         storage.connection.execute(f"select bit_xor(hash(t)) from read_parquet({place}) as t")

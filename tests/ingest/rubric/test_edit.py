@@ -14,6 +14,7 @@ import pytest
 
 from gradelake.ingest.rubric import edits_file
 from gradelake.ingest.rubric.edits_file import COLUMNS
+from gradelake.ingest.rubric.save import save
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.rubric_items import item_id_of
@@ -271,16 +272,16 @@ def test_what_somebody_else_saved_meanwhile_is_not_gone_over(tiny):
     first, second = tiny.session(queries=("q1",)), tiny.session(queries=("q1",))
     text = first.text()
     heavier = text.replace("2  question", "3  question")
-    first.save(heavier + "+ question New?\n", "sheet")
+    save(first.read(heavier + "+ question New?\n", "sheet"))
     edited = f"{re.escape(repr(LIGHT))} has been edited since this was written"
     by = re.escape(f"(rubric_edits.csv:2, reweight by {author()})")
     with pytest.raises(Rejected, match=f"{edited} {by}"):
-        second.save(heavier, "sheet")
+        save(second.read(heavier, "sheet"))
     with pytest.raises(Rejected, match="the query has an item with this text already"):
-        second.save(text + "+ question New?\n", "sheet")
+        save(second.read(text + "+ question New?\n", "sheet"))
     assert len(rows(tiny)) == 2
     later = replace(second, rows=edits_file.read(second.project))
     tiny.write("seeds/rubric_edits.csv", [header])
     with pytest.raises(BadInput, match="has changed in the meantime"):
-        later.save(text.replace(LIGHT, "Two?"), "sheet")
+        save(later.read(text.replace(LIGHT, "Two?"), "sheet"))
     assert tiny.edits.read_text() == f"{header}\n"

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gradelake.nightly import step
+from gradelake.nightly.night import Job, Work
+from gradelake.nightly.record import COUNTED
+from gradelake.nightly.step import Step
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
-from gradelake.sql.operations.nightly import step
-from gradelake.sql.operations.nightly.night import Job, Work
-from gradelake.sql.operations.nightly.record import COUNTED
-from gradelake.sql.operations.nightly.step import Step
 
 KEPT = 30  # summaries of the newest nights
 LISTED = 50  # files, boards and label sets that a summary lists of each kind; all are counted
@@ -29,13 +29,12 @@ _PAIRS = {
 
 def summarize(work: Work) -> dict[str, Any]:
     """A night as an object. Its exit code says the worst that happened."""
-    reported = [
-        ({"step": each.name, "state": each.state, "reason": each.reason}, each.landed)
-        for each in work.steps
-        if each.reason or not each.landed
-    ]
-    failed = [each for each, landed in reported if not landed]
-    refused = [each for each, landed in reported if landed]
+
+    def told(each: Step) -> dict[str, Any]:
+        return {"step": each.name, "state": each.state, "reason": each.reason}
+
+    failed = [told(each) for each in work.steps if not each.landed]
+    refused = [told(each) for each in work.steps if each.landed and each.reason]
     came_in = [_came_in(name, each) for name, each in work.ingested.items()]
     graded = [_graded(job) for job in work.jobs]
     moved = _moved(work.moved) if work.moved else None
@@ -114,12 +113,14 @@ def _drift(each: dict[str, Any]) -> str:
 def line(summary: dict[str, Any]) -> str:
     """A night in one line."""
     counts = summary["counts"]
+    n = counts["pairs_under_way"]
+    under_way = f", {n:,} under way in batches" if n else ""
     words = {0: "done", 1: "failed", 3: "done, with something refused", 130: "stopped"}
     parts = [
         f"{counted(counts['files_accepted'], 'files')} accepted, "
         f"{counts['files_quarantined']:,} quarantined",
         f"{counted(counts['pairs'], 'pairs')} graded, {counts['pairs_failed']:,} failed, "
-        f"{counts['pairs_left']:,} left{_under_way(counts)}",
+        f"{counts['pairs_left']:,} left{under_way}",
         _release(summary),
     ]
     if summary["failed"]:
@@ -130,11 +131,6 @@ def line(summary: dict[str, Any]) -> str:
     if fell and not summary["refused"]:
         words[3] = "done, and something fell or drifted"
     return f"{summary['night']}: {words[summary['exit_code']]}; {'; '.join([*parts, *fell])}"
-
-
-def _under_way(counts: dict[str, int]) -> str:
-    n = counts["pairs_under_way"]
-    return f", {n:,} under way in batches" if n else ""
 
 
 def _release(summary: dict[str, Any]) -> str:
@@ -242,7 +238,6 @@ def _how_far(system: dict[str, Any]) -> tuple[bool, float, float]:
 
 
 def _counts(came_in, graded, moved, failed) -> dict[str, int]:
-    """The night in numbers, which its row keeps."""
     return {
         **{name: sum(each["counts"][what] for each in came_in) for name, what in _FILES.items()},
         **{name: sum(each[what] for each in graded) for name, what in _PAIRS.items()},

@@ -7,9 +7,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradelake.nightly.step import GRACE
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.operations.nightly.step import GRACE
 
 _LONGEST = "20h"  # a night that takes longer is stopped, gently, before the next is due
 

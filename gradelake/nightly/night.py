@@ -3,31 +3,38 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import duckdb
 
-from gradelake.sql.build import changes, seeds
+from gradelake.grading.plan.plans import plan
+from gradelake.grading.run.grading import grade
+from gradelake.grading.run.progress import Progress
+from gradelake.grading.sentinel.rounds import Limits as SentinelLimits
+from gradelake.grading.sentinel.rounds import Watch, watch
+from gradelake.ingest.collections.pipeline import ingest_collection
+from gradelake.nightly import record, step
+from gradelake.nightly.budget import Budget, Share
+from gradelake.nightly.record import Night
+from gradelake.nightly.step import Step, Stop
+from gradelake.sql.build import building, changes, seeds
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, Busy, GradelakeError
+from gradelake.sql.common.interrupts import after_imports, handled
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import night_lock
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.operations.nightly import record, step
-from gradelake.sql.operations.nightly.budget import Budget
-from gradelake.sql.operations.nightly.record import Night
-from gradelake.sql.operations.nightly.step import Step, Stop
+from gradelake.sql.lake.transaction import NIGHT
+from gradelake.sql.operations.upkeep.retention import maintain
+from gradelake.sql.releases.diff import compare
 
 FELL, CANNOT_TELL = 4, 5  # exit codes of `gradelake gate`
 NO_BASELINE = "no earlier release"
-
-
 # what a night asks of the rubric before it plans
-_FOR_PLANS = ("--only", "wanted_items", "--only", "wanted_grades")
+_FOR_PLANS = ("wanted_items", "wanted_grades")
 
 
 class NightBusy(Busy):
@@ -86,9 +93,7 @@ class Work:
 
 
 @contextmanager
-def work(
-    project: Project, limits: Limits, arguments: list[str], tell: Callable[[str], None]
-) -> Iterator[Work]:
+def work(project: Project, limits: Limits, arguments: list[str]) -> Iterator[Work]:
     """Do a night's work under its lock, which is held until what came of it was told.
 
     Raises `NightBusy` while another night is at work, `BadInput` when there is nothing to do, and
@@ -105,36 +110,40 @@ def work(
         except Busy as error:
             raise NightBusy(error.message, "It goes on; this one did nothing.") from None
         night = record.begin(project, arguments)
-        stop = stack.enter_context(step.stop_signals())
-        scratch = stack.enter_context(TemporaryDirectory(prefix="gradelake-night-"))
-        stack.callback(os.environ.pop, seeds.EDITS_INSTEAD, None)
-        doing = _Doing(project, limits, night, stop, tell, Path(scratch))
+        stop = Stop()
+        stack.enter_context(handled(after_imports(stop)))
+        doing = _Doing(project, limits, night, stop)
+        os.environ[NIGHT] = night.run_id  # for the commits of its steps
         try:
             doing.all_steps()
         except Exception as error:  # the night's row is closed whatever happens
-            reason = step.reason_of(error)
-            doing.work.steps.append(Step("the night itself", step.FAILED, reason=reason))
-        doing.work.stopped = bool(doing.stop.times)
+            doing.add_failed("the night itself", error)
+        finally:
+            del os.environ[NIGHT]
+        doing.work.stopped = bool(stop.times)
         yield doing.work
 
 
 class _Doing:
     """The steps in order. A step is left out only when one that it needs has failed."""
 
-    def __init__(
-        self, project: Project, limits: Limits, night: Night, stop: Stop, tell, scratch: Path
-    ):
+    def __init__(self, project: Project, limits: Limits, night: Night, stop: Stop):
         self.project = project
         self.limits = limits
         self.work = Work(night)
         self.stop = stop
-        self.tell = tell
-        self.scratch = scratch  # a folder for files that no later night needs
         self.budget = Budget(limits.max_pairs, limits.max_minutes, limits.max_cost)
 
     def all_steps(self) -> None:
         for collection in self.project.collections:
-            self.work.ingested[collection] = self._run("ingest", collection)
+            self.work.ingested[collection] = self._run(
+                f"ingest {collection}",
+                ingest_collection,
+                collection,
+                ["ingest", collection],
+                console.progress,
+                apart=True,
+            )
         self._go_through("rubric", self._check_edits)
         for sentinel in self.project.sentinels:
             self._watch(sentinel)
@@ -147,19 +156,18 @@ class _Doing:
         if self.work.unchanged:
             return
         night = self.work.night
-        share = self.project.least_share
-        at_least = ["--at-least", str(share)] if share else []
-        built = self._run("build", "--name", night.name, *at_least, name="build")
+        arguments, share = ["build", "--name", night.name], self.project.least_share
+        built = self._run("build", building.build, [], arguments, night.name, at_least=share)
         if built.landed and built.result:
             self.work.release = built.result["release"]
             if night.compare_with:
                 self.work.moved = self._run(
-                    "release", "diff", night.compare_with, night.name, name="release diff"
+                    "release diff", compare, night.compare_with, night.name
                 ).result
             self._go_through("gates", self._gates)
             self._go_through("drift", self._drift)
-            self._run("report")
-            self.work.tidied = self._run("lake", "tidy").result
+            self._run("report", _report)
+            self.work.tidied = self._run("lake tidy", maintain).result
         else:
             self._leave_out("lake tidy", "nothing was built")
 
@@ -168,15 +176,13 @@ class _Doing:
         the rule names no baseline, against itself in the release of the last night."""
         night = self.work.night
         for name, rule in self.project.gates.items():
-            since = []
+            since = None
             if not rule.keys() & {"baseline", "baseline_release"}:
                 if not night.compare_with:
                     self.work.gates.append({"gate": name, "verdict": NO_BASELINE})
                     continue
-                since = ["--baseline-release", night.compare_with]
-            passed = self._run(
-                "gate", "--rule", name, "--release", night.name, *since, name=f"gate {name}"
-            )
+                since = night.compare_with
+            passed = self._run(f"gate {name}", _gate, name, night.name, since)
             if passed.result and passed.exit_code in (FELL, CANNOT_TELL):
                 passed.state = step.PARTLY if passed.exit_code == FELL else step.DONE
                 passed.reason = None  # its verdict has it
@@ -192,9 +198,9 @@ class _Doing:
         if share is None:
             self._leave_out(f"sentinel {sentinel}", "the night's budget is used up")
             return
-        result = self._run("sentinel", sentinel, *share.as_arguments()).result
+        result = self._run(f"sentinel {sentinel}", _sentinel, sentinel, share, apart=True).result
         if result is None:
-            self.budget.spend(share.pairs or 0, share.cost or 0)
+            self.budget.spend(share.limit or 0, share.max_cost or 0)
             return
         cost = sum(each["cost"] or 0.0 for each in result["rounds"])
         self.budget.spend(result["pairs"], cost)
@@ -205,24 +211,31 @@ class _Doing:
         if self.work.sentinels:
             self.work.drifts = record.drifts(self.project, self.work.night.started_at)
 
-    def _run(self, *arguments: str, name: str | None = None) -> Step:
-        run_id = self.work.night.run_id
-        if not self.stop.times and not console.loudness.quiet:
-            self.tell(f"{name or ' '.join(arguments)} ...")
-        done = step.run(
-            self.project, list(arguments), run_id, self.stop, lambda line: self.tell(f"  {line}")
-        )
-        done.name = name or done.name
+    def _run(
+        self,
+        name: str,
+        work: Callable[..., Any],
+        *arguments: Any,
+        apart: bool = False,
+        **options: Any,
+    ) -> Step:
+        """Call a capability of this project as a step; `apart`, where it may die."""
+        called = partial(work, self.project, *arguments, **options)
+        done = step.run(name, called, self.stop, apart)
         self.work.steps.append(done)
         return done
+
+    def add_failed(self, name: str, error: Exception) -> None:
+        """Note that something between the steps failed."""
+        reason = step.shortened(step.known(error))
+        self.work.steps.append(Step(name, step.FAILED, reason=reason))
 
     def _go_through(self, name: str, steps: Callable[[], None]) -> None:
         """Take steps that read the lake in between: where that fails, what comes after goes on."""
         try:
             steps()
         except Exception as error:
-            reason = step.reason_of(error)
-            self.work.steps.append(Step(name, step.FAILED, reason=reason))
+            self.add_failed(name, error)
 
     def _leave_out(self, name: str, reason: str) -> None:
         self.work.steps.append(Step(name, step.SKIPPED, reason=reason))
@@ -235,15 +248,13 @@ class _Doing:
             return
         with Lake.live(self.project) as lake:
             with suppress(BadInput):  # the step says what is wrong
-                if seeds.edits_are_in(lake, self.project):
+                if seeds.edits_are_in(lake):
                     return
             last = seeds.edits_of(lake)
-        brought = self._run("build", *_FOR_PLANS, name="rubric")
+        brought = self._run("rubric", building.build, [], ["(rubric edits)"], only=_FOR_PLANS)
         if brought.state == step.FAILED and brought.exit_code == BadInput.exit_code:
             brought.state = step.PARTLY
-            instead = self.scratch / written.name
-            instead.write_bytes(last)
-            os.environ[seeds.EDITS_INSTEAD] = str(instead)
+            self.project = replace(self.project, rubric_edits=last)
 
     def _plan(self) -> None:
         """Fill `work.jobs` with what is missing; what is in the lake is graded even though its
@@ -255,13 +266,13 @@ class _Doing:
             if collection not in there:
                 self._leave_out(f"plan {collection}", "the lake does not have it")
                 continue
-            planned = self._run("plan", collection)
+            planned = self._run(f"plan {collection}", plan, collection)
             if not (planned.landed and planned.result):
                 continue
-            for plan in planned.result["plans"]:
-                missing, failed = plan["missing_pairs"], plan["failed_pairs"]
-                under_way, cost = plan["under_way_pairs"], plan["cost"]
-                job = Job(collection, plan["grader"], missing, failed, missing, under_way, cost)
+            for one in planned.result["plans"]:
+                missing, failed = one["missing_pairs"], one["failed_pairs"]
+                under_way, cost = one["under_way_pairs"], one["cost"]
+                job = Job(collection, one["grader"], missing, failed, missing, under_way, cost)
                 self.work.jobs.append(job)
             for refused in planned.result["refused"]:
                 grader, reason = refused["grader"], refused["reason"]
@@ -291,21 +302,20 @@ class _Doing:
             if share is None:
                 job.out_of_budget = True
                 continue
-            retry = ["--retry-failed"] if limits.retry_failed else []
             began = utc_now()
             job.step = self._run(
-                "grade",
+                f"grade {job.collection} {job.grader}",
+                grade,
                 job.collection,
-                "--grader",
                 job.grader,
-                *share.as_arguments(),
-                *retry,
-                name=f"grade {job.collection} {job.grader}",
+                retry_failed=limits.retry_failed,
+                **asdict(share),
+                apart=True,
             )
             result = job.step.result
             if result is None:
                 # what it asked may be more than what was committed
-                budget.spend(share.pairs or 0, share.cost or 0)
+                budget.spend(share.limit or 0, share.max_cost or 0)
                 job.came_to = record.committed(self.project, job.collection, job.grader, began)
                 job.left = max(0, self._to_do(job) - job.came_to["pairs"])
                 continue
@@ -340,3 +350,26 @@ class _Doing:
 def _is_paid(job: Job) -> bool:
     """Whether its grader asks a model whose price is known."""
     return job.cost is not None and job.cost["currency"] is not None
+
+
+def _sentinel(project: Project, name: str, share: Share) -> Watch:
+    seconds = share.max_minutes and 60 * share.max_minutes
+    limits = SentinelLimits(share.limit, seconds, share.max_cost)
+    return watch(project, (name,), console.tell, Progress, False, limits)
+
+
+def _gate(project: Project, rule: str, release: str, baseline_release: str | None) -> Any:
+    from gradelake.analyses.gate.forms import Answer
+    from gradelake.analyses.gate.gate import run_gate
+
+    asked = {"baseline_release": baseline_release} if baseline_release else {}
+    found = run_gate(project, lambda: Lake.published(project, release), rule, asked)
+    return Answer(found, n_queries=5)
+
+
+def _report(project: Project) -> Any:
+    from gradelake.analyses.report.files import write_reports
+    from gradelake.analyses.report.request import Request
+
+    with Lake.published(project) as lake:
+        return write_reports(project, lake, Request())

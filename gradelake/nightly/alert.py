@@ -9,8 +9,8 @@ import urllib.parse
 import urllib.request
 from typing import Any
 
+from gradelake.nightly import WEBHOOK
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.operations.nightly import WEBHOOK
 
 _COMMAND_SECONDS, _WEBHOOK_SECONDS = 60.0, 10.0
 
@@ -24,6 +24,7 @@ class Alerts:
 
     def __init__(self, command: str | None, webhook: str | None):
         """Raises `BadInput` for an address that nothing can be sent to."""
+        os.environ.pop(WEBHOOK, None)  # neither a step nor the command gets it
         self._command = command
         self._webhook = webhook
         if webhook is not None and not _is_address(webhook):
@@ -57,14 +58,12 @@ def _is_address(webhook: str) -> bool:
 
 def _run(command: str, body: bytes) -> str | None:
     """Run a shell command with the summary on standard input. Returns what went wrong."""
-    environment = {key: value for key, value in os.environ.items() if key != WEBHOOK}
     process = subprocess.Popen(
         command,
         shell=True,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env=environment,
         start_new_session=True,
     )
     try:

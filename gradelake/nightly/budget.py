@@ -7,18 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Share:
-    """What one grader may use now; None: there is no limit."""
+    """What one grader may use now, as `grade` takes it; None: there is no limit."""
 
-    pairs: int | None
-    minutes: float | None
-    cost: float | None = None
-
-    def as_arguments(self) -> list[str]:
-        """Options of `gradelake grade`."""
-        pairs = [] if self.pairs is None else ["--limit", str(self.pairs)]
-        minutes = [] if self.minutes is None else ["--max-minutes", f"{self.minutes:.3f}"]
-        cost = [] if self.cost is None else ["--max-cost", repr(self.cost)]
-        return pairs + minutes + cost
+    limit: int | None  # pairs
+    max_minutes: float | None
+    max_cost: float | None = None
 
 
 class Budget:

@@ -137,7 +137,6 @@ def drifts(project: Project, since: datetime) -> list[dict[str, Any]]:
 
 
 def _nights(lake: Lake) -> list[dict[str, Any]]:
-    """All nights, newest first."""
     return lake.objects(
         """
         select
@@ -155,8 +154,7 @@ def _nights(lake: Lake) -> list[dict[str, Any]]:
 def _free_name(project: Project, lake: Lake, started_at: datetime, before: list[dict]) -> str:
     """night-YYYY-MM-DD (UTC), or with -2, -3, ... what neither a night nor a release has."""
     taken = {night["night"] for night in before}
-    taken |= {release.name for release in publishing.listed(lake.connection)}
-    taken |= {release.name for release in publishing.available(project, lake.connection)}
+    taken |= publishing.names(project, lake.connection)
     name = day = f"night-{started_at:%Y-%m-%d}"
     number = 1
     while name in taken:

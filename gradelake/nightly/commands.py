@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
+from gradelake.nightly import WEBHOOK
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, GradelakeError
-from gradelake.sql.common.plain_words import in_plain_words
-from gradelake.sql.operations.nightly import WEBHOOK
 
 
 @click.command(short_help="Do all that is due: ingest, grade, build, compare, tidy.")
@@ -45,7 +44,7 @@ from gradelake.sql.operations.nightly import WEBHOOK
 def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure, webhook, as_json):
     """Do all that is due: ingest, grade what is missing, build, compare, tidy.
 
-    Meant to run every night without anybody there. Each step is a command of its own; one that
+    Meant to run every night without anybody there. Each step does what a command does; one that
     fails stops only those that need it. A night that was killed is finished by the next.
 
     \b
@@ -59,9 +58,10 @@ def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure,
       gradelake nightly --max-minutes 240 \\
           --on-failure 'mail -s "gradelake" me@example.org'
     """
-    from gradelake.sql.operations.nightly import night_text
-    from gradelake.sql.operations.nightly.alert import Alerts
-    from gradelake.sql.operations.nightly.night import Limits, work
+    from gradelake.nightly import night_text
+    from gradelake.nightly.alert import Alerts
+    from gradelake.nightly.night import Limits, work
+    from gradelake.nightly.step import known
 
     alerts = Alerts(on_failure, webhook)
     started = time.monotonic()
@@ -70,16 +70,15 @@ def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure,
     done = None
     try:
         project = project()
-        with work(project, limits, arguments, console.warn) as done:
+        with work(project, limits, arguments) as done:
             summary = _close(project, done, alerts, time.monotonic() - started)
     except Exception as error:
-        known = error if isinstance(error, GradelakeError) else in_plain_words(error)
-        reason = str(known or f"{type(error).__name__}: {error}")
+        reason = str(known(error))
         summary = {
             "text": f"nightly: {'failed part-way' if done else 'nothing was done'}: {reason}",
             "night": None,
             "state": "failed",
-            "exit_code": known.exit_code if known else 1,
+            "exit_code": known(error).exit_code,
             "error": reason,
         }
         sent = alerts.send(summary)
@@ -109,9 +108,9 @@ def _without_secrets(limits, on_failure: str | None, webhook: str | None) -> lis
 
 def _close(project, done, alerts, seconds: float) -> dict:
     """Write the night's row, send the alerts, keep the summary."""
-    from gradelake.sql.operations.nightly import record
-    from gradelake.sql.operations.nightly.step import FAILED, Step, reason_of
-    from gradelake.sql.operations.nightly.summary import error_of, summarize, write
+    from gradelake.nightly import record
+    from gradelake.nightly.step import FAILED, Step, known
+    from gradelake.nightly.summary import error_of, summarize, write
 
     summary = summarize(done)
     counts = summary["counts"] | ({"release": done.release} if done.release else {})
@@ -119,7 +118,7 @@ def _close(project, done, alerts, seconds: float) -> dict:
         record.end(project, done.night, summary["state"], counts, error_of(summary))
     except Exception as error:
         # the next night finds the row as of a killed one
-        reason = reason_of(error)
+        reason = str(known(error))
         done.steps.append(Step("closing the night's row", FAILED, reason=reason))
         summary = summarize(done)
     summary["seconds"] = round(seconds, 1)
@@ -127,7 +126,7 @@ def _close(project, done, alerts, seconds: float) -> dict:
     try:
         write(project, summary)
     except (OSError, GradelakeError) as error:
-        console.warn(f"the summary could not be kept: {reason_of(error)}")
+        console.warn(f"the summary could not be kept: {known(error)}")
     return summary
 
 
@@ -163,7 +162,7 @@ def schedule(project, form, at, into, arguments):
       gradelake schedule --systemd --into ~/.config/systemd/user \\
           -- --max-minutes 240
     """
-    from gradelake.sql.operations.nightly.schedule import Schedule
+    from gradelake.nightly.schedule import Schedule
 
     if form is None:
         raise BadInput("for systemd or for cron?", "Add --systemd or --cron.")

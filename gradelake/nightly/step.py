@@ -1,0 +1,180 @@
+"""One step of a night: a function that a command calls, too, called here or in another process."""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import GradelakeError, WorkFailed
+from gradelake.sql.common.interrupts import heed_ctrl_c, interrupt, is_interruption
+from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.common.problems import Problem
+from gradelake.sql.common.results import as_object
+
+GRACE = 120.0  # seconds that a step gets to finish its work, once it was asked to stop
+DONE, PARTLY, FAILED, SKIPPED, STOPPED = "done", "partly", "failed", "skipped", "stopped"
+MAX_REASON = 1000  # characters
+_PR_SET_PDEATHSIG = 1
+Work = Callable[[], Any]  # returns what a command shows, with the exit code that it leaves with
+
+
+@dataclass
+class Step:
+    """What came of a step. `result` is the object that the command prints with `--json`."""
+
+    name: str
+    state: str  # done, partly (some input or grade was refused), failed, skipped or stopped
+    seconds: float = 0.0
+    exit_code: int | None = None
+    result: dict[str, Any] | None = None
+    reason: str | None = None  # why it failed or was left out
+
+    @property
+    def landed(self) -> bool:
+        return self.state in (DONE, PARTLY)
+
+
+class Stop:
+    """Whether the night was asked to stop (SIGINT, SIGTERM), and how impatiently: the second time
+    the step at work is killed, the third time the night leaves without closing its row.
+
+    `interrupts`: a step is at work in this process, which is interrupted as by Ctrl-C.
+    """
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.since = 0.0
+        self.interrupts = False
+
+    def __call__(self) -> None:
+        self.times += 1
+        self.since = self.since or time.monotonic()
+        if self.interrupts or self.times > 2:
+            interrupt()
+
+    def is_over(self) -> bool:
+        """Whether a step that was asked to stop is to be killed."""
+        return self.times > 1 or (self.times > 0 and time.monotonic() - self.since > GRACE)
+
+
+def run(name: str, work: Work, stop: Stop, apart: bool) -> Step:
+    """Call a function here, or, where it may die, `apart`: it crashes there, or is killed for its
+    memory, and takes nothing along. Then it can be pickled, and dies with the night."""
+    if stop.times > 0:
+        return Step(name, SKIPPED, reason="the night was stopped before")
+    console.tell(f"{name} ...")
+    started = time.monotonic()
+    step = (_do_apart if apart else _do_here)(name, work, stop)
+    step.seconds = round(time.monotonic() - started, 1)
+    if stop.times and not step.landed:
+        step.state, step.reason = STOPPED, "it was stopped; the next night goes on with it"
+    return step
+
+
+def known(error: Exception) -> GradelakeError:
+    """An error in words for people."""
+    if isinstance(error, GradelakeError):
+        return error
+    return in_plain_words(error) or WorkFailed(f"{type(error).__name__}: {error}")
+
+
+def shortened(reason: object) -> str:
+    """A reason, for a summary that goes out of the house."""
+    text = str(reason)
+    return text if len(text) <= MAX_REASON else f"{text[:MAX_REASON]} ..."
+
+
+def refusal(rejected: dict[str, Any]) -> str:
+    """The first problem of an input that an ingest refused."""
+    return str(Problem(**rejected["problems"][0]))
+
+
+def _refusals(result: dict[str, Any]) -> str:
+    """Why a step failed that has a result: an ingest, a sentinel or a report."""
+    if result.get("rejected"):
+        return refusal(result["rejected"][0])
+    graders = [f"{each['grader']}: {each['reason']}" for each in result.get("failed_graders", ())]
+    return "\n".join([*graders, *result.get("refused", ())])
+
+
+def _do_here(name: str, work: Work, stop: Stop) -> Step:
+    try:
+        stop.interrupts = True
+        return _done(name, work)
+    except KeyboardInterrupt:  # before it began, or after it ended
+        return Step(name, STOPPED, exit_code=130)
+    finally:
+        stop.interrupts = False
+
+
+def _done(name: str, work: Work) -> Step:
+    try:
+        result = work()
+    except BaseException as raised:
+        if is_interruption(raised):
+            return Step(name, STOPPED, exit_code=130)
+        if not isinstance(raised, Exception):
+            raise
+        error = known(raised)
+        console.warn(f"error: {error}")
+        return Step(name, FAILED, exit_code=error.exit_code, reason=shortened(error))
+    step = Step(name, DONE, 0.0, getattr(result, "exit_code", 0), console.plain(as_object(result)))
+    if step.exit_code:
+        step.state = PARTLY if step.exit_code == 3 else FAILED
+        step.reason = None if step.landed else shortened(_refusals(step.result or {}))
+    return step
+
+
+def _do_apart(name: str, work: Work, stop: Stop) -> Step:
+    """In a process that gets SIGINT once when the night is asked to stop, and is killed when it has
+    not ended in time."""
+    spawn = get_context("spawn")
+    ours, theirs = spawn.Pipe(duplex=False)
+    process: Any = spawn.Process(
+        target=_apart, args=(theirs, os.getpid(), console.loudness, name, work)
+    )
+    process.start()
+    theirs.close()
+    asked = False
+    while not ours.poll(0.1):
+        if stop.times and not asked:
+            asked = True
+            os.kill(process.pid, signal.SIGINT)  # not its group: its workers finish their work
+        if asked and stop.is_over():
+            with suppress(ProcessLookupError):  # it has no group of its own yet
+                os.killpg(process.pid, signal.SIGKILL)
+    try:
+        return ours.recv()
+    except EOFError:  # it died
+        pass
+    finally:
+        process.join(GRACE)
+    code = process.exitcode
+    reason = f"it left with exit code {code} and said nothing"
+    if code < 0:
+        reason = f"it was killed by {signal.Signals(-code).name}"
+        reason += " (was there too little memory?)" if code == -signal.SIGKILL else ""
+    return Step(name, FAILED, exit_code=code, reason=reason)
+
+
+def _apart(
+    answer: Connection, night: int, loudness: console.Loudness, name: str, work: Work
+) -> None:
+    os.setsid()
+    os.dup2(2, 1)  # what is printed is no result
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell puts behind
+    heed_ctrl_c()
+    if sys.platform == "linux":  # no step outlives a killed night
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != night:
+            return
+    console.loudness = loudness
+    answer.send(_done(name, work))
