@@ -70,7 +70,6 @@ ROWS = """
         on queries.collection = $1 and queries.query_id = assigned.query_id
     order by run_id, qid
 """
-KEYS = ("query", "qid", "answer_text", "response_length", "run_id", "nuggets")
 
 
 def export_assignments(lake: Lake, collection: str, grader: str, output: Path) -> int:
@@ -90,9 +89,8 @@ def export_assignments(lake: Lake, collection: str, grader: str, output: Path) -
             did_you_mean(grader, graders)
             or "A grader whose prompt has the target assign makes them; then `gradelake build`.",
         )
-    rows = lake.rows(ROWS, collection, grader)
+    rows = lake.objects(ROWS, collection, grader)
     with whole_file(output) as stream:
         for row in rows:
-            line = json.dumps(dict(zip(KEYS, row, strict=True)), ensure_ascii=False)
-            stream.write(f"{line}\n".encode())
+            stream.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode())
     return len(rows)

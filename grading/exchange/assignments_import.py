@@ -1,20 +1,14 @@
 """Reads what `nuggetizer assign` writes: which nuggets of the rubric each answer holds."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from gradelake.grading.exchange.choices import Choices
-from gradelake.grading.exchange.workbench import (
-    Found,
-    Rows,
-    imported_grader,
-    reject_other_collection,
-)
+from gradelake.grading.exchange.file_import import FileImport
+from gradelake.grading.exchange.workbench import imported_grader
 from gradelake.grading.exchange.workbench_format import TEXT, Fault, Object, Text, checked
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
@@ -23,11 +17,6 @@ from gradelake.sql.lake.opening import Lake
 
 NUGGETS = "intermediate.int_distinct_items"  # the view that they are read from
 LABELS = {"support": 2, "partial_support": 1, "not_support": 0, "failed": None}
-HINT = (
-    "Lines are as `nuggetizer assign` writes them, of answers in the lake (`gradelake ingest`) and "
-    "nuggets of its rubric (`gradelake import bank` reads them from the same file). Nothing of the "
-    "file was taken."
-)
 _FAILED = "failed in the file"
 _ANSWERS = """
     select system, query_id, passage_id, text, text_sha256
@@ -95,8 +84,7 @@ class _Reader:
 
     held: Held
     grader_id: str
-    into: Rows
-    counts: Counter[str] = field(default_factory=Counter)
+    into: FileImport
     first: dict[tuple[str, str], int] = field(default_factory=dict)  # the line of an answer
 
     def line(self, number: int, row: dict[str, Any], query_id: str) -> None:
@@ -118,9 +106,9 @@ class _Reader:
                 n_newest += known.is_newest
             if nugget.importance in ("vital", "okay"):
                 says_vital = nugget.importance == "vital"
-                self.counts["other_importance"] += found[0].is_vital != says_vital
-        self.counts["answers"] += 1
-        self.counts["assignments_not_in_file"] += max(0, self.held.n_newest[query_id] - n_newest)
+                self.into.seen["other_importance"] += found[0].is_vital != says_vital
+        self.into.seen["answers"] += 1
+        self.into.seen["assignments_not_in_file"] += max(0, self.held.n_newest[query_id] - n_newest)
         for item_id, assigned in labels.items():
             grade = LABELS[assigned]
             status, error = ("failed", _FAILED) if grade is None else ("ok", None)
@@ -144,53 +132,30 @@ class _Reader:
         return passage_id, text_sha256
 
 
-def read_assignments(
-    path: Path,
-    shown: str,
-    queries: Collection[str],
-    choices: Choices,
-    into: Rows,
-    progress: Callable[..., Any],
-) -> Found:
-    """Every assignment to the answers of `queries` as a grade of 0 to 2, into `into`.
-
-    What failed in the file is a failed grade. Raises `BadInput` where nobody says who assigned, and
-    `Rejected` naming every line that is about an
-    answer or a nugget that the lake does not have, and when none of its queries is known.
-    """
-    if not (grader := choices.grader):
+def read_assignments(into: FileImport, problems: Problems, progress: Callable[..., Any]) -> None:
+    """Every assignment to the answers of the collection's queries as a grade of 0 to 2; what failed
+    in the file is a failed grade. Raises `BadInput` where nobody says who assigned."""
+    if not (grader := into.choices.grader):
         raise BadInput(
-            f"{shown} does not say who assigned", "Name the grader: --grader NAME, perhaps --model."
+            f"{into.shown} does not say who assigned",
+            "Name the grader: --grader NAME, perhaps --model.",
         )
     imported = imported_grader(
-        model=choices.model or grader,
+        model=into.choices.model or grader,
         prompt="assignments",
         target="assign",
         parser="published",
         settings={"assignments": grader, "items": "nugget"},
         prefix=None,
     ) | {"name": grader, "scale_min": 0, "scale_max": 2}
+    into.graders[imported["grader_id"]] = imported
     reader = _Reader(Held(into.lake, into.collection), imported["grader_id"], into)
-    problems = Problems(shown, HINT)
-    known, unknown = set(queries), dict[str, None]()
-    for number, row in files.json_objects(files.lines_of(path, shown, progress), problems):
+    lines = files.lines_of(into.path, into.shown, progress)
+    for number, row in files.json_objects(lines, problems):
         try:
             query_id = row.get("qid")
-            query_id = checked(
-                TEXT, str(query_id) if isinstance(query_id, int) else query_id, "qid"
-            )
-            if query_id not in known:
-                unknown[query_id] = None
-                continue
-            reader.line(number, row, query_id)
+            query_id = str(query_id) if isinstance(query_id, int) else query_id
+            if into.has_query(checked(TEXT, query_id, "qid")):
+                reader.line(number, row, query_id)
         except Fault as fault:
             problems.add(number, str(fault))
-    problems.raise_if_any()
-    if unknown and not reader.counts["answers"]:
-        raise reject_other_collection(shown, [*unknown])
-    return Found(
-        {imported["grader_id"]: imported},
-        {},
-        counts=dict(reader.counts),
-        unknown_queries=[*unknown],
-    )

@@ -1,5 +1,6 @@
 """What an import of grades did, and what a person should know of the file."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +55,7 @@ class Imported:
     snapshot: int | None = None
     graders: list[dict[str, Any]] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    seen: dict[str, int] = field(default_factory=dict)
+    seen: Counter[str] = field(default_factory=Counter)
     unknown_queries: list[str] = field(default_factory=list)
 
     @property

@@ -1,15 +1,13 @@
 """One paragraph's grades in the workbench's file: its entries in `exam_grades` and `grades`."""
 
 import json
-from collections import Counter
 from typing import Any
 
 from gradelake.grading.exchange.beside_rows import of_entry
-from gradelake.grading.exchange.choices import Choices
+from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.workbench import (
-    GRADES,
+    GRADE_COLUMNS,
     RATING_MAX,
-    Rows,
     imported_grader,
     is_bare_digit,
     published_status,
@@ -27,15 +25,13 @@ from gradelake.grading.prompts.scale import Scale
 
 
 class Entries:
-    """Reads entries into grades; counts what is odd in `counts`."""
+    """Reads entries into grades of a file that is brought in."""
 
-    def __init__(self, choices: Choices, into: Rows):
-        """`choices` say whose ratings count: `published` (the file's own), those that the papers'
-        rule reads in its replies (`paper`), or both."""
-        self.rater, self.prefix = choices.rater, choices.name
-        self.into, self.now = into, into.now
-        self.counts: Counter[str] = Counter()
-        self.graders: dict[str, dict[str, Any]] = {}
+    def __init__(self, into: FileImport):
+        # whose ratings count: `published` (the file's own), those that the papers' rule reads in
+        # its replies (`paper`), or both
+        self.rater, self.prefix = into.choices.rater, into.choices.name
+        self.into, self.now, self.counts, self.graders = into, into.now, into.seen, into.graders
         self.restored: set[str] = set()  # graders that the file describes whole
         self._graded: dict[str, list[int | None]] = {}  # of one entry, by grader
         self._known: dict[str, str] = {}  # what an entry says of its grader -> grader_id
@@ -118,7 +114,7 @@ class Entries:
         key = {"grader_id": grader_id, "query_id": query_id, "passage_id": passage_id}
         for row in entry.gradelake.grades:
             values = {"graded_at": self.now} | row.model_dump(exclude_none=True) | key
-            self.into.put("restored", *map(values.get, GRADES))
+            self.into.put("restored", *map(values.get, GRADE_COLUMNS))
         return True
 
     def _label(self, entry: Entry, raw: dict[str, Any], of: str) -> None:

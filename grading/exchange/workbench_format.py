@@ -22,8 +22,9 @@ from pydantic import (
     model_validator,
 )
 
-from gradelake.grading.exchange.workbench import GRADER_COLUMNS, GRADES, OF_ITEM, STATUSES, TARGETS
+from gradelake.grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, STATUSES, TARGETS
 from gradelake.sql.common import files
+from gradelake.sql.lake.rows import types_of
 
 T = TypeVar("T")
 NO_REASON = "no reason given"
@@ -164,7 +165,9 @@ _TYPES: dict[Any, Any] = {
     pl.Float64: Finite,
     pl.Datetime("us"): Time,
 }
-_GRADE: dict[str, Any] = {column: (_TYPES[GRADES[column]] | None, None) for column in OF_ITEM}
+_GRADE: dict[str, Any] = {
+    column: (_TYPES[kind] | None, None) for column, kind in types_of("grades", *OF_ITEM).items()
+}
 _GRADE |= {"item_id": (str, ...), "status": (Literal[STATUSES], ...)}
 _GRADER: dict[str, Any] = dict.fromkeys(GRADER_COLUMNS, (str, ...)) | {
     **dict.fromkeys(("grader_id", "name", "engine", "parser"), (Text, ...)),

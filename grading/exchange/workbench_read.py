@@ -3,46 +3,28 @@
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from gradelake.grading.exchange.beside_rows import of_paragraph
-from gradelake.grading.exchange.choices import Choices
-from gradelake.grading.exchange.workbench import (
-    RATING_MAX,
-    Found,
-    Rows,
-    reject_other_collection,
-    sha256,
-)
+from gradelake.grading.exchange.file_import import FileImport
+from gradelake.grading.exchange.workbench import RATING_MAX, sha256
 from gradelake.grading.exchange.workbench_entry import Entries
 from gradelake.grading.exchange.workbench_format import PARAGRAPH, TEXT, Fault, checked
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems
 
-HINT = "A line is [query_id, [paragraph, ...]]; fix these lines and import again."
 _SHAPE = "not [query_id, [paragraph, ...]]"
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
 
 
-def read_graded(
-    path: Path,
-    shown: str,
-    queries: dict[str, str],
-    choices: Choices,
-    into: Rows,
-    progress: Callable[..., Any],
-) -> Found:
-    """Everything a graded file holds about `queries` (id -> text); others are counted and left out.
+def read_graded(into: FileImport, problems: Problems, progress: Callable[..., Any]) -> None:
+    """Everything a graded file holds about the collection's queries.
 
     What its judgments and rankings hold beside their rows is brought along where they are chosen.
-    Rows go into `into`, what is there twice, too. Raises `Rejected` naming every
-    malformed line, and when none of the queries is known.
     """
-    reader = _Reader(queries, choices, into)
-    problems = Problems(shown, HINT)
-    lines = files.blocks(path, shown, sys.maxsize, progress)  # a query's line may be long
-    for first, block in lines:
+    reader = _Reader(into)
+    # a query's line may be long
+    for first, block in files.blocks(into.path, into.shown, sys.maxsize, progress):
         for number, line in files.numbered_lines(block, first):
             try:
                 reader.line(files.parse_json(line))
@@ -52,31 +34,18 @@ def read_graded(
                 problems.add(number, f"not JSON: {error.msg} at column {error.colno}")
             except ValueError as error:
                 problems.add(number, f"not JSON: {error}")
-    problems.raise_if_any()
-    if reader.unknown and not reader.n_queries:
-        raise reject_other_collection(shown, reader.unknown)
-    graders = reader.entries.graders
-    return Found(
-        graders,
-        {
-            i: _SCALE_AT_LEAST[grader["target"]]
-            for i, grader in graders.items()
-            if i not in reader.entries.restored
-        },
-        counts=dict(reader.counts),
-        unknown_queries=reader.unknown,
-    )
+    into.scale_at_least = {
+        i: _SCALE_AT_LEAST[grader["target"]]
+        for i, grader in into.graders.items()
+        if i not in reader.entries.restored
+    }
 
 
 class _Reader:
     """Reads lines into rows."""
 
-    def __init__(self, queries: dict[str, str], choices: Choices, into: Rows):
-        self.queries, self.choices, self.into = queries, choices, into
-        self.entries = Entries(choices, into)
-        self.counts = self.entries.counts
-        self.unknown: list[str] = []
-        self.n_queries = 0
+    def __init__(self, into: FileImport):
+        self.into, self.counts, self.entries = into, into.seen, Entries(into)
 
     def line(self, line: Any) -> None:
         """Read one query's line. Raises `Fault` saying what is wrong with it."""
@@ -85,10 +54,8 @@ class _Reader:
                 query_id = self._query_id(given)
             case _:
                 raise Fault(_SHAPE)
-        if query_id not in self.queries:
-            self.unknown.append(query_id)
+        if not self.into.has_query(query_id):
             return
-        self.n_queries += 1
         for number, paragraph in enumerate(paragraphs, start=1):
             try:
                 self._paragraph(query_id, paragraph)
@@ -122,10 +89,10 @@ class _Reader:
             {
                 "paragraphId": passage_id,
                 **dict.fromkeys(("query", "queryId"), query_id),
-                "titleQuery": self.queries[query_id],
+                "titleQuery": self.into.queries[query_id],
             },
-            self.choices.assessor,
-            self.choices.systems,
+            self.into.choices.assessor,
+            self.into.choices.systems,
         )
         if beside:
             content = json.dumps(beside, ensure_ascii=False)
