@@ -22,8 +22,7 @@ from gradelake.grading.distil.distil_store import (
     store,
 )
 from gradelake.grading.distil.rubric_file import check_rubric_name
-from gradelake.grading.generate.generation_worker import QueryBatch
-from gradelake.grading.generate.writers import Writers, WritingRun, writers
+from gradelake.grading.generate.writers import QueryBatch, Writers, WritingRun, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
@@ -44,7 +43,6 @@ class Plan:
     sample: Sample
 
     def as_object(self) -> dict[str, Any]:
-        """The plan for programs."""
         request, sample = self.request, self.sample
         return {
             "collection": request.collection,
@@ -81,7 +79,6 @@ class Outcome(WritingRun, Plan):
         return 3 if self.failed else 0
 
     def as_object(self) -> dict[str, Any]:
-        """The run for programs."""
         return super().as_object() | {
             "rubric_id": self.rubric_id,
             "is_new": self.is_new,

@@ -5,7 +5,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.judged_pairs import Pair
@@ -14,9 +16,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.connection import grading_folder
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.opening import Lake
 
 Explanation = Mapping[str, str]
 
@@ -75,29 +75,25 @@ class ExplanationCache:
     def keep(self, explained: list[tuple[str, Explanation]]) -> None:
         """Keep explanations with the prompts they answer."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        lines = [
-            json.dumps({"prompt": _sha256(text), "explanation": explanation})
-            for text, explanation in explained
-        ]
         with self.file.open("a", encoding="utf-8") as stream:
-            stream.write("".join(f"\n{line}\n" for line in lines))
+            stream.write(_lines({_sha256(text): each for text, each in explained}))
 
     def clear(self) -> None:
         """The rubric is in the lake, and its explanations with it; those of other runs stay."""
-        left = {
-            prompt: explanation
-            for prompt, explanation in self.known.items()
-            if prompt not in self.used
-        }
+        left = {prompt: each for prompt, each in self.known.items() if prompt not in self.used}
         if not left:
             self.file.unlink(missing_ok=True)
             return
-        lines = [
-            json.dumps({"prompt": key, "explanation": explanation})
-            for key, explanation in left.items()
-        ]
         with whole_file(self.file) as stream:
-            stream.write("".join(f"{line}\n" for line in lines).encode())
+            stream.write(_lines(left).encode())
+
+
+def _lines(explanations: Mapping[str, Explanation]) -> str:
+    """A line each; the one before it may be a killed process's, without its end."""
+    return "".join(
+        f"\n{json.dumps({'prompt': prompt, 'explanation': each})}\n"
+        for prompt, each in explanations.items()
+    )
 
 
 def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
@@ -119,18 +115,12 @@ def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
 
 
 def store(
-    lake: "Lake",
-    request: DistilRequest,
-    made: Distilled,
-    arguments: list[str],
-    extra: dict[str, Any],
+    lake: Lake, request: DistilRequest, made: Distilled, arguments: list[str], extra: dict[str, Any]
 ) -> tuple[str, bool]:
     """Commit a rubric with its iterations, its pairs and its maker, in one transaction.
 
     Returns its id, and whether it is new: the very same one is not stored twice.
     """
-    import polars as pl
-
     rubric_id, grader = rubric_id_of(request, made), request.grader
     with lake.transaction("distil", f"{request.collection} {request.name}") as commit:
         if lake.value("select 1 from lake.raw.label_rubrics where rubric_id = ?", rubric_id):

@@ -3,8 +3,8 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import polars as pl
 from pydantic import ValidationError
 
 from gradelake.grading.graders.label_rubrics import LabelRubric, find_label_rubric
@@ -17,9 +17,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import reject
 from gradelake.sql.common.project import check_name
 from gradelake.sql.common.whole_file import whole_file
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.opening import Lake
 
 PERSON = "person"  # the engine of texts that a person wrote
 _HINT = "Edit a file that `gradelake distil --export NAME FILE` wrote, its texts only."
@@ -70,7 +68,7 @@ def write_rubric(rubric: LabelRubric, path: Path) -> None:
         stream.write(f"{head}{shown}".encode())
 
 
-def read_rubric_file(lake: "Lake", path: Path) -> tuple[LabelRubric, dict[int, str]]:
+def read_rubric_file(lake: Lake, path: Path) -> tuple[LabelRubric, dict[int, str]]:
     """The version that a file was edited from, and its texts by label, with single spaces.
 
     Raises `Rejected` with all that is wrong in it, by line.
@@ -101,15 +99,13 @@ def read_rubric_file(lake: "Lake", path: Path) -> tuple[LabelRubric, dict[int, s
 
 
 def store_edited(
-    lake: "Lake", name: str, base: LabelRubric, texts: dict[int, str], arguments: list[str]
+    lake: Lake, name: str, base: LabelRubric, texts: dict[int, str], arguments: list[str]
 ) -> tuple[str, bool]:
     """Commit texts that a person edited as a version of a name: one more iteration after those of
     its base, with the base's pairs, which its judges are never measured on.
 
     Returns its id, and whether it is new: the very same one is not stored twice.
     """
-    import polars as pl
-
     content = json.dumps([PERSON, name, base.rubric_id, texts], sort_keys=True)
     rubric_id = hashlib.sha256(content.encode()).hexdigest()[:16]
     if name == base.name and texts == base.texts:

@@ -6,14 +6,12 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradelake.grading.engines import MOST_MASS, Response
 from gradelake.grading.engines._client import Misshapen
+from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.written_reply import name_of, object_schema, schema_of
-
-if TYPE_CHECKING:
-    from gradelake.grading.graders.grader import Grader
 
 _TOP_LOGPROBS = 20  # as many as servers give
 _JSON_TOKENS = 16  # enough for {"grade": "..."}, without the word
@@ -46,7 +44,7 @@ class ReplyForm:
     as_json: bool = False
 
 
-def chat_options(grader: "Grader") -> tuple[dict[str, Any], ReplyForm]:
+def chat_options(grader: Grader) -> tuple[dict[str, Any], ReplyForm]:
     """What goes with every prompt of a grader, and how to read the replies."""
     settings = grader.settings
     on_scale = grader.prompt.output == "scale"

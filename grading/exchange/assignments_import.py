@@ -153,9 +153,9 @@ def read_assignments(into: FileImport, problems: Problems, progress: Callable[..
     lines = files.lines_of(into.path, into.shown, progress)
     for number, row in files.json_objects(lines, problems):
         try:
-            query_id = row.get("qid")
-            query_id = str(query_id) if isinstance(query_id, int) else query_id
-            if into.has_query(checked(TEXT, query_id, "qid")):
+            given = row.get("qid")
+            query_id = checked(TEXT, str(given) if isinstance(given, int) else given, "qid")
+            if into.has_query(query_id):
                 reader.line(number, row, query_id)
         except Fault as fault:
             problems.add(number, str(fault))

@@ -64,7 +64,6 @@ class Imported:
         return 3 if self.unknown_queries else 0
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {
             "collection": self.collection,
             "file": self.file,

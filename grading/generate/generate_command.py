@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradelake.grading.command_text import warn_first
-from gradelake.grading.commands import chosen_queries
+from gradelake.grading.commands import chosen_queries, warn_first
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.generation_bank import Bank, GenerationRequest, ids_of
-from gradelake.grading.generate.generation_worker import QueryBatch
-from gradelake.grading.generate.writers import WritingRun, writers
+from gradelake.grading.generate.writers import QueryBatch, WritingRun, writers
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
@@ -41,7 +40,6 @@ class Plan:
     noun: str
 
     def as_object(self) -> dict[str, Any]:
-        """The plan for programs."""
         left = self.asked_for - self.had_items
         return self.about() | {"left": left, "planned": self.planned}
 
@@ -79,7 +77,6 @@ class Outcome(WritingRun, Plan):
         return 3 if self.failed else 0
 
     def as_object(self) -> dict[str, Any]:
-        """The run for programs."""
         return self.about() | {
             "had_items": self.had_items,
             "planned": self.planned,

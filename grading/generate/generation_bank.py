@@ -4,9 +4,12 @@ import hashlib
 import json
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import polars as pl
 
 from gradelake.grading.generate.asking import Generated
+from gradelake.grading.generate.nuggets import Nuggets
 from gradelake.grading.generate.passages import relevant
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.planner import check_queries
@@ -16,11 +19,6 @@ from gradelake.sql.common.project import check_name
 from gradelake.sql.common.rubric_items import item_id_of
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from gradelake.grading.generate.nuggets import Nuggets
 
 _FACET = ", facet "
 
@@ -217,20 +215,14 @@ class Bank:
 
     def _record(self, commit: Transaction, one: Generated) -> None:
         content = json.dumps(one.items.texts, ensure_ascii=False)
+        about = "/".join(filter(None, ids_of(one.query_id)))
         commit.record(
-            "/".join(
-                [
-                    f"{self._target}{self.request.grader.grader_id}",
-                    *filter(None, ids_of(one.query_id)),
-                ]
-            ),
+            f"{self._target}{self.request.grader.grader_id}/{about}",
             hashlib.sha256(content.encode()).hexdigest(),
             len(one.items.texts),
         )
 
-    def _rows(self, found: list[Generated]) -> "pl.DataFrame":
-        import polars as pl
-
+    def _rows(self, found: list[Generated]) -> pl.DataFrame:
         rows = [
             (*ids, item_id_of(*ids, text), text, weight)
             for one in found
@@ -251,10 +243,8 @@ class Bank:
             created_at=pl.lit(utc_now()),
         )
 
-    def _provenance(self, found: list[Generated]) -> "pl.DataFrame":
+    def _provenance(self, found: list[Generated]) -> pl.DataFrame:
         """What each query's nuggets were made out of; an export of the bank gives it back."""
-        import polars as pl
-
         kind = self.request.grader.prompt.items
         rows = []
         for one in found:

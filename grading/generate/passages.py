@@ -1,15 +1,12 @@
 """Which passages nuggets are made out of: those that people, or a label set, find relevant."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _LABELS = """
     select query_id, passage_id, label from lake.marts.relevance_labels
@@ -82,7 +79,7 @@ class Relevant:
             by_query[query_id].append(passage_id)
         return dict(by_query)
 
-    def texts(self, lake: Lake, passage_ids: "Iterable[str]") -> dict[str, str]:
+    def texts(self, lake: Lake, passage_ids: Iterable[str]) -> dict[str, str]:
         """passage -> its text."""
         return dict(
             lake.rows(

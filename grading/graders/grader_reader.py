@@ -10,7 +10,7 @@ from pydantic import Field, create_model
 from gradelake.grading.engines import Engine
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.graders.label_rubrics import LabelRubric
+from gradelake.grading.graders.label_rubrics import LabelRubric, rubrics_text
 from gradelake.grading.graders.model_revision import folder_hash, model_revision
 from gradelake.grading.graders.trials import check_trials, later_trial
 from gradelake.grading.prompts.examples import read_examples
@@ -291,7 +291,7 @@ def _with_rubric(prompt: Prompt, rubric: LabelRubric, where: str) -> Prompt:
             f"Give the prompt the scale {min(rubric.texts)}-{max(rubric.texts)}.",
         )
     scale = Scale({str(label): label for label in sorted(rubric.texts)})
-    return replace(prompt, scale=scale, label_rubrics=rubric.as_text())
+    return replace(prompt, scale=scale, label_rubrics=rubrics_text(rubric.texts))
 
 
 def _with_constraint(prompt: Prompt, constrained: bool, engine: type[Engine], where: str) -> Prompt:

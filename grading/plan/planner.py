@@ -3,9 +3,10 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
+import polars as pl
 
 from gradelake.grading.graders.configured import require_judge
 from gradelake.grading.plan import prices
@@ -15,9 +16,6 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.connection import execute, little_memory
 from gradelake.sql.lake.opening import Lake
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PLAN = Path(__file__).with_name("plan.sql")
 # dbt's views that say what is wanted; they are always as new as the raw tables
@@ -183,9 +181,7 @@ class Plan:
             """
         )
 
-    def _chunk(self, rows: "pl.DataFrame") -> Chunk:
-        import polars as pl
-
+    def _chunk(self, rows: pl.DataFrame) -> Chunk:
         key = ("query_id", "passage_id", "passage_sha256", "query_sha256", "item_id", "gold_sha256")
         content = hashlib.sha256(
             f"{self.request.grader.grader_id}\n{self.request.collection}\n".encode()

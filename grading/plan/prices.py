@@ -49,7 +49,6 @@ class Cost:
         return f"{amount(self.low)} to {amount(self.high)} {self.currency}"
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return vars(self)
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
+
+import polars as pl
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.prices import Cost
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,8 @@ class Chunk:
     """
 
     id: str
-    pairs: "pl.DataFrame"
-    asks: "pl.DataFrame"
+    pairs: pl.DataFrame
+    asks: pl.DataFrame
 
     def __len__(self) -> int:
         return self.pairs.height
@@ -64,8 +63,6 @@ class Chunk:
 
     def part(self, numbers: Sequence[int], mark: str) -> "Chunk":
         """Those prompts with their pairs, in this order; the id gets a mark behind it."""
-        import polars as pl
-
         kept = pl.DataFrame(
             {"prompt_no": numbers, "new_no": range(len(numbers))},
             schema=dict.fromkeys(("prompt_no", "new_no"), pl.UInt32),
@@ -107,7 +104,6 @@ class Totals:
         return self.asked / self.pairs_per_second if self.pairs_per_second else None
 
     def as_object(self, grader: Grader) -> dict[str, Any]:
-        """A grader's plan for programs."""
         return {
             "grader": grader.name,
             "grader_id": grader.grader_id,

@@ -1,13 +1,10 @@
 """Samples of an assessor's judged pairs: as many of each label, the same ones for a seed."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.opening import Lake
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Sample:
         return tuple(pair for pair in self.pairs if pair.label == label)
 
 
-def check_assessor(lake: "Lake", collection: str, assessor: str) -> None:
+def check_assessor(lake: Lake, collection: str, assessor: str) -> None:
     """Raise `BadInput` for a collection, or an assessor of it, that the lake does not have."""
     lake.require_collection(collection)
     assessors = lake.column(
@@ -56,7 +53,7 @@ def check_assessor(lake: "Lake", collection: str, assessor: str) -> None:
 
 
 def sample_pairs(
-    lake: "Lake",
+    lake: Lake,
     collection: str,
     assessor: str,
     *,

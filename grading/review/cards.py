@@ -116,33 +116,18 @@ _CARDS = """
     {chosen},
 
     reviews as (
-        select
-            collection,
-            grader_id,
-            query_id,
-            passage_id,
-            item_id,
-            grade,
-            is_agreed,
-            reviewed_grade,
-            note,
-            blind_grade,
-            seconds,
-            settles,
-            reviewed_at
+        select *
         from lake.intermediate.int_grade_reviews
         where
             assessor = $assessor
             and ($settles is null or settles = $settles)
-        union all
+        union all by name
         select
             judgments.collection,
             '' as grader_id,
             judgments.query_id,
             judgments.passage_id,
             '' as item_id,
-            null as grade,
-            null as is_agreed,
             judgments.relevance as reviewed_grade,
             reviews.note,
             reviews.blind_grade,
@@ -425,15 +410,3 @@ def passage_texts(lake: Lake, collection: str, cards: Sequence[Card]) -> dict[st
         sorted({card.passage_id for card in cards}),
     )
     return {passage_id: (text, sha256) for passage_id, text, sha256 in rows}
-
-
-def passage_text(lake: Lake, collection: str, card: Card) -> str | None:
-    """The text that was graded; None when it is no longer in the lake."""
-    return lake.value(
-        "select text from lake.raw.passages where collection = ? and passage_id = ? "
-        "and (? is null or text_sha256 = ?)",
-        collection,
-        card.passage_id,
-        card.passage_sha256,
-        card.passage_sha256,
-    )

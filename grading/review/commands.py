@@ -11,9 +11,37 @@ from gradelake.sql.lake.opening import Lake
 
 
 def _print(made):
-    from gradelake.grading.review.summary import print_summary
+    skipped = f", {made['skipped_now']:,} skipped" if made["skipped_now"] else ""
+    agreed, disagreed = made["agreed_now"], made["disagreed_now"]
+    console.say(
+        f"reviewed {agreed + disagreed:,} now: {agreed:,} agreed with, {disagreed:,} not{skipped}; "
+        f"{made['not_reviewed']:,} left"
+    )
+    now, blind = made["agreement"], made["agreement_blind"]
+    if now is None:
+        return
+    console.say(
+        f"{made['assessor']} on {made['grader']}, {made['collection']}: "
+        f"{now['n_reviewed']:,} reviewed, {now['n_agreed']:,} agreed with "
+        f"({now['share_agreed']:.0%})"
+    )
+    if blind:
+        _print_agreement(made["tau"], blind, ", before the grader's was shown")
+    _print_agreement(made["tau"], now, ", after the grader's was shown" if blind else "")
 
-    print_summary(made)
+
+def _print_agreement(tau, found, when):
+    shown = [
+        f"{name} {found[name]:.3f}"
+        for name in ("kappa", "precision", "recall")
+        if found[name] is not None
+    ]
+    if found["kappa"] is None:
+        shown.insert(0, "kappa undefined (one of two answers only)")
+    console.say(
+        f"answered from grade {tau} on, over {found['n_graded']:,} with a grade of both"
+        f"{when}: {', '.join(shown)}"
+    )
 
 
 @click.command(short_help="Look at grades one at a time, and say whether they are right.")
@@ -58,7 +86,6 @@ def review(context, collection, queue, shows_grade, **choice):
     from gradelake.grading.review.keys import Lines, Terminal
     from gradelake.grading.review.screen import Screen
     from gradelake.grading.review.session import Session
-    from gradelake.grading.review.summary import summarize
     from gradelake.grading.review.verdicts import Verdicts
 
     if choice["blind"] and choice["again"]:
@@ -80,4 +107,4 @@ def review(context, collection, queue, shows_grade, **choice):
             session.run()
         finally:
             verdicts.close(sys.argv[1:], len(session.reviews) - session.count(None))
-        return summarize(session)
+        return session.summary()

@@ -12,6 +12,13 @@ from gradelake.sql.lake.opening import Lake
 if TYPE_CHECKING:
     from gradelake.grading.review.cards import Assignment, Deck
 
+tau_option = click.option(
+    "--tau",
+    type=click.IntRange(min=1),
+    metavar="T",
+    help="The grade from which an item counts as answered. Default: 4, or the top of a shorter "
+    "scale.",
+)
 # what `deal_for` takes
 which_grades = with_options(
     click.option("--grader", "grader_name", metavar="NAME", help="Whose grades."),
@@ -34,13 +41,7 @@ which_grades = with_options(
         show_default=True,
         help="Another seed, another order and sample.",
     ),
-    click.option(
-        "--tau",
-        type=click.IntRange(min=1),
-        metavar="T",
-        help="The grade from which an item "
-        "counts as answered. Default: 4, or the top of a shorter scale.",
-    ),
+    tau_option,
     click.option("--only-answered", is_flag=True, help="Only grades of tau or more."),
 )
 

@@ -1,21 +1,16 @@
 """What an engine is asked about a chunk, how often, and what is read in its replies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from gradelake.grading.engines import MOST_MASS, EngineUnusable, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.reply import Reading, failed
-from gradelake.grading.run.windows import ask_windows, tokens_of
-
-if TYPE_CHECKING:
-    from gradelake.grading.prompts.prompt import Rendered
-
-    Score = Callable[[Sequence["Rendered"]], list[Response]]
+from gradelake.grading.run.windows import Score, ask_windows, tokens_of
 
 
 class EngineBroken(Exception):
@@ -25,7 +20,7 @@ class EngineBroken(Exception):
 TRIES = 3  # of a pair, before it is recorded as failed
 
 
-def ask(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Response]]:
+def ask(grader: Grader, score: Score, chunk: Chunk) -> list[tuple[Reading, Response]]:
     """Reading and response of every prompt of the chunk, in order; `score` is not called for those
     whose reply is known."""
     if grader.prompt.target == "verify":
@@ -46,7 +41,7 @@ def ask(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Res
     ]
 
 
-def _verify(grader: Grader, score: "Score", chunk: Chunk) -> list[tuple[Reading, Response]]:
+def _verify(grader: Grader, score: Score, chunk: Chunk) -> list[tuple[Reading, Response]]:
     """An answer is right when it equals any of the gold answers: one prompt for each.
 
     Where nothing was answered there is nothing to ask: that is the lowest grade (EXAM++ 4.2.1).
@@ -89,7 +84,7 @@ def read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
     return PARSERS[grader.parser].read(response.text, grader.prompt.grade_scale, gold)
 
 
-def score_with_retries(score: "Score", prompts: Sequence["Rendered"]) -> list[Response]:
+def score_with_retries(score: Score, prompts: Sequence[Rendered]) -> list[Response]:
     """Responses to all prompts; those with an error are asked three times in all.
 
     When an engine raises, the prompts are asked one by one from then on, so that the one at fault

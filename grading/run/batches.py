@@ -54,6 +54,7 @@ class _Part:
     reserved: float = 0.0
 
 
+@dataclass
 class BatchRun:
     """Its steps. Hold the grader's lock; a kill between any two of them loses and repeats nothing.
 
@@ -65,25 +66,17 @@ class BatchRun:
     An intent without step 3 is looked for at the provider: it is there, or its pairs are missing.
     """
 
-    def __init__(
-        self,
-        committer: Committer,
-        price: Price | None,
-        max_cost: float | None,
-        tell: Callable[[str], None],
-        is_over: Callable[[], bool],
-    ):
-        """`is_over`: nothing new is begun any more."""
-        self.committer = committer
-        self.lake = committer.lake
-        self.grader = committer.grader
-        self.price = price
-        self.max_cost = max_cost
-        self.tell = tell
-        self.is_over = is_over
-        self.done = Batched(dict.fromkeys(committer.counts, 0))
-        self.submissions = Submissions(committer.lake, committer.grader, committer.collection)
-        self.engine = cast(Any, engine_finder.started(committer.grader))  # one that takes batches
+    committer: Committer
+    price: Price | None
+    max_cost: float | None
+    tell: Callable[[str], None]
+    is_over: Callable[[], bool]  # nothing new is begun any more
+
+    def __post_init__(self) -> None:
+        self.lake, self.grader = self.committer.lake, self.committer.grader
+        self.done = Batched(dict.fromkeys(self.committer.counts, 0))
+        self.submissions = Submissions(self.lake, self.grader, self.committer.collection)
+        self.engine = cast(Any, engine_finder.started(self.grader))  # one that takes batches
         self.api = self.engine.batches()
         self._line = console.now_and_then(
             lambda n, done, prompts: (
@@ -233,7 +226,7 @@ class BatchRun:
                     waiting += reversed(piece.halves())
                 else:
                     raise EngineUnusable("one prompt is larger than a batch may be")
-        self.done.out_of_money = bool(spending and spending.is_short)
+        self.done.out_of_money = bool(spending and spending.waiting)
         if part.lines:
             yield part
 

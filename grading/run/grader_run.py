@@ -224,7 +224,8 @@ def _in_batches(request: Request, batches: BatchRun, retry_failed: bool, wait: b
         while wait and done.under_way and not batches.is_over():
             batches.pause()
             if batches.settle(give_up=False):
-                _submit(committer, batches, Plan(lake, _within_limit(request, done)), run)
+                limit = request.limit and max(0, request.limit - done.submitted)
+                _submit(committer, batches, Plan(lake, replace(request, limit=limit)), run)
     finally:
         committer.finish("done")
     run.counts = {name: n + done.counts[name] for name, n in committer.counts.items()}
@@ -232,13 +233,6 @@ def _in_batches(request: Request, batches: BatchRun, retry_failed: bool, wait: b
     run.notes = [*committer.notes, *done.notes]
     run.seconds, run.commit_seconds = committer.seconds, committer.commit_seconds
     return run
-
-
-def _within_limit(request: Request, done: Batched) -> Request:
-    """What may still be submitted of a request."""
-    if request.limit is None:
-        return request
-    return replace(request, limit=max(0, request.limit - done.submitted))
 
 
 def _submit(committer: Committer, batches: BatchRun, plan: Plan, run: Run) -> None:

@@ -1,15 +1,11 @@
 """How a run is going: a bar on a terminal, a line now and then elsewhere."""
 
-from typing import TYPE_CHECKING
-
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from gradelake.grading.run.grader_run import Run
+from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
-
-if TYPE_CHECKING:
-    from gradelake.grading.run.grader_run import Run
-    from gradelake.grading.run.staging import Committer
 
 
 class Progress:
@@ -37,7 +33,7 @@ class Progress:
         if self.bar and self.task is not None:
             self.bar.stop()
 
-    def __call__(self, run: "Run", committer: "Committer") -> None:
+    def __call__(self, run: Run, committer: Committer) -> None:
         if self.bar:
             if self.task is None:
                 self.bar.start()
@@ -48,12 +44,14 @@ class Progress:
             self.line(run, committer.seconds)
 
 
-def _line(run: "Run", seconds: float) -> str:
-    left = _time_left(run, seconds)
-    return f"{run.counts['pairs']:,} of {run.planned:,} pairs, {rates(run, seconds)}{left}"
+def _line(run: Run, seconds: float) -> str:
+    done, left = run.counts["pairs"], ""
+    if done:
+        left = f", {console.duration((run.planned - done) * seconds / done)} left"
+    return f"{done:,} of {run.planned:,} pairs, {rates(run, seconds)}{left}"
 
 
-def rates(run: "Run", seconds: float) -> str:
+def rates(run: Run, seconds: float) -> str:
     """Pairs and tokens per second, and what was skipped or failed."""
     counts = run.counts
     parts = [f"{counts['pairs'] / seconds:,.0f} pairs/s"]
@@ -67,10 +65,3 @@ def rates(run: "Run", seconds: float) -> str:
     if counts["failed"]:
         parts.append(f"{counts['failed']:,} failed")
     return ", ".join(parts)
-
-
-def _time_left(run: "Run", seconds: float) -> str:
-    done = run.counts["pairs"]
-    if not done:
-        return ""
-    return f", {console.duration((run.planned - done) * seconds / done)} left"

@@ -9,9 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.run.staged_files import Graded, shared_mark, write_staged
 from gradelake.grading.run.windows import TOKENS
-from gradelake.grading.run.worker import Worker
+from gradelake.grading.run.worker import Graded, Worker, shared_mark, write_staged
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grading_folder

@@ -3,24 +3,21 @@ label is whose."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradelake.grading.engines import Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.label_list import as_list, read_labels
 from gradelake.grading.prompts.parsers import final_output
+from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.reply import Reading, failed
 
-if TYPE_CHECKING:
-    from gradelake.grading.prompts.prompt import Rendered
-
-    Score = Callable[[Sequence["Rendered"]], list[Response]]
-
+Score = Callable[[Sequence[Rendered]], list[Response]]
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens")
 
 
 def ask_windows(
-    grader: Grader, score: "Score", prompts: list[dict[str, str]]
+    grader: Grader, score: Score, prompts: list[dict[str, str]]
 ) -> list[tuple[Reading, Response]]:
     """Reading and response of every prompt, in order; each is of one item.
 
@@ -65,7 +62,7 @@ def _about(values: dict[str, str]) -> tuple[str, str]:
     return values["query"], values["passage"]
 
 
-def _rendered(grader: Grader, window: list[dict[str, str]]) -> "Rendered":
+def _rendered(grader: Grader, window: list[dict[str, str]]) -> Rendered:
     """The prompt of a window; of one item the values have its text as others do."""
     values = dict(window[0])
     if len(window) > 1:

@@ -1,7 +1,10 @@
-"""One process that holds one engine: chunks go in, files of grades come out."""
+"""One process that holds one engine: chunks go in, files of grades come out, into the staging
+folder of the run."""
 
+import io
+import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -12,9 +15,21 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
 from gradelake.grading.run.attempts import ask, expectation
-from gradelake.grading.run.staged_files import Graded, is_shared, to_parquet, write_staged
 from gradelake.grading.run.windows import TOKENS
 from gradelake.sql.common.clock import utc_now
+
+
+@dataclass
+class Graded:
+    """A chunk's account. `file` is where its rows are; `content` has them instead, where the
+    worker's machine does not share the run's staging folder: they come back through Ray."""
+
+    chunk_id: str
+    file: str | None = None
+    content: bytes | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0  # in the engine
+    notes: list[str] = field(default_factory=list)  # of the engine, for people
 
 
 @dataclass(frozen=True)
@@ -123,3 +138,33 @@ _OF_A_PROMPT = {
     "completion_tokens": pl.Int64,
     "cut_characters": pl.Int64,
 }
+
+
+def shared_mark(staging: Path, run_id: str) -> Path:
+    """The file by which a worker knows the run's own staging folder. On another machine a folder
+    of the same name may be there, and the driver would never find the answers there."""
+    return staging / f".{run_id}.run"
+
+
+def is_shared(staging: Path, run_id: str) -> bool:
+    """Whether this is the run's own staging folder, and can be written."""
+    return os.path.exists(shared_mark(staging, run_id)) and os.access(staging, os.W_OK)
+
+
+def to_parquet(rows: pl.DataFrame) -> bytes:
+    """Rows as the bytes of a Parquet file."""
+    buffer = io.BytesIO()
+    rows.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def write_staged(staging: Path, chunk_id: str, content: bytes) -> str:
+    """Write a chunk's file under its id; it appears whole or not at all. Returns its path."""
+    path = staging / f"{chunk_id}.parquet"
+    unfinished = staging / f".{chunk_id}.{os.getpid()}"
+    with unfinished.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    unfinished.replace(path)
+    return str(path)

@@ -2,11 +2,12 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
+
+import polars as pl
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
@@ -14,6 +15,7 @@ from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.plan.prices import price_of, required_price
 from gradelake.grading.plan.request import Chunk, Totals
 from gradelake.grading.run.grader_run import Run, work
+from gradelake.grading.run.progress import Progress
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.sentinel.sentinel import (
     KINDS,
@@ -105,8 +107,6 @@ class RoundPlan:
 
     def chunks(self) -> Iterator[Chunk]:
         """In order, a whole chunk at a time."""
-        import polars as pl
-
         for rows in self.rows.iter_slices(self.grader.chunk_pairs):
             pairs = rows.select(
                 *("sentinel", "round", "query_id", "passage_id", "item_id"),
@@ -139,21 +139,13 @@ class Watch:
         return 1 if self.failed else 3 if any(each["failed"] for each in self.rounds) else 0
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         counts = {
             what: sum(each[what] for each in self.rounds) for what in ("pairs", "failed", "left")
         }
         return counts | {"rounds": self.rounds, "failed_graders": self.failed}
 
 
-def watch(
-    project: Project,
-    names: Sequence[str],
-    tell: Callable[[str], None],
-    progress: Callable[[], AbstractContextManager[Callable[[Run, Committer], None]]],
-    now: bool,
-    limits: Limits,
-) -> Watch:
+def watch(project: Project, names: Sequence[str], now: bool, limits: Limits) -> Watch:
     """Grade the rounds of sentinels (none named: all) that are due, or `now` is true.
 
     The limits are of all rounds together. A grader that fails is told, and the others go on.
@@ -171,17 +163,14 @@ def watch(
         if done.stopped:
             break
         about = {"sentinel": name, "collection": sentinel.collection}
-        for grader in prepare(project, name, sentinel, tell):
+        for grader in prepare(project, name, sentinel):
             left = limits.less(
                 sum(each["pairs"] for each in done.rounds),
                 time.monotonic() - started,
                 sum(each["cost"] or 0.0 for each in done.rounds),
             )
             try:
-                with progress() as on_progress:
-                    found = grade_round(
-                        project, name, sentinel, grader, tell, on_progress, now, left
-                    )
+                found = grade_round(project, name, sentinel, grader, now, left)
             except GradelakeError as error:
                 console.warn(f"error: {grader.name}: {error}")
                 done.failed.append(about | {"grader": grader.name, "reason": str(error)})
@@ -192,20 +181,19 @@ def watch(
     return done
 
 
-def prepare(
-    project: Project, name: str, sentinel: Sentinel, tell: Callable[[str], None]
-) -> list[Grader]:
+def prepare(project: Project, name: str, sentinel: Sentinel) -> list[Grader]:
     """The sentinel's graders; its pairs are drawn if they were not. Raises `BadInput` for what
     cannot be watched, and as `draw`."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, tell)
+        ensure_views(project, lake, console.tell)
         graders = [watched(project, lake, name, grader) for grader in sentinel.graders]
         is_new = not n_drawn(lake, sentinel.collection, name)[0]
         n_pairs = draw(lake, name, sentinel, graders)
         if is_new:
-            tell(f"drew {counted(n_pairs, 'pairs')} that people judged; they never change")
+            console.tell(f"drew {counted(n_pairs, 'pairs')} that people judged; they never change")
         elif n_pairs != sentinel.pairs:
-            tell(f"note: it has {counted(n_pairs, 'pairs')}, as it was drawn, not {sentinel.pairs}")
+            has = counted(n_pairs, "pairs")
+            console.tell(f"note: it has {has}, as it was drawn, not {sentinel.pairs}")
     return graders
 
 
@@ -214,8 +202,6 @@ def grade_round(
     name: str,
     sentinel: Sentinel,
     grader: Grader,
-    tell: Callable[[str], None],
-    on_progress: Callable[[Run, Committer], None] = lambda run, committer: None,
     now: bool = False,
     limits: Limits = Limits(),
 ) -> dict[str, Any]:
@@ -225,10 +211,15 @@ def grade_round(
     """
     collection = sentinel.collection
     purpose = f"gradelake sentinel {name}"
-    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
+    with (
+        Lake.writer(project) as lake,
+        grader_lock(project, grader.grader_id, purpose),
+        Progress() as on_progress,
+    ):
         committer = RoundCommitter(lake, grader, collection)
         if recovered := committer.recover():
-            tell(f"committed {counted(recovered, 'pairs')} that an interrupted round had graded")
+            pairs = counted(recovered, "pairs")
+            console.tell(f"committed {pairs} that an interrupted round had graded")
         this = _round(lake, name, sentinel, grader, now)
         plan = RoundPlan(lake, grader, collection, name, this, limits.requests)
         is_paid = engine_finder.engine_of(grader).needs_model
@@ -238,7 +229,7 @@ def grade_round(
         run.planned = plan.rows.height
         if run.planned:
             deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-            work(project, plan, committer, run, tell, on_progress, deadline, max_cost)
+            work(project, plan, committer, run, console.tell, on_progress, deadline, max_cost)
         run.notes = list(committer.notes)
     return {
         "grader": grader.name,

@@ -98,16 +98,7 @@ def import_reviews(project, collection, file):
     Examples:
       gradelake import reviews dl19 dl19-flan-ann.json
     """
-    from gradelake.grading.plan.planner import ensure_views
-    from gradelake.grading.review.cards import VIEWS
     from gradelake.grading.review.form.form_import import import_reviews as run_import
 
-    project = project()
-    with console.working(f"reading {file}"), Lake.writer(project) as lake:
-        return run_import(
-            lake,
-            collection,
-            file,
-            sys.argv[1:],
-            lambda: ensure_views(project, lake, console.tell, VIEWS),
-        )
+    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
+        return run_import(lake, collection, file, sys.argv[1:])

@@ -80,16 +80,11 @@ def _page(about: dict[str, Any], cards: list[dict[str, Any]], passages: dict[str
         assessor=about["assessor"],
         style=_part("card.css") + _part("form.css"),
         script=_part("card.js") + _part("form.js"),
-        data={
-            name: _as_data(value)
+        data={  # in ASCII that can end no element and begin none
+            name: json.dumps(value).replace("<", "\\u003c")
             for name, value in (("about", about), ("cards", cards), ("passages", passages))
         },
     )
-
-
-def _as_data(value: Any) -> str:
-    """JSON in ASCII that can end no element and begin none."""
-    return json.dumps(value).replace("<", "\\u003c")
 
 
 def _part(name: str) -> str:
