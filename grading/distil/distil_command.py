@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
     from gradelake.grading.distil.distil import Outcome, Plan
-    from gradelake.grading.distil.distil_store import DistilRequest
 
 
 @dataclass
@@ -118,7 +116,6 @@ def _warn_short(plan: "Plan") -> None:
 
 
 def _show_outcome(outcome: "Outcome") -> None:
-    """What a run did, and what comes next; the oddities on standard error."""
     name = outcome.request.name
     _warn_short(outcome)
     if outcome.rubric_id is None:
@@ -277,19 +274,4 @@ def distil(
     if dry_run:
         with Lake.writer(project) as lake:
             return distilling.Plan(request, distilling.draw(lake, request))
-    return distilling.distil(
-        project,
-        request,
-        sys.argv[1:],
-        console.warn,
-        console.now_and_then(partial(_progress, request)),
-    )
-
-
-def _progress(request: "DistilRequest", outcome: "Outcome") -> str:
-    n = outcome.explained + outcome.kept
-    failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-    return (
-        f"{n:,} of {len(outcome.sample.pairs):,} pairs explained{failed}; "
-        f"{outcome.iterations} of {request.iterations} iterations"
-    )
+    return distilling.distil(project, request, sys.argv[1:])

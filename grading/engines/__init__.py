@@ -110,18 +110,17 @@ class Engine:
         return int(grader.decoding["max_tokens"])
 
     def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
-        """Answer in another way from here on: how a reply that cannot be read is asked for again.
-
-        What an engine derives from the grader's decoding it has to derive again.
-        """
+        """Answer in another way from here on, as a reply that cannot be read is asked for again."""
         self.grader = replace(self.grader, decoding=decoding)
+        self.derive()
 
     def set_prompt(self, prompt: Prompt) -> None:
-        """Answer another prompt from here on; both ask for texts.
-
-        What an engine derives from the grader's prompt it has to derive again.
-        """
+        """Answer another prompt from here on; both ask for texts."""
         self.grader = replace(self.grader, prompt=prompt)
+        self.derive()
+
+    def derive(self) -> None:
+        """Work out what follows from the grader's prompt and decoding, now that they changed."""
 
     def reach(self) -> str | None:
         """What there is to say of its server; None: it answers. Asks no model.

@@ -23,7 +23,7 @@ from gradelake.grading.engines._connection import Connection
 from gradelake.grading.engines._patience import Busy, patiently
 from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.prompts.prompt import Prompt, Rendered
+from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import Count
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
@@ -87,19 +87,11 @@ class ChatEngine(Base):
         self.rates = Rates(grader.settings, *where)
         self.answering = set(self.connection.names)  # of models that answered
         self.takes_schema = True  # until it is found out that it does not
-        self.set_decoding(grader.decoding)
+        self.derive()
         self.loop = asyncio.new_event_loop()
         self.answered_at = 0.0
 
-    def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
-        super().set_decoding(decoding)
-        self._set_options()
-
-    def set_prompt(self, prompt: Prompt) -> None:
-        super().set_prompt(prompt)
-        self._set_options()
-
-    def _set_options(self) -> None:
+    def derive(self) -> None:
         self.options, self.reading = chat_options(self.grader)
         if not self.takes_schema:
             self.options.pop("response_format", None)

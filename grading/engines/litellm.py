@@ -145,8 +145,8 @@ class Engine(ChatEngine):
         options, _ = chat_options(grader)
         return super().longest_reply(grader) + _TOOL_TOKENS * ("response_format" in options)
 
-    def _set_options(self) -> None:
-        super()._set_options()
+    def derive(self) -> None:
+        super().derive()
         for name in {"max_tokens", "max_completion_tokens"}.intersection(self.options):
             self.options[name] = self.longest_reply(self.grader)
         # what says nothing: some know no penalties, Anthropic takes a temperature or a top_p

@@ -72,7 +72,6 @@ class Engine(ChatEngine):
         check_address(settings["base_url"], where)
 
     def batches(self) -> Batches:
-        """The batches of its account."""
         return Batches(self)
 
 

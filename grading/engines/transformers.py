@@ -9,7 +9,7 @@ from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._extractor import Extractor
 from gradelake.grading.engines._tokens import Fitter
-from gradelake.grading.prompts.prompt import Prompt, Rendered
+from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import one_of
 from gradelake.sql.common.errors import how_to_install
 
@@ -52,7 +52,7 @@ class Engine(Base):
             ) from error
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model.to(self.device).eval()
-        self.set_prompt(grader.prompt)
+        self.derive()
         if grader.prompt.output == "scale":
             self.words = self._word_tokens()
 
@@ -91,10 +91,9 @@ class Engine(Base):
         cpus = settings["cpus_per_actor"]
         return Workers(count=max(1, cluster.cpus // cpus), cpus=cpus)
 
-    def set_prompt(self, prompt: Prompt) -> None:
-        super().set_prompt(prompt)
+    def derive(self) -> None:
         length = self.grader.settings["max_model_len"]
-        self.fitter = Fitter(prompt, self.tokenizer, length, chat=False)
+        self.fitter = Fitter(self.grader.prompt, self.tokenizer, length, chat=False)
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         with self.torch.inference_mode():

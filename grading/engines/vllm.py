@@ -9,7 +9,7 @@ from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._lora import load_adapter, rank_for, read_adapter, require_fits
 from gradelake.grading.engines._tokens import Fitted, Fitter
-from gradelake.grading.prompts.prompt import Prompt, Rendered
+from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.written_reply import schema_of
 from gradelake.sql.common.errors import BadInput, how_to_install
 
@@ -58,15 +58,9 @@ class Engine(Base):
         self.chat = grader.settings["chat"]
         if self.chat is None:
             self.chat = bool(tokenizer.chat_template)
-        self.fitter = self._fitter()
         self.constrained = grader.prompt.output == "scale"
         self.words = self._word_tokens(tokenizer) if self.constrained else []
-        self.sampling = self._sampling()
-
-    def _fitter(self) -> Fitter:
-        length = self.llm.llm_engine.model_config.max_model_len
-        limit = length - self.grader.decoding["max_tokens"]
-        return Fitter(self.grader.prompt, self.llm.get_tokenizer(), limit, self.chat)
+        self.derive()
 
     def _word_tokens(self, tokenizer) -> list[int]:
         """The token of each word of the scale, as it would be written at the reply's start."""
@@ -99,13 +93,12 @@ class Engine(Base):
             constraint = {"structured_outputs": StructuredOutputsParams(json=schema)}
         return SamplingParams(**self.grader.decoding, **constraint)
 
-    def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
-        super().set_decoding(decoding)
+    def derive(self) -> None:
+        length = self.llm.llm_engine.model_config.max_model_len
+        limit = length - self.grader.decoding["max_tokens"]
+        tokenizer = self.llm.get_tokenizer()
+        self.fitter = Fitter(self.grader.prompt, tokenizer, limit, self.chat)
         self.sampling = self._sampling()
-
-    def set_prompt(self, prompt: Prompt) -> None:
-        super().set_prompt(prompt)
-        self.fitter, self.sampling = self._fitter(), self._sampling()
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         fitted = self.fitter.fit(prompts)

@@ -4,13 +4,13 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from gradelake.grading.exchange.criteria_graders import CriteriaGraders
 from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.workbench_format import TEXT, WHOLE, Fault, checked, short
-from gradelake.sql.common import files
+from gradelake.sql.common import console, files
 from gradelake.sql.common.problems import Problems
 
 _NULL = "the file has no grade (null)"
@@ -26,13 +26,14 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 _BEGINNING = re.compile(r'\s*\{\s*"')
 
 
-def read_criteria(into: FileImport, problems: Problems, progress: Callable[..., Any]) -> None:
+def read_criteria(into: FileImport, problems: Problems) -> None:
     """Every grade of the pairs of the collection's queries; a null grade is a failed one.
 
     Raises `BadInput` where nobody says who graded.
     """
     graders = CriteriaGraders(into.choices, into.shown)
-    text = b"".join(files.chunks(into.path, into.shown, sys.maxsize, progress)).decode()
+    chunks = files.chunks(into.path, into.shown, sys.maxsize, console.progress)
+    text = b"".join(chunks).decode()
     for line, key, criteria in _content(text, problems):
         try:
             query_id, passage_id = _pair(key)

@@ -1,24 +1,21 @@
 """`gradelake import grades`: what others graded becomes graders and grades of the lake."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from gradelake.grading.exchange.assignments_import import NUGGETS, read_assignments
+from gradelake.grading.exchange.assignments import NUGGETS, read_assignments
 from gradelake.grading.exchange.beside_rows import together
 from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.criteria import read_criteria
 from gradelake.grading.exchange.criteria_graders import write_bank
-from gradelake.grading.exchange.file_import import FileImport
-from gradelake.grading.exchange.imported import Imported
+from gradelake.grading.exchange.file_import import FileImport, Imported
 from gradelake.grading.exchange.judgments_and_rankings import write_judgments, write_rankings
 from gradelake.grading.exchange.workbench_read import read_graded
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.sql.common import console, files
-from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.lake.connection import quote
@@ -52,12 +49,7 @@ _READERS = {
 
 
 def import_grades(
-    lake: Lake,
-    collection: str,
-    path: Path,
-    choices: Choices,
-    arguments: list[str],
-    progress: Callable[..., Any] = unseen,
+    lake: Lake, collection: str, path: Path, choices: Choices, arguments: list[str]
 ) -> Imported:
     """Store a file of grades in one commit; a changed file replaces what it brought before.
 
@@ -80,7 +72,7 @@ def import_grades(
         choices.require_of(of_format, shown)
         read, hint = _READERS[of_format]
         problems = Problems(shown, hint)
-        read(into, problems, progress)
+        read(into, problems)
         problems.raise_if_any()
         into.end()
         _write(into)

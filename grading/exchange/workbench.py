@@ -14,7 +14,6 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.rows import contract
 
 TARGETS = ("question", "nugget", "direct", "extract", "verify")
-STATUSES = ("ok", "unanswerable", "defaulted", "failed")
 RATING_MAX = 5  # questions and nuggets are rated 0 to 5
 
 # columns of raw.graders that a file can bring; created_at travels as ISO text

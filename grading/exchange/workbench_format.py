@@ -22,7 +22,8 @@ from pydantic import (
     model_validator,
 )
 
-from gradelake.grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, STATUSES, TARGETS
+from gradelake.grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, TARGETS
+from gradelake.grading.prompts.reply import STATUSES
 from gradelake.sql.common import files
 from gradelake.sql.lake.rows import types_of
 

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from gradelake.grading.exchange.beside_rows import of_entry, of_paragraph
@@ -26,23 +25,23 @@ from gradelake.grading.exchange.workbench_format import (
     checked,
 )
 from gradelake.grading.prompts.parsers import PARSERS
-from gradelake.grading.prompts.reply import Reading
+from gradelake.grading.prompts.reply import Reading, failed
 from gradelake.grading.prompts.scale import Scale
-from gradelake.sql.common import files
+from gradelake.sql.common import console, files
 from gradelake.sql.common.problems import Problems
 
 _SHAPE = "not [query_id, [paragraph, ...]]"
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
 
 
-def read_graded(into: FileImport, problems: Problems, progress: Callable[..., Any]) -> None:
+def read_graded(into: FileImport, problems: Problems) -> None:
     """Everything a graded file holds about the collection's queries.
 
     What its judgments and rankings hold beside their rows is brought along where they are chosen.
     """
     reader = _Reader(into)
     # a query's line may be long
-    for first, block in files.blocks(into.path, into.shown, sys.maxsize, progress):
+    for first, block in files.blocks(into.path, into.shown, sys.maxsize, console.progress):
         for number, line in files.numbered_lines(block, first):
             try:
                 reader.line(files.parse_json(line))
@@ -146,7 +145,7 @@ class _Reader:
         if entry.relevance_label is not None and grader_id not in self.restored:
             # a direct grade of the passage, by a grader named after the entry's
             labeller = self._grader(entry, raw, "direct", "label")
-            self._add(labeller, "", entry.relevance_label, "ok")
+            self._add(labeller, "", Reading(entry.relevance_label, "ok"))
         if entry.gradelake is not None:  # the lake's rows as they were
             key = {"grader_id": grader_id, "query_id": self._of[0], "passage_id": self._of[1]}
             for row in entry.gradelake.grades:
@@ -157,19 +156,11 @@ class _Reader:
         else:
             self._direct(entry, grader_id)
 
-    def _add(
-        self,
-        grader_id: str,
-        item_id: str,
-        grade: int | None,
-        status: str,
-        answer: str | None = None,
-        response: str | None = None,
-        error: str | None = None,
-    ) -> None:
-        self._graded.setdefault(grader_id, []).append(grade)
-        row = (grader_id, *self._of, item_id, grade, status, answer, response, error)
-        self.into.put("grades", *row, self._hash)
+    def _add(self, grader_id: str, item_id: str, read: Reading, reply: str | None = None) -> None:
+        self._graded.setdefault(grader_id, []).append(read.grade)
+        pair = grader_id, *self._of, item_id
+        grade = read.grade, read.status, read.answer, reply, read.error
+        self.into.put("grades", *pair, *grade, self._hash)
 
     # --- what an entry says of its grader -----------------------------------------------------
 
@@ -221,10 +212,11 @@ class _Reader:
             for item_id in items:
                 if item_id not in errors:
                     text = answers.get(item_id)
-                    self._add(grader_id, item_id, int(item_id in entry.correct), "ok", text, text)
+                    is_correct = int(item_id in entry.correct)
+                    self._add(grader_id, item_id, Reading(is_correct, "ok", text), text)
         for each in graders:
             for item_id, (reason, response) in errors.items():
-                self._add(each, item_id, None, "failed", None, response, reason)
+                self._add(each, item_id, failed(reason), response)
 
     def _rated(
         self,
@@ -252,21 +244,18 @@ class _Reader:
                 self.counts["replies_no_bare_digit"] += not is_bare_digit(reply)
             self.counts["marked_unlike_rated"] += (item_id in correct) != (grade > 0)
             if takes_ratings:
-                status = published_status(grade, reply)
-                self._add(grader_id, item_id, grade, status, None, reply)
+                self._add(grader_id, item_id, Reading(grade, published_status(grade, reply)), reply)
             if paper_id:
-                self._read_anew(paper_id, item_id, reply)
+                self._add(paper_id, item_id, self._read_anew(reply), reply)
         return [each for each in (takes_ratings and grader_id, paper_id) if each]
 
-    def _read_anew(self, grader_id: str, item_id: str, reply: str | None) -> None:
-        """The grade that the papers' rule gives to a reply."""
+    def _read_anew(self, reply: str | None) -> Reading:
+        """What the papers' rule reads in a reply."""
         if reply is None:
-            self._add(grader_id, item_id, None, "failed", error="the file has no reply")
-            return
+            return failed("the file has no reply")
         if reply not in self._paper:
             self._paper[reply] = PARSERS["paper"].read(reply, self._scale)
-        read = self._paper[reply]
-        self._add(grader_id, item_id, read.grade, read.status, read.answer, reply, read.error)
+        return self._paper[reply]
 
     # --- grades -------------------------------------------------------------------------------
 
@@ -274,7 +263,7 @@ class _Reader:
         answer = entry.answer or ""
         if entry.error:
             reason, response = entry.error
-            self._add(grader_id, "", None, "failed", None, response or answer or None, reason)
+            self._add(grader_id, "", failed(reason), response or answer or None)
             return
         if entry.correct is None:
             raise Fault("correctAnswered is missing, not true or false")
@@ -282,4 +271,4 @@ class _Reader:
         if entry.self_ratings is not None:
             grade = entry.self_ratings
             self.counts["marked_unlike_rated"] += entry.correct != (grade > 0)
-        self._add(grader_id, "", grade, "ok", answer, answer)
+        self._add(grader_id, "", Reading(grade, "ok", answer), answer)

@@ -88,7 +88,13 @@ class GraderEntry:
         other_text = any(row["passage_sha256"] != text_hash for row in rows)
         is_repeated = len(items) < len(rows)  # graded with another text than the file shows, too
         if not self.is_plain or is_repeated or other_text:
-            entry["gradelake"] = {"grades": [_all_columns(row) for row in rows]}
+            entry["gradelake"] = {
+                "grades": [
+                    {column: row[column] for column in OF_ITEM if row[column] is not None}
+                    | {"graded_at": row["graded_at"].isoformat()}
+                    for row in rows
+                ]
+            }
         return entry
 
 
@@ -189,9 +195,3 @@ def _error(row: Row) -> Row:
         "failure_reason": row["error"] or "no reason given",
         "caught_exception": None,
     }
-
-
-def _all_columns(row: Row) -> Row:
-    """All that the lake knows of a grade, for a `gradelake` object."""
-    known = {column: row[column] for column in OF_ITEM if row[column] is not None}
-    return known | {"graded_at": row["graded_at"].isoformat()}

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def _show(outcome: "Plan | Outcome") -> None:
-    """What a run did, and what comes next; the oddities on standard error."""
     from gradelake.grading.generate.generation import Outcome
 
     collection, bank = outcome.request.collection, outcome.request.bank
@@ -136,9 +135,7 @@ def generate(project, collection, name, method, label_set, level, bank, queries,
     if dry_run:
         with console.working("reading the lake"), Lake.live(project) as lake:
             return generation.plan(lake, request)
-    return generation.generate(
-        project, request, sys.argv[1:], console.warn, console.now_and_then(_progress)
-    )
+    return generation.generate(project, request, sys.argv[1:])
 
 
 def _check_method(request: "GenerationRequest", method: str | None) -> None:
@@ -151,9 +148,3 @@ def _check_method(request: "GenerationRequest", method: str | None) -> None:
             "reads no passages",
             'Give the grader a prompt that does: prompt = "nuggetizer_create"',
         )
-
-
-def _progress(outcome: "Outcome") -> str:
-    done = outcome.planned - outcome.left
-    failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-    return f"{done:,} of {outcome.planned:,} {outcome.noun}, {outcome.n_items:,} items{failed}"

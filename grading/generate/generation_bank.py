@@ -115,6 +115,11 @@ class Bank:
         self.n_left = len(left)
         self.to_ask = left[: request.limit]
 
+    def facts(self) -> tuple[GenerationRequest, int, int, int, str]:
+        """What a `Plan` says of it."""
+        had_items = self.n_topics - self.n_left
+        return self.request, self.n_topics, had_items, len(self.to_ask), self.noun
+
     @property
     def _target(self) -> str:
         """What the bank's entries in the ledger begin with: a grader and a query follow."""

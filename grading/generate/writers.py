@@ -89,6 +89,10 @@ class WritingRun:
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)  # of the engine, each once
 
+    def progress(self) -> str:
+        """How far it is, in a line."""
+        raise NotImplementedError
+
     def run_facts(self) -> dict[str, Any]:
         """What `--json` prints of them."""
         return {
@@ -106,8 +110,9 @@ class Writers:
     crew: Crew
     stop: Callable[[], bool]
     outcome: Any  # of the run: a `WritingRun`
-    tell: Callable[[str], None]
-    on_progress: Callable[[Any], None]
+
+    def __post_init__(self) -> None:
+        self.show_progress = console.now_and_then(self.outcome.progress)
 
     def ask(self, batches: Iterable[QueryBatch]) -> Iterator[list[Generated]]:
         """What became of each batch, as it comes in."""
@@ -116,26 +121,20 @@ class Writers:
                 for note in account.notes:
                     if note not in self.outcome.notes:
                         self.outcome.notes.append(note)
-                        self.tell(f"note: {note}")
+                        console.warn(f"note: {note}")
                 self.outcome.tokens += sum(one.tokens for one in account.generated)
                 yield account.generated
-            self.on_progress(self.outcome)
+            self.show_progress()
 
 
 @contextmanager
-def writers(
-    project: Project,
-    request: Any,
-    outcome: WritingRun,
-    tell: Callable[[str], None],
-    on_progress: Callable[[Any], None],
-) -> Iterator[Writers]:
-    """The workers of a request's grader; a signal of the user's stops them."""
-    console.tell(f"starting workers for {request.grader.name}")
+def writers(project: Project, grader: Grader, outcome: WritingRun) -> Iterator[Writers]:
+    """The workers of a grader; a signal of the user's stops them."""
+    console.tell(f"starting workers for {grader.name}")
     # Ray handles signals as well: ours have to come after
     with (
-        Crew(GenerationWorker(request.grader), project.grading.get("ray_address")) as crew,
-        stop_signals(tell) as stop,
+        Crew(GenerationWorker(grader), project.grading.get("ray_address")) as crew,
+        stop_signals() as stop,
     ):
-        yield Writers(crew, stop, outcome, tell, on_progress)
+        yield Writers(crew, stop, outcome)
         outcome.stopped = stop()

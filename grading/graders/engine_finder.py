@@ -10,7 +10,7 @@ from gradelake.grading.engines import Engine, EngineUnusable
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.own_code import load_file
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, require_known
 
 
 def shipped() -> list[str]:
@@ -40,8 +40,7 @@ def find(project: Project, name: str, where: str) -> tuple[type[Engine], str | N
     """
     own = own_files(project)
     known = [*shipped(), *own]
-    if name not in known:
-        raise BadInput(f"{where}: there is no engine {name!r}", did_you_mean(name, known))
+    require_known(name, known, f"{where}: there is no engine {name!r}")
     file = str(own[name]) if name not in shipped() else None
     return load(name, file), file
 

@@ -21,7 +21,7 @@ from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Count, Text, one_of
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import MOST_TRIALS, Project, did_you_mean
+from gradelake.sql.common.project import MOST_TRIALS, Project, require_known
 
 GREEDY = {"temperature": 0.0, "top_p": 1.0}
 MAX_TOKENS_OF_TEXT = 512
@@ -69,8 +69,7 @@ def read_grader(
     `label_rubrics` names, `scores_from` the ids of the graders that it names, all once looked up
     in the lake (`configured`). Raises `BadInput` naming what is wrong; nothing is loaded yet.
     """
-    if name not in project.graders:
-        raise BadInput(f"{project.file}: no [graders.{name}]", did_you_mean(name, project.graders))
+    require_known(name, project.graders, f"{project.file}: no [graders.{name}]")
     where, stated = f"{project.file}: [graders.{name}]", project.graders[name]
     if "api_key" in stated:
         raise BadInput(
@@ -83,11 +82,8 @@ def read_grader(
         engine, engine_file = engine_finder.find(project, engine_name, where)
     table, settings = _settings(project, name, engine)
     for collection in table.collections or ():
-        if collection not in project.collections:
-            raise BadInput(
-                f"{where}: collections: no collection {collection!r}",
-                did_you_mean(collection, project.collections),
-            )
+        missing = f"{where}: collections: no collection {collection!r}"
+        require_known(collection, project.collections, missing)
     prompt = _prompt(project, table, rubric, where)
     if prompt.target == "importance":
         raise BadInput(

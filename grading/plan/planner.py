@@ -13,7 +13,7 @@ from gradelake.grading.plan import prices
 from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.lake.connection import execute, little_memory
 from gradelake.sql.lake.opening import Lake
 
@@ -206,10 +206,7 @@ def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None
     if query_ids:
         queries = lake.query_ids(collection)
         for query_id in query_ids:
-            if query_id not in queries:
-                raise BadInput(
-                    f"{collection} has no query {query_id!r}", did_you_mean(query_id, queries)
-                )
+            require_known(query_id, queries, f"{collection} has no query {query_id!r}")
 
 
 def _checked_version(lake: Lake, request: Request) -> int:

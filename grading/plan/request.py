@@ -1,8 +1,8 @@
 """What is asked to be graded, and the chunks it is done in."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 
@@ -53,7 +53,6 @@ class Chunk:
 
     @property
     def gold_answers(self) -> list[list[str] | None]:
-        """Of each prompt's item."""
         return self.asks["gold_answers"].to_list()
 
     @property
@@ -118,14 +117,6 @@ class Totals:
             "tokens_measured": self.tokens_measured,
             "pairs_per_second": self.pairs_per_second,
             "seconds": self.seconds,
-            "cost": self.cost and self.cost.as_object(),
+            "cost": self.cost and vars(self.cost),
             "passages_without_text": self.without_text,
         }
-
-
-class Planned(Protocol):
-    """Work for a grader: what it comes to, and its chunks in order."""
-
-    totals: Totals
-
-    def chunks(self) -> Iterator[Chunk]: ...

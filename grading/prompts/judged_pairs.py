@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import require_known
 from gradelake.sql.lake.opening import Lake
 
 
@@ -36,7 +36,6 @@ class Sample:
         return {label: n for label, n in self.available.items() if n < self.per_label}
 
     def of(self, label: int) -> tuple[Pair, ...]:
-        """The drawn pairs of a label."""
         return tuple(pair for pair in self.pairs if pair.label == label)
 
 
@@ -46,10 +45,7 @@ def check_assessor(lake: Lake, collection: str, assessor: str) -> None:
     assessors = lake.column(
         "select distinct assessor from lake.raw.judgments where collection = ?", collection
     )
-    if assessor not in assessors:
-        raise BadInput(
-            f"no judgments of {assessor!r} in {collection}", did_you_mean(assessor, assessors)
-        )
+    require_known(assessor, assessors, f"no judgments of {assessor!r} in {collection}")
 
 
 def sample_pairs(

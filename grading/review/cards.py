@@ -93,18 +93,14 @@ _ASSIGNED = f"""
             )
     ),
 
-    ordered as (
+    chosen as (
         select
             *,
             row_number() over (
                 order by (nth - 0.5) / (grade - $scale_min + 1), grade desc, nth
             ) as position
         from wanted
-    ),
-
-    chosen as (
-        select * from ordered
-        where $sample is null or position <= $sample
+        qualify $sample is null or position <= $sample
     )
 """
 
@@ -268,16 +264,13 @@ class Card:
 
     def key(self, collection: str, grader_id: str, assessor: str) -> ReviewKey:
         """What an assessor's review of it is known by."""
-        return ReviewKey(
-            grader_id,
-            collection,
-            self.query_id,
-            self.passage_id,
-            self.item_id,
-            self.passage_sha256,
-            self.query_sha256,
-            assessor,
-        )
+        return ReviewKey(grader_id=grader_id, collection=collection, assessor=assessor, **self.ids)
+
+    @property
+    def ids(self) -> dict[str, Any]:
+        """What it is about: query, passage and item, and the texts that were graded."""
+        names = ("query_id", "passage_id", "item_id", "passage_sha256", "query_sha256")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)

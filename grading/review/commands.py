@@ -94,10 +94,9 @@ def review(context, collection, queue, shows_grade, **choice):
         raise click.UsageError("--open and --settle are about a queue: name it with --queue.")
     seen = shows_grade or choice["settles"] or choice["again"]
     choice["blind"] = choice["blind"] or bool(queue and not seen)
-    project = context.obj()
-    with Lake.writer(project) as lake:
+    with Lake.writer(context.obj()) as lake:
         with console.working("choosing grades"):
-            assignment, deck = deal_for(project, lake, collection, queue=queue, **choice)
+            assignment, deck = deal_for(lake, collection, queue=queue, **choice)
         screen = Screen(assignment.grader, to_stderr=context.params["as_json"])
         at_terminal = sys.stdin.isatty()
         keys = Terminal(screen.write) if at_terminal else Lines(sys.stdin, screen.write)

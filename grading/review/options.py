@@ -6,7 +6,7 @@ import click
 
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import with_options
-from gradelake.sql.common.project import Project, check_name
+from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ which_grades = with_options(
 
 
 def deal_for(
-    project: Project,
     lake: Lake,
     collection: str,
     *,
@@ -68,7 +67,7 @@ def deal_for(
     check_name(choice["assessor"], "--assessor")
     if (grader_name is None) == (queue is None):
         raise click.UsageError("Name either a grader (--grader) or a queue (--queue).")
-    ensure_views(project, lake, console.tell, VIEWS + (queues.VIEWS if queue else ()))
+    ensure_views(lake.project, lake, console.tell, VIEWS + (queues.VIEWS if queue else ()))
     if queue is None:
         assert grader_name
         grader = find_grader(lake, grader_name)

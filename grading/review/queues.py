@@ -138,10 +138,12 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
         )
     cards = shuffled(chosen, request.seed)
     asked = assign(len(cards), request.assessors, request.overlap, request.seed)
-    queue = {
+    about = {
         "collection": request.collection,
         "queue": request.queue,
         "grader_id": request.grader.grader_id,
+    }
+    queue = {
         "source": request.source,
         "tau": request.tau,
         "overlap": request.overlap,
@@ -151,27 +153,14 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
         "label_names": list(request.grader.label_names) or None,
     }
     rows = [
-        {
-            "collection": request.collection,
-            "queue": request.queue,
-            "position": position,
-            "query_id": card.query_id,
-            "passage_id": card.passage_id,
-            "item_id": card.item_id,
-            "passage_sha256": card.passage_sha256,
-            "query_sha256": card.query_sha256,
-            "grader_id": request.grader.grader_id,
-            "assessor": assessor,
-        }
+        about | card.ids | {"position": position, "assessor": assessor}
         for position, (card, people) in enumerate(zip(cards, asked, strict=True), start=1)
         for assessor in people
     ]
-    hashes = {"passage_sha256": pl.String, "query_sha256": pl.String}
-    frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=hashes)
     with lake.transaction("review", f"queue {request.collection} {request.queue}") as transaction:
         _require_new(lake, request)  # somebody may have made it meanwhile
-        transaction.insert("review_queues", pl.DataFrame([queue]))
-        transaction.insert("review_cards", frame)
+        transaction.insert("review_queues", pl.DataFrame([about | queue]))
+        transaction.insert("review_cards", pl.DataFrame(rows, infer_schema_length=None))
         if drawn:
             for assessor in request.assessors:
                 mark_as_own(transaction, request.collection, assessor)

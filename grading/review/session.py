@@ -93,7 +93,12 @@ class Session:
         if self._assignment.blind and not is_blind:
             return self._look_again(at)
         while True:
-            match self._first_word():
+            if self._assignment.blind:
+                ask = ASK_BLIND.format(self._grader.what, self._scale())
+                word = self._grade(ask, "snuq")  # a grade in place of a verdict
+            else:
+                word = self.keys.key(ASK, "adsnuq")
+            match word:
                 case "a":
                     return self._answer(at, card.grade)
                 case "d":
@@ -121,12 +126,6 @@ class Session:
                     self._answer(at, int(grade), is_blind=True)  # nobody sees the grade before
                     self.screen.reveal(card)
                     return at + 1 if int(grade) == card.grade else self._look_again(at)
-
-    def _first_word(self) -> str:
-        """A verdict or another key; in a blind review a grade in place of a verdict."""
-        if self._assignment.blind:
-            return self._grade(ASK_BLIND.format(self._grader.what, self._scale()), "snuq")
-        return self.keys.key(ASK, "adsnuq")
 
     def _look_again(self, at: int) -> int:
         """The grader's grade is on the screen: who graded blind may give another now."""

@@ -105,7 +105,6 @@ def _keyed(transaction: Transaction, keys: Iterable[ReviewKey]) -> Iterator[str]
 
 
 def _standing(transaction: Transaction, keys: set[ReviewKey]) -> dict[ReviewKey, Review | None]:
-    """The lake's reviews of these keys."""
     transaction.lake.connection.execute(
         f"set ducklake_default_data_inlining_row_limit = {_IN_CATALOG}"
     )

@@ -17,6 +17,7 @@ from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.run.submissions import PAIR, Submission, Submissions
@@ -151,17 +152,17 @@ class BatchRun:
                 replies.setdefault(number, Response(error="the batch came back without a reply"))
         notes, self.engine.notes = [*self.engine.notes, *([note] if note else [])], []
         state = "collected" if batch.status == "completed" else batch.status
-        came = self.submissions.collect(submission, replies, state, notes)
+        counts, again, unasked = self.submissions.collect(submission, replies, state, notes)
         done = self.done
-        for what, count in came.counts.items():
+        for what, count in counts.items():
             done.counts[what] += count
         done.notes += [note for note in notes if note not in done.notes]
-        done.collected += came.counts["pairs"]
-        done.again += came.again
+        done.collected += counts["pairs"]
+        done.again += again
         done.batches_collected += 1
-        self.tell(f"collected {counted(came.counts['pairs'], 'pairs')} of {_title(submission)}")
-        if came.unasked:
-            missing = counted(came.unasked, "pairs", "were")
+        self.tell(f"collected {counted(counts['pairs'], 'pairs')} of {_title(submission)}")
+        if unasked:
+            missing = counted(unasked, "pairs", "were")
             self.tell(f"{_title(submission)}: {batch.status}, {missing} not asked about")
         with suppress(EngineUnusable):  # it costs nothing
             self.api.forget(batch.input_file)
@@ -194,7 +195,8 @@ class BatchRun:
             left = math.inf
             if self.max_cost is not None:
                 under_way = math.inf if self.done.reserved is None else self.done.reserved
-                left = self.max_cost - under_way - self.price.of(*self._tokens())
+                tokens = (self.done.counts[name] for name in TOKENS)
+                left = self.max_cost - under_way - self.price.of(*tokens)
             chunks = spending = Spending(
                 self.price, left, self.grader, chunks, self.submissions.usual_reply()
             )
@@ -229,9 +231,6 @@ class BatchRun:
         self.done.out_of_money = bool(spending and spending.waiting)
         if part.lines:
             yield part
-
-    def _tokens(self) -> list[int]:
-        return [self.done.counts[f"{what}_tokens"] for what in ("prompt", "cached", "completion")]
 
     def _bodies(self, chunk: Chunk, limits: dict[tuple, int]) -> list[tuple[dict, int, int]]:
         """Of each prompt: what is sent, characters of its passage in that, and those left out."""

@@ -25,7 +25,6 @@ class Grading:
 
     @property
     def exit_code(self) -> int:
-        """The worst of its runs'."""
         return max(run.exit_code for _, run in self.runs)
 
     def as_object(self) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from typing import Any
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Request, Totals
+from gradelake.grading.prompts.reply import STATUSES
 from gradelake.grading.run.batches import Batched
 from gradelake.grading.run.grader_run import Run
 from gradelake.grading.run.progress import rates
-from gradelake.grading.run.staging import STATUSES
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import amount, counted
 
@@ -128,7 +128,6 @@ def _statuses(run: Run) -> str:
 
 
 def _print_batches(request: Request, run: Run, done: Batched) -> None:
-    """What was collected and submitted, and what is under way."""
     named = f"{request.collection}: {request.grader.name}"
     if done.batches_collected:
         batches = counted(done.batches_collected, "batches")

@@ -7,6 +7,7 @@ from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
+from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.worker import Graded
 
 _TOKENS_PER_BYTE = 0.5  # of a prompt, before anything is measured: twice what English has
@@ -71,7 +72,7 @@ class Spending:
     def settle(self, graded: Graded) -> None:
         """A chunk, or a part of it, is back: what it took is spent, and no more is reserved."""
         counts = graded.counts
-        tokens = [counts.get(f"{what}_tokens", 0) for what in ("prompt", "cached", "completion")]
+        tokens = [counts.get(name, 0) for name in TOKENS]
         self.spent += self.price.of(*tokens)
         # the crew may have halved it: its parts have its id with a letter or more behind
         chunk_id = max((id_ for id_ in self._at_work if graded.chunk_id.startswith(id_)), key=len)

@@ -14,8 +14,7 @@ from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
-from gradelake.grading.run.attempts import ask, expectation
-from gradelake.grading.run.windows import TOKENS
+from gradelake.grading.run.attempts import TOKENS, ask, expectation
 from gradelake.sql.common.clock import utc_now
 
 
@@ -73,10 +72,13 @@ class Worker:
         """Put a chunk's rows into the staging folder."""
         rows = self.rows(chunk, answered)
         graded = Graded(chunk.id, counts=counts_of(rows), seconds=seconds)
-        if is_shared(self.staging, self.run_id):
-            graded.file = write_staged(self.staging, chunk.id, to_parquet(rows))
+        buffer = io.BytesIO()
+        rows.write_parquet(buffer)
+        is_shared = os.path.exists(shared_mark(self.staging, self.run_id))
+        if is_shared and os.access(self.staging, os.W_OK):
+            graded.file = write_staged(self.staging, chunk.id, buffer.getvalue())
         else:
-            graded.content = to_parquet(rows)
+            graded.content = buffer.getvalue()
         return graded
 
     def rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
@@ -126,17 +128,9 @@ def counts_of(rows: pl.DataFrame) -> dict[str, int]:
 
 
 _OF_A_PROMPT = {
-    "grade": pl.Int64,
-    "status": pl.String,
-    "answer": pl.String,
-    "response": pl.String,
-    "error": pl.String,
-    "expected_grade": pl.Float64,
-    "scale_mass": pl.Float64,
-    "prompt_tokens": pl.Int64,
-    "cached_tokens": pl.Int64,
-    "completion_tokens": pl.Int64,
-    "cut_characters": pl.Int64,
+    **dict.fromkeys(("status", "answer", "response", "error"), pl.String),
+    **dict.fromkeys(("expected_grade", "scale_mass"), pl.Float64),
+    **dict.fromkeys(("grade", *TOKENS, "cut_characters"), pl.Int64),
 }
 
 
@@ -144,18 +138,6 @@ def shared_mark(staging: Path, run_id: str) -> Path:
     """The file by which a worker knows the run's own staging folder. On another machine a folder
     of the same name may be there, and the driver would never find the answers there."""
     return staging / f".{run_id}.run"
-
-
-def is_shared(staging: Path, run_id: str) -> bool:
-    """Whether this is the run's own staging folder, and can be written."""
-    return os.path.exists(shared_mark(staging, run_id)) and os.access(staging, os.W_OK)
-
-
-def to_parquet(rows: pl.DataFrame) -> bytes:
-    """Rows as the bytes of a Parquet file."""
-    buffer = io.BytesIO()
-    rows.write_parquet(buffer)
-    return buffer.getvalue()
 
 
 def write_staged(staging: Path, chunk_id: str, content: bytes) -> str:

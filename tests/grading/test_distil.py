@@ -110,13 +110,12 @@ def trec(distilled, server, tmp_path):
 
 
 def distil(judged, name: str = "trec", **options) -> distilling.Outcome:
-    judged.told = []
     project = judged.project
     options = {"per_label": 2, **options}
     prompt = find_prompt(project, options.pop("distil_prompt", "true_distil"))
     grader = explaining(project, "explainer")
     request = DistilRequest(judged.name, "nist", grader, name, prompt, **options)
-    return distilling.distil(project, request, ["distil"], judged.told.append)
+    return distilling.distil(project, request, ["distil"])
 
 
 def judge(judged, prompt: str = "true_direct", **settings):

@@ -64,9 +64,8 @@ def export_review(project, collection, output, **choice):
     from gradelake.grading.review.form.form_export import make_form
     from gradelake.sql.common.whole_file import whole_file
 
-    project = project()
-    with console.working("choosing grades"), Lake.writer(project) as lake:
-        assignment, deck = deal_for(project, lake, collection, blind=True, **choice)
+    with console.working("choosing grades"), Lake.writer(project()) as lake:
+        assignment, deck = deal_for(lake, collection, blind=True, **choice)
         page, n_cards = make_form(lake, assignment, deck)
     data = page.encode()
     with whole_file(output) as stream:

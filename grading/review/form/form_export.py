@@ -57,10 +57,7 @@ def _hash(value: Any) -> str:
 
 def _shown(card: Card, texts: dict[str, tuple[str, str]]) -> dict[str, Any]:
     """A card as the page has it; the hashes are of the texts that it shows."""
-    ids = {
-        "query_id": card.query_id,
-        "passage_id": card.passage_id,
-        "item_id": card.item_id,
+    ids = card.ids | {
         "passage_sha256": texts[card.passage_id][1],
         "query_sha256": hashlib.sha256(card.query.encode()).hexdigest(),
     }

@@ -41,15 +41,11 @@ _GRADES_OF_ANSWERS = """
         grades.query_sha256,
         grades.grade
     from answers
+    left join grades using (query_id, passage_id, item_id)
     left join lake.raw.queries as queries
         on queries.collection = $collection and answers.query_id = queries.query_id
     left join lake.raw.passages as passages
         on passages.collection = $collection and answers.passage_id = passages.passage_id
-    left join grades
-        on
-            answers.query_id = grades.query_id
-            and answers.passage_id = grades.passage_id
-            and answers.item_id = grades.item_id
     order by answers.place
 """
 _GRADES = """
