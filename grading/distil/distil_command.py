@@ -242,7 +242,7 @@ def distil(
         return _imported(project, *edited)
     from gradelake.grading.distil import distil as distilling
     from gradelake.grading.distil.distil_store import DistilRequest
-    from gradelake.grading.graders.configured import explaining
+    from gradelake.grading.graders.configured import writing
     from gradelake.grading.prompts.prompt_file import find_prompt
 
     stated = {
@@ -265,7 +265,7 @@ def distil(
     request = DistilRequest(
         collection,
         assessor,
-        explaining(project, grader_name),
+        writing(project, grader_name, "explain"),
         name,
         prompt,
         query_ids=chosen_queries(queries),

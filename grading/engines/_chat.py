@@ -89,13 +89,7 @@ def response_of(completion, form: ReplyForm) -> Response:
     if not isinstance(choices, list) or not choices:
         raise Misshapen("the reply has no choices: is this address a chat API?")
     choice = choices[0]
-    prompt_tokens, cached_tokens, completion_tokens = _usage(completion)
-    response = Response(
-        constrained_probabilities=True,
-        prompt_tokens=prompt_tokens,
-        cached_tokens=cached_tokens,
-        completion_tokens=completion_tokens,
-    )
+    response = Response(constrained_probabilities=True, **_usage(completion))
     text = getattr(getattr(choice, "message", None), "content", None)
     finished = getattr(choice, "finish_reason", None)
     if finished == "content_filter":
@@ -142,15 +136,15 @@ def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
     return [found[word] for word in words]
 
 
-def _usage(completion) -> tuple[int | None, int | None, int | None]:
-    """(prompt, cached, completion) tokens; None for what is missing or cannot be."""
+def _usage(completion) -> dict[str, Any]:
+    """How many tokens; None for what is missing or cannot be."""
     usage = getattr(completion, "usage", None)
     details = getattr(usage, "prompt_tokens_details", None)
-    return (
-        _count(getattr(usage, "prompt_tokens", None)),
-        _count(getattr(details, "cached_tokens", None)),
-        _count(getattr(usage, "completion_tokens", None)),
-    )
+    return {
+        "prompt_tokens": _count(getattr(usage, "prompt_tokens", None)),
+        "cached_tokens": _count(getattr(details, "cached_tokens", None)),
+        "completion_tokens": _count(getattr(usage, "completion_tokens", None)),
+    }
 
 
 def _count(n: Any) -> int | None:

@@ -178,16 +178,10 @@ class Engine(Base):
     def _generate(self, inputs) -> list[tuple[str, None, int]]:
         decoding = self.grader.decoding
         options: dict[str, Any] = {"max_new_tokens": decoding["max_tokens"], "num_beams": 1}
-        if decoding["temperature"] > 0:
+        options["do_sample"] = decoding["temperature"] > 0
+        if options["do_sample"]:
             self.torch.manual_seed(decoding["seed"])
-            options |= {
-                "do_sample": True,
-                "temperature": decoding["temperature"],
-                "top_p": decoding["top_p"],
-                "top_k": 0,
-            }
-        else:
-            options["do_sample"] = False
+            options |= {name: decoding[name] for name in ("temperature", "top_p")} | {"top_k": 0}
         generated = self.model.generate(**inputs, **options)
         padding = self.tokenizer.pad_token_id
         texts = self.tokenizer.batch_decode(generated, skip_special_tokens=True)

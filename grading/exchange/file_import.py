@@ -89,16 +89,8 @@ class Imported:
         return 3 if self.unknown_queries else 0
 
     def as_object(self) -> dict[str, Any]:
-        return {
-            "collection": self.collection,
-            "file": self.file,
-            "snapshot": self.snapshot,
-            "written": self.counts,
-            "graders": self.graders,
-            "seen": self.seen,
-            "unknown_queries": self.unknown_queries,
-            "warnings": self.notes(),
-        }
+        about = {name: value for name, value in vars(self).items() if name != "counts"}
+        return about | {"written": self.counts, "warnings": self.notes()}
 
     def notes(self) -> list[str]:
         """What a person should know of the file, a sentence each."""

@@ -114,7 +114,8 @@ def paragraph(
         grader_id: list(rows) for grader_id, rows in groupby(grades, lambda row: row["grader_id"])
     }
     labels = _labels_of_others(by_grader, graders, text_hash)
-    exam, direct = [], []
+    exam: list[Row] = []
+    direct: list[Row] = []
     for grader_id, rows in sorted(
         by_grader.items(), key=lambda of: (graders[of[0]].grader["name"], of[0])
     ):
@@ -125,10 +126,8 @@ def paragraph(
         if not grader.is_plain:
             label = None
         of_file = beside.get("entries", {}).get(grader_id, {})
-        if grader.is_direct:
-            direct.append(with_beside(grader.direct(rows, text_hash, label), of_file))
-        else:
-            exam.append(with_beside(grader.exam(rows, text_hash, label), of_file))
+        write, written = (grader.direct, direct) if grader.is_direct else (grader.exam, exam)
+        written.append(with_beside(write(rows, text_hash, label), of_file))
     value: Row = {
         "paragraph_id": passage_id,
         "text": text,
@@ -176,16 +175,14 @@ def _own_words(grader: Row, settings: dict[str, Any]) -> Row:
 
 def _one_per_item(rows: list[Row], text_hash: str | None) -> list[Row]:
     """Each item's grade: of the text that the file shows if there is one, else the newest."""
-    best: dict[str, Row] = {}
+
+    def merit(row: Row) -> tuple:
+        return row["passage_sha256"] in (None, text_hash), row["graded_at"]
+
+    by_item: dict[str, list[Row]] = {}
     for row in rows:
-        known = best.get(row["item_id"])
-        if known is None or _merit(row, text_hash) > _merit(known, text_hash):
-            best[row["item_id"]] = row
-    return list(best.values())
-
-
-def _merit(row: Row, text_hash: str | None) -> tuple:
-    return row["passage_sha256"] in (None, text_hash), row["graded_at"]
+        by_item.setdefault(row["item_id"], []).append(row)
+    return [max(each, key=merit) for each in by_item.values()]
 
 
 def _error(row: Row) -> Row:

@@ -124,10 +124,10 @@ def generate(project, collection, name, method, label_set, level, bank, queries,
     """
     from gradelake.grading.generate import generation
     from gradelake.grading.generate.generation_bank import GenerationRequest
-    from gradelake.grading.graders.configured import generating
+    from gradelake.grading.graders.configured import writing
 
     project = project()
-    grader = generating(project, name)
+    grader = writing(project, name, "generate")
     request = GenerationRequest(
         collection, grader, bank or name, chosen_queries(queries), limit, label_set, level
     )

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from itertools import repeat
 from typing import NamedTuple
 
 import polars as pl
@@ -18,6 +17,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
 from gradelake.sql.common.rubric_items import item_id_of
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.transaction import Transaction
 
 _FACET = ", facet "
@@ -228,19 +228,14 @@ class Bank:
         )
 
     def _rows(self, found: list[Generated]) -> pl.DataFrame:
-        rows = [
-            (*ids, item_id_of(*ids, text), text, weight)
-            for one in found
-            if (ids := ids_of(one.query_id))
-            for text, weight in zip(
-                one.items.texts,
-                one.items.weights if self.passages else repeat(1.0),
-                strict=False,  # of endless ones
-            )
-        ]
-        texts = dict.fromkeys(("query_id", "facet_id", "item_id", "text"), pl.String)
-        schema = {**texts, "weight": pl.Float64}
-        return pl.DataFrame(rows, orient="row", schema=schema).with_columns(
+        rows = []
+        for one in found:
+            ids, texts = ids_of(one.query_id), one.items.texts
+            weights = one.items.weights if self.passages else (1.0,) * len(texts)
+            for text, weight in zip(texts, weights, strict=True):
+                rows.append((*ids, item_id_of(*ids, text), text, weight))
+        columns = ("query_id", "facet_id", "item_id", "text", "weight")
+        return frame_of("rubric_items", columns, rows).with_columns(
             collection=pl.lit(self.request.collection),
             bank=pl.lit(self.request.bank),
             kind=pl.lit(self.request.grader.prompt.items),

@@ -9,7 +9,6 @@ from typing import Any
 from gradelake.grading.engines import Engine
 from gradelake.grading.generate.asking import Generated, ask
 from gradelake.grading.generate.nuggets import create
-from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.grading.run.crew import Crew
@@ -54,30 +53,22 @@ class Account:
 
 @dataclass(frozen=True)
 class GenerationWorker:
-    """Asks one engine for texts. Runs inside a Ray actor, or anywhere."""
+    """Asks an engine for texts. Runs inside a Ray actor that has it, or anywhere."""
 
     grader: Grader
-    engine: Engine | None = None  # once it is started
-
-    def started(self) -> "GenerationWorker":
-        """With its engine loaded. Raises `EngineUnusable` when that cannot be done."""
-        return replace(self, engine=engine_finder.started(self.grader))
 
     def died(self, batch: QueryBatch, reason: str) -> Account:
         """The account of a batch that killed each worker that tried."""
         failed = [Generated(query_id, None, reason, 0, {}) for query_id, _ in batch.queries]
         return Account(failed)
 
-    def grade(self, batch: QueryBatch) -> Account:
+    def grade(self, engine: Engine, batch: QueryBatch) -> Account:
         """Ask about every query of the batch. Raises as `Worker.grade` does."""
-        assert self.engine is not None
         grader = replace(self.grader, prompt=batch.prompt or self.grader.prompt)
-        if self.engine.grader.prompt != grader.prompt:
-            self.engine.set_prompt(grader.prompt)
+        if engine.grader.prompt != grader.prompt:
+            engine.set_prompt(grader.prompt)
         written = create if grader.prompt.importance else ask
-        generated = written(grader, self.engine, batch.queries)
-        notes, self.engine.notes = self.engine.notes, []
-        return Account(generated, notes)
+        return Account(written(grader, engine, batch.queries))
 
 
 @dataclass(kw_only=True)

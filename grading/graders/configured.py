@@ -105,20 +105,13 @@ def require_judge(grader: Grader) -> None:
         )
 
 
-def generating(project: Project, name: str) -> Grader:
-    """A grader of gradelake.toml that writes rubric items.
+def writing(project: Project, name: str, target: str) -> Grader:
+    """A grader of gradelake.toml that writes texts: rubric items (`generate`), or explanations of
+    labels (`explain`).
 
     Raises `BadInput` for settings that cannot be used, and for a grader that does something else.
     """
-    return _writing(project, name, "generate", "writes no rubric items")
-
-
-def explaining(project: Project, name: str) -> Grader:
-    """A grader of gradelake.toml that explains labels. Raises as `generating` does."""
-    return _writing(project, name, "explain", "explains no labels")
-
-
-def _writing(project: Project, name: str, target: str, does_not: str) -> Grader:
+    does_not = {"generate": "writes no rubric items", "explain": "explains no labels"}[target]
     prompts = load_prompts(project)
     stated = project.graders.get(name, {}).get("prompt")
     if isinstance(stated, str) and stated in prompts and prompts[stated].target != target:

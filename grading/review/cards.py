@@ -224,6 +224,12 @@ class Reviewable:
         return range(self.scale_min, self.scale_max + 1)
 
     @property
+    def for_eligible(self) -> dict[str, Any]:
+        """What `ELIGIBLE` is to be told of it."""
+        names = ("grader_id", "kind", "needs_gold_answers")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def what(self) -> str:
         """What people give."""
         return "judgment" if self.kind == "pair" else "grade"
@@ -347,16 +353,11 @@ def deal(lake: Lake, assignment: Assignment) -> Deck:
     query_ids = (assignment.query_id,) if assignment.query_id is not None else None
     check_queries(lake, assignment.collection, query_ids)
     grader = assignment.grader
-    parameters: dict[str, Any] = {
-        "collection": assignment.collection,
-        "kind": grader.kind,
-        "needs_gold_answers": grader.needs_gold_answers,
-        "grader_id": grader.grader_id,
+    names = ("collection", "query_id", "item_id", "sample")
+    parameters = grader.for_eligible | {name: getattr(assignment, name) for name in names}
+    parameters |= {
         "scale_min": grader.scale_min,
         "tau": assignment.tau if assignment.only_answered else None,
-        "query_id": assignment.query_id,
-        "item_id": assignment.item_id,
-        "sample": assignment.sample,
         "seed": str(assignment.seed),
     }
     shuffle = str(assignment.seed) if assignment.blind else None

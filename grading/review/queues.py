@@ -129,7 +129,7 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
     """Choose the cards of a queue, and who is asked; commit both."""
     _require_new(lake, request)
     drawn = draw(lake, request) if request.grader.kind == "pair" else None
-    chosen = drawn.cards if drawn else choose(lake, request)
+    chosen = list(drawn.strata) if drawn else choose(lake, request)
     if not chosen:
         raise BadInput(
             f"there is nothing of {request.grader.name} to review from {request.source!r}, with "

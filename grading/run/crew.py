@@ -40,7 +40,7 @@ class _Actor:
 class Crew:
     """The workers of one run. Use as a context manager: leaving it ends the actors."""
 
-    worker: Any  # each actor starts one: `gradelake.grading.run.worker.Worker`, or one like it
+    worker: Any  # what each actor does: `gradelake.grading.run.worker.Worker`, or one like it
     ray_address: str | None = None
     actors: list[_Actor] = field(default_factory=list)
     deaths: dict[str, int] = field(default_factory=dict)  # by chunk
@@ -249,9 +249,11 @@ def _actor_class():
 
         def start(self, worker: Any) -> None:
             """Load the engine. Raises `EngineUnusable` when that cannot be done."""
-            self.worker = worker.started()
+            self.worker, self.engine = worker, engine_finder.started(worker.grader)
 
         def grade(self, chunk: Chunk) -> Graded:
-            return self.worker.grade(chunk)
+            graded = self.worker.grade(self.engine, chunk)
+            graded.notes, self.engine.notes = self.engine.notes, []
+            return graded
 
     return Grade

@@ -1,16 +1,15 @@
-"""One process that holds one engine: chunks go in, files of grades come out, into the staging
+"""What a process with an engine does: chunks go in, files of grades come out, into the staging
 folder of the run."""
 
 import io
 import os
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from gradelake.grading.engines import Engine, Response
-from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
@@ -33,34 +32,26 @@ class Graded:
 
 @dataclass(frozen=True)
 class Worker:
-    """Grades chunks with one engine. Runs inside a Ray actor, or anywhere."""
+    """Grades chunks. Runs inside a Ray actor that has the engine, or anywhere."""
 
     grader: Grader
     collection: str
     staging: Path
     run_id: str
-    engine: Engine | None = None  # once it is started
-
-    def started(self) -> "Worker":
-        """With its engine loaded. Raises `EngineUnusable` when that cannot be done."""
-        return replace(self, engine=engine_finder.started(self.grader))
 
     def died(self, chunk: Chunk, reason: str) -> Graded:
         """Record a chunk as failed, without an engine: it killed each one that tried."""
         return self.write(chunk, [(failed(reason), Response(error=reason))] * chunk.n_prompts)
 
-    def grade(self, chunk: Chunk) -> Graded:
+    def grade(self, engine: Engine, chunk: Chunk) -> Graded:
         """Grade a chunk and write its rows to the staging folder, whole or not at all.
 
         Raises `EngineUnusable` where the run has to stop, `EngineBroken` where another process
         should try.
         """
-        assert self.engine is not None
         started = time.perf_counter()
-        answered = ask(self.grader, self.engine.score, chunk)
-        graded = self.write(chunk, answered, time.perf_counter() - started)
-        graded.notes, self.engine.notes = self.engine.notes, []
-        return graded
+        answered = ask(self.grader, engine.score, chunk)
+        return self.write(chunk, answered, time.perf_counter() - started)
 
     def compare(self, chunk: Chunk) -> Graded:
         """Grade a chunk whose replies are all known, without an engine."""

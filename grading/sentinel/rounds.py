@@ -15,7 +15,7 @@ from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.plan.prices import price_of, required_price
 from gradelake.grading.plan.request import Chunk, Totals
 from gradelake.grading.run.grader_run import Run, work
-from gradelake.grading.run.progress import Progress
+from gradelake.grading.run.progress import showing_progress
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.sentinel.sentinel import (
     KINDS,
@@ -198,7 +198,7 @@ def grade_round(
     with (
         Lake.writer(project) as lake,
         grader_lock(project, grader.grader_id, purpose),
-        Progress() as on_progress,
+        showing_progress() as on_progress,
     ):
         committer = RoundCommitter(lake, grader, collection)
         if recovered := committer.recover():

@@ -8,7 +8,7 @@ import pytest
 
 from gradelake.grading.generate import generation
 from gradelake.grading.generate.generation_bank import GenerationRequest
-from gradelake.grading.graders.configured import generating, judges
+from gradelake.grading.graders.configured import judges, writing
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Server, answer, refuse
 from tests.grading.project import copy_of
@@ -335,7 +335,7 @@ def test_the_command_says_what_is_left_writes_it_and_reports(gpt, server):
 
 def test_a_grader_that_judges_cannot_generate(judged):
     with pytest.raises(BadInput, match="'question_self_rating' writes no rubric items") as caught:
-        generating(judged.project, "lexical")
+        writing(judged.project, "lexical", "generate")
     assert "generate_nuggets_dl" in caught.value.hint
 
 
