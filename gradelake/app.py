@@ -21,8 +21,7 @@ from gradelake.grading.distil.distil_command import distil
 from gradelake.grading.exchange.commands import export, import_grades
 from gradelake.grading.generate.generate_command import generate
 from gradelake.grading.prompts.prompt_commands import prompts
-from gradelake.grading.review.commands import review
-from gradelake.grading.review.form.commands import export_review, import_reviews
+from gradelake.grading.review.commands import export_review, import_reviews, review
 from gradelake.grading.review.queue_commands import queue
 from gradelake.grading.sentinel.commands import sentinel
 from gradelake.ingest.banks.bank_export import export_bank

@@ -141,12 +141,11 @@ class OpenLake:
         progress: bool = False,
     ) -> dict[str, Any]:
         """Grade the rounds of sentinels (none: all) that are due, or `now` is true."""
-        from gradelake.grading.run.progress import Progress
         from gradelake.grading.sentinel.rounds import Limits, watch
 
         limits = Limits(limit, max_minutes and 60 * max_minutes, max_cost)
         with console.quietly(not progress):
-            done = watch(self.project, sentinels, console.tell, Progress, now, limits)
+            done = watch(self.project, sentinels, now, limits)
         return console.plain(done.as_object())
 
     def build(

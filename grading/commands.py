@@ -9,6 +9,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, with_options
 from gradelake.sql.common.errors import BadInput
 
+_SHOWN = 10  # lines of one kind
 _request_options = with_options(
     click.argument("collection"),
     click.option("--queries", help="Only these: ids with commas between, or a file of them."),
@@ -127,3 +128,11 @@ def chosen_queries(queries: str | None) -> tuple[str, ...] | None:
     if not ids:
         raise BadInput(f"--queries {queries}: no query ids")
     return tuple(dict.fromkeys(ids))
+
+
+def warn_first(lines: list[str]) -> None:
+    """The first of many lines, and how many there are besides; --json has all."""
+    for line in lines[:_SHOWN]:
+        console.warn(line)
+    if len(lines) > _SHOWN:
+        console.warn(f"and {len(lines) - _SHOWN:,} more like these (--json has all)")

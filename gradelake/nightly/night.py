@@ -11,7 +11,6 @@ import duckdb
 
 from gradelake.grading.plan.plans import plan
 from gradelake.grading.run.grading import grade
-from gradelake.grading.run.progress import Progress
 from gradelake.grading.sentinel.rounds import Limits as SentinelLimits
 from gradelake.grading.sentinel.rounds import Watch, watch
 from gradelake.ingest.collections.pipeline import ingest_collection
@@ -355,7 +354,7 @@ def _is_paid(job: Job) -> bool:
 def _sentinel(project: Project, name: str, share: Share) -> Watch:
     seconds = share.max_minutes and 60 * share.max_minutes
     limits = SentinelLimits(share.limit, seconds, share.max_cost)
-    return watch(project, (name,), console.tell, Progress, False, limits)
+    return watch(project, (name,), False, limits)
 
 
 def _gate(project: Project, rule: str, release: str, baseline_release: str | None) -> Any:

@@ -10,7 +10,6 @@ by the rubric, is `gradelake grade` with a prompt that has the slot {label_rubri
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,8 +21,7 @@ from gradelake.grading.distil.distil_store import (
     store,
 )
 from gradelake.grading.distil.rubric_file import check_rubric_name
-from gradelake.grading.generate.generation_worker import QueryBatch
-from gradelake.grading.generate.writers import Writers, WritingRun, writers
+from gradelake.grading.generate.writers import QueryBatch, Writers, WritingRun, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
@@ -44,7 +42,6 @@ class Plan:
     sample: Sample
 
     def as_object(self) -> dict[str, Any]:
-        """The plan for programs."""
         request, sample = self.request, self.sample
         return {
             "collection": request.collection,
@@ -73,6 +70,14 @@ class Outcome(WritingRun, Plan):
     iterations: int = 0  # that are done
     cut_characters: int = 0  # of explanations that did not fit the model
 
+    def progress(self) -> str:
+        failed = f", {len(self.failed):,} failed" if self.failed else ""
+        n_known, n_pairs = self.explained + self.kept, len(self.sample.pairs)
+        return (
+            f"{n_known:,} of {n_pairs:,} pairs explained{failed}; "
+            f"{self.iterations} of {self.request.iterations} iterations"
+        )
+
     @property
     def exit_code(self) -> int:
         """0 done, 3 some pairs could not be explained, 130 stopped by the user."""
@@ -81,7 +86,6 @@ class Outcome(WritingRun, Plan):
         return 3 if self.failed else 0
 
     def as_object(self) -> dict[str, Any]:
-        """The run for programs."""
         return super().as_object() | {
             "rubric_id": self.rubric_id,
             "is_new": self.is_new,
@@ -112,13 +116,7 @@ def draw(lake: Lake, request: DistilRequest) -> Sample:
     )
 
 
-def distil(
-    project: Project,
-    request: DistilRequest,
-    arguments: list[str],
-    tell: Callable[[str], None],
-    on_progress: Callable[[Outcome], None] = lambda outcome: None,
-) -> Outcome:
+def distil(project: Project, request: DistilRequest, arguments: list[str]) -> Outcome:
     """Draw, explain, distil and store a new version of a rubric.
 
     Nothing is stored before all is done; explanations are kept meanwhile, so that a run that was
@@ -132,7 +130,7 @@ def distil(
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         outcome = Outcome(request, draw(lake, request))
         cache = ExplanationCache(project, grader)
-        with writers(project, request, outcome, tell, on_progress) as crew:
+        with writers(project, grader, outcome) as crew:
             made = Distilled(outcome.sample.pairs, _explain(request, crew, cache))
             if not crew.stop():
                 _check_explained(outcome, made)
@@ -217,24 +215,16 @@ def _distil(request: DistilRequest, crew: Writers, made: Distilled) -> None:
             label: part_of(_explanations_of(made, label), iteration, request.iterations)
             for label in labels
         }
-        batches = [
-            QueryBatch(
-                f"distil-{iteration}-{label}",
-                (
-                    (
-                        str(label),
-                        {
-                            "label": str(label),
-                            "max_label": str(labels[-1]),
-                            "rubrics": rubrics_text(so_far),
-                            "explanations": _as_text(parts[label]),
-                        },
-                    ),
-                ),
-                request.distil_prompt,
-            )
-            for label in labels
-        ]
+        batches = []
+        for label in labels:
+            values = {
+                "label": str(label),
+                "max_label": str(labels[-1]),
+                "rubrics": rubrics_text(so_far),
+                "explanations": _as_text(parts[label]),
+            }
+            name, asked = f"distil-{iteration}-{label}", (str(label), values)
+            batches.append(QueryBatch(name, (asked,), request.distil_prompt))
         texts: dict[int, str] = {}
         for generated in crew.ask(batches):
             for one in generated:

@@ -2,14 +2,12 @@
 
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradelake.grading.command_text import warn_first
-from gradelake.grading.commands import chosen_queries
+from gradelake.grading.commands import chosen_queries, warn_first
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
@@ -19,7 +17,6 @@ from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
     from gradelake.grading.distil.distil import Outcome, Plan
-    from gradelake.grading.distil.distil_store import DistilRequest
 
 
 @dataclass
@@ -119,7 +116,6 @@ def _warn_short(plan: "Plan") -> None:
 
 
 def _show_outcome(outcome: "Outcome") -> None:
-    """What a run did, and what comes next; the oddities on standard error."""
     name = outcome.request.name
     _warn_short(outcome)
     if outcome.rubric_id is None:
@@ -246,7 +242,7 @@ def distil(
         return _imported(project, *edited)
     from gradelake.grading.distil import distil as distilling
     from gradelake.grading.distil.distil_store import DistilRequest
-    from gradelake.grading.graders.configured import explaining
+    from gradelake.grading.graders.configured import writing
     from gradelake.grading.prompts.prompt_file import find_prompt
 
     stated = {
@@ -269,7 +265,7 @@ def distil(
     request = DistilRequest(
         collection,
         assessor,
-        explaining(project, grader_name),
+        writing(project, grader_name, "explain"),
         name,
         prompt,
         query_ids=chosen_queries(queries),
@@ -278,19 +274,4 @@ def distil(
     if dry_run:
         with Lake.writer(project) as lake:
             return distilling.Plan(request, distilling.draw(lake, request))
-    return distilling.distil(
-        project,
-        request,
-        sys.argv[1:],
-        console.warn,
-        console.now_and_then(partial(_progress, request)),
-    )
-
-
-def _progress(request: "DistilRequest", outcome: "Outcome") -> str:
-    n = outcome.explained + outcome.kept
-    failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-    return (
-        f"{n:,} of {len(outcome.sample.pairs):,} pairs explained{failed}; "
-        f"{outcome.iterations} of {request.iterations} iterations"
-    )
+    return distilling.distil(project, request, sys.argv[1:])

@@ -5,7 +5,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.judged_pairs import Pair
@@ -14,9 +16,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.connection import grading_folder
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.opening import Lake
 
 Explanation = Mapping[str, str]
 
@@ -75,29 +75,25 @@ class ExplanationCache:
     def keep(self, explained: list[tuple[str, Explanation]]) -> None:
         """Keep explanations with the prompts they answer."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        lines = [
-            json.dumps({"prompt": _sha256(text), "explanation": explanation})
-            for text, explanation in explained
-        ]
         with self.file.open("a", encoding="utf-8") as stream:
-            stream.write("".join(f"\n{line}\n" for line in lines))
+            stream.write(_lines({_sha256(text): each for text, each in explained}))
 
     def clear(self) -> None:
         """The rubric is in the lake, and its explanations with it; those of other runs stay."""
-        left = {
-            prompt: explanation
-            for prompt, explanation in self.known.items()
-            if prompt not in self.used
-        }
+        left = {prompt: each for prompt, each in self.known.items() if prompt not in self.used}
         if not left:
             self.file.unlink(missing_ok=True)
             return
-        lines = [
-            json.dumps({"prompt": key, "explanation": explanation})
-            for key, explanation in left.items()
-        ]
         with whole_file(self.file) as stream:
-            stream.write("".join(f"{line}\n" for line in lines).encode())
+            stream.write(_lines(left).encode())
+
+
+def _lines(explanations: Mapping[str, Explanation]) -> str:
+    """A line each; the one before it may be a killed process's, without its end."""
+    return "".join(
+        f"\n{json.dumps({'prompt': prompt, 'explanation': each})}\n"
+        for prompt, each in explanations.items()
+    )
 
 
 def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
@@ -119,65 +115,69 @@ def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
 
 
 def store(
-    lake: "Lake",
-    request: DistilRequest,
-    made: Distilled,
+    lake: Lake, request: DistilRequest, made: Distilled, arguments: list[str], extra: dict[str, Any]
+) -> tuple[str, bool]:
+    """Commit a rubric with its iterations, its pairs and its maker, as `commit_version` does."""
+    rubric_id, grader = rubric_id_of(request, made), request.grader
+    shared = {
+        "rubric_id": rubric_id,
+        "name": request.name,
+        "collection": request.collection,
+        "assessor": request.assessor,
+        "grader_id": grader.grader_id,
+        "engine": grader.engine,
+        "model": grader.model,
+        "distil_prompt": request.distil_prompt.name,
+        "distil_prompt_sha256": request.distil_prompt.sha256,
+        "seed": request.seed,
+        "created_at": utc_now(),
+    }
+    rubrics = [
+        shared
+        | {"iteration": iteration, "label": label, "text": text, "n_explanations": read[label]}
+        for iteration, (texts, read) in enumerate(zip(made.rubrics, made.read, strict=True), 1)
+        for label, text in sorted(texts.items())
+    ]
+    pairs = [
+        {
+            "rubric_id": rubric_id,
+            "collection": request.collection,
+            "query_id": pair.query_id,
+            "passage_id": pair.passage_id,
+            "label": pair.label,
+            "explanation": explanation and json.dumps(explanation, ensure_ascii=False),
+        }
+        for pair, explanation in zip(made.pairs, made.explanations, strict=True)
+    ]
+    frames = pl.DataFrame(rubrics), pl.DataFrame(pairs, infer_schema_length=None)
+    return commit_version(
+        lake, *frames, arguments, {"grader_id": grader.grader_id, **extra}, grader
+    )
+
+
+def commit_version(
+    lake: Lake,
+    rubrics: pl.DataFrame,
+    pairs: pl.DataFrame,
     arguments: list[str],
     extra: dict[str, Any],
+    maker: Grader | None = None,
 ) -> tuple[str, bool]:
-    """Commit a rubric with its iterations, its pairs and its maker, in one transaction.
+    """Commit a version of a rubric in one transaction.
 
     Returns its id, and whether it is new: the very same one is not stored twice.
     """
-    import polars as pl
-
-    rubric_id, grader = rubric_id_of(request, made), request.grader
-    with lake.transaction("distil", f"{request.collection} {request.name}") as commit:
+    rubric_id, name, collection = rubrics.select("rubric_id", "name", "collection").row(0)
+    with lake.transaction("distil", f"{collection} {name}") as commit:
         if lake.value("select 1 from lake.raw.label_rubrics where rubric_id = ?", rubric_id):
             return rubric_id, False
-        grader.register(commit)
-        shared = {
-            "rubric_id": rubric_id,
-            "name": request.name,
-            "collection": request.collection,
-            "assessor": request.assessor,
-            "grader_id": grader.grader_id,
-            "engine": grader.engine,
-            "model": grader.model,
-            "distil_prompt": request.distil_prompt.name,
-            "distil_prompt_sha256": request.distil_prompt.sha256,
-            "seed": request.seed,
-            "created_at": utc_now(),
-        }
-        rubrics = [
-            shared
-            | {
-                "iteration": iteration,
-                "label": label,
-                "text": texts[label],
-                "n_explanations": read[label],
-            }
-            for iteration, (texts, read) in enumerate(zip(made.rubrics, made.read, strict=True), 1)
-            for label in sorted(texts)
-        ]
-        commit.insert("label_rubrics", pl.DataFrame(rubrics))
-        pairs = [
-            {
-                "rubric_id": rubric_id,
-                "collection": request.collection,
-                "query_id": pair.query_id,
-                "passage_id": pair.passage_id,
-                "label": pair.label,
-                "explanation": json.dumps(explanation, ensure_ascii=False) if explanation else None,
-            }
-            for pair, explanation in zip(made.pairs, made.explanations, strict=True)
-        ]
-        commit.insert("label_rubric_pairs", pl.DataFrame(pairs, infer_schema_length=None))
-        commit.record(
-            f"{request.collection}/label_rubric/{request.name}/{rubric_id}", rubric_id, len(pairs)
-        )
-        commit.say(label_rubrics=len(made.rubrics[-1]), label_rubric_pairs=len(pairs))
-        commit.extra |= {"rubric_id": rubric_id, "grader_id": grader.grader_id, **extra}
+        if maker:
+            maker.register(commit)
+        commit.insert("label_rubrics", rubrics)
+        commit.insert("label_rubric_pairs", pairs)
+        commit.record(f"{collection}/label_rubric/{name}/{rubric_id}", rubric_id, pairs.height)
+        commit.say(label_rubrics=rubrics["label"].n_unique(), label_rubric_pairs=pairs.height)
+        commit.extra |= {"rubric_id": rubric_id, **extra}
         commit.finish_run(arguments)
     return rubric_id, True
 

@@ -3,10 +3,11 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import polars as pl
 from pydantic import ValidationError
 
+from gradelake.grading.distil.distil_store import commit_version
 from gradelake.grading.graders.label_rubrics import LabelRubric, find_label_rubric
 from gradelake.grading.prompts.prompt_yaml import YamlFile
 from gradelake.grading.prompts.written_reply import can_be_stored
@@ -17,9 +18,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import reject
 from gradelake.sql.common.project import check_name
 from gradelake.sql.common.whole_file import whole_file
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.opening import Lake
 
 PERSON = "person"  # the engine of texts that a person wrote
 _HINT = "Edit a file that `gradelake distil --export NAME FILE` wrote, its texts only."
@@ -70,7 +69,7 @@ def write_rubric(rubric: LabelRubric, path: Path) -> None:
         stream.write(f"{head}{shown}".encode())
 
 
-def read_rubric_file(lake: "Lake", path: Path) -> tuple[LabelRubric, dict[int, str]]:
+def read_rubric_file(lake: Lake, path: Path) -> tuple[LabelRubric, dict[int, str]]:
     """The version that a file was edited from, and its texts by label, with single spaces.
 
     Raises `Rejected` with all that is wrong in it, by line.
@@ -101,46 +100,31 @@ def read_rubric_file(lake: "Lake", path: Path) -> tuple[LabelRubric, dict[int, s
 
 
 def store_edited(
-    lake: "Lake", name: str, base: LabelRubric, texts: dict[int, str], arguments: list[str]
+    lake: Lake, name: str, base: LabelRubric, texts: dict[int, str], arguments: list[str]
 ) -> tuple[str, bool]:
     """Commit texts that a person edited as a version of a name: one more iteration after those of
-    its base, with the base's pairs, which its judges are never measured on.
-
-    Returns its id, and whether it is new: the very same one is not stored twice.
-    """
-    import polars as pl
-
+    its base, with the base's pairs, which its judges are never measured on. Returns as
+    `commit_version` does."""
     content = json.dumps([PERSON, name, base.rubric_id, texts], sort_keys=True)
     rubric_id = hashlib.sha256(content.encode()).hexdigest()[:16]
     if name == base.name and texts == base.texts:
         return base.rubric_id, False
-    with lake.transaction("distil", f"{base.facts['collection']} {name}") as commit:
-        if lake.value("select 1 from lake.raw.label_rubrics where rubric_id = ?", rubric_id):
-            return rubric_id, False
-        edited = lake.frame(
-            "select * from lake.raw.label_rubrics where rubric_id = ? and iteration = ?",
-            base.rubric_id,
-            base.facts["iterations"],
-        ).with_columns(
-            pl.lit(rubric_id).alias("rubric_id"),
-            pl.lit(name).alias("name"),
-            pl.lit(PERSON).alias("engine"),
-            pl.lit("").alias("model"),
-            pl.col("iteration") + 1,
-            pl.col("label").replace_strict(texts).alias("text"),
-            pl.lit(utc_now()).alias("created_at"),
-        )
-        commit.insert("label_rubrics", edited)
-        n_pairs = commit.insert_from(
-            "label_rubric_pairs",
-            "select * replace (? as rubric_id) from lake.raw.label_rubric_pairs "
-            "where rubric_id = ?",
-            rubric_id,
-            base.rubric_id,
-        )
-        target = f"{base.facts['collection']}/label_rubric/{name}/{rubric_id}"
-        commit.record(target, rubric_id, n_pairs)
-        commit.say(label_rubrics=len(texts), label_rubric_pairs=n_pairs)
-        commit.extra |= {"rubric_id": rubric_id, "edited_from": base.rubric_id}
-        commit.finish_run(arguments)
-    return rubric_id, True
+    edited = lake.frame(
+        "select * from lake.raw.label_rubrics where rubric_id = ? and iteration = ?",
+        base.rubric_id,
+        base.facts["iterations"],
+    ).with_columns(
+        pl.lit(rubric_id).alias("rubric_id"),
+        pl.lit(name).alias("name"),
+        pl.lit(PERSON).alias("engine"),
+        pl.lit("").alias("model"),
+        pl.col("iteration") + 1,
+        pl.col("label").replace_strict(texts).alias("text"),
+        pl.lit(utc_now()).alias("created_at"),
+    )
+    pairs = lake.frame(
+        "select * replace (? as rubric_id) from lake.raw.label_rubric_pairs where rubric_id = ?",
+        rubric_id,
+        base.rubric_id,
+    )
+    return commit_version(lake, edited, pairs, arguments, {"edited_from": base.rubric_id})

@@ -6,13 +6,11 @@ for a whole one in twenty lines.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.prompt import Prompt, Rendered
 from gradelake.sql.common.errors import WorkFailed
-
-if TYPE_CHECKING:
-    from gradelake.grading.graders.grader import Grader
-    from gradelake.grading.prompts.prompt import Prompt, Rendered
 
 MOST_MASS = 1.01  # that probabilities may sum to: a little above 1 is rounding
 
@@ -101,29 +99,28 @@ class Engine:
     #: pairs per chunk: what is graded, stored and, after a crash, repeated together
     chunk_pairs: ClassVar[int] = 320
 
-    def __init__(self, grader: "Grader"):
+    def __init__(self, grader: Grader):
         self.grader = grader
         self.scale = grader.prompt.scale
         self.notes: list[str] = []  # what people should know of how it answers
 
     @classmethod
-    def longest_reply(cls, grader: "Grader") -> int:
+    def longest_reply(cls, grader: Grader) -> int:
         """Tokens that a reply to one prompt of the grader may have."""
         return int(grader.decoding["max_tokens"])
 
     def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
-        """Answer in another way from here on: how a reply that cannot be read is asked for again.
-
-        What an engine derives from the grader's decoding it has to derive again.
-        """
+        """Answer in another way from here on, as a reply that cannot be read is asked for again."""
         self.grader = replace(self.grader, decoding=decoding)
+        self.derive()
 
-    def set_prompt(self, prompt: "Prompt") -> None:
-        """Answer another prompt from here on; both ask for texts.
-
-        What an engine derives from the grader's prompt it has to derive again.
-        """
+    def set_prompt(self, prompt: Prompt) -> None:
+        """Answer another prompt from here on; both ask for texts."""
         self.grader = replace(self.grader, prompt=prompt)
+        self.derive()
+
+    def derive(self) -> None:
+        """Work out what follows from the grader's prompt and decoding, now that they changed."""
 
     def reach(self) -> str | None:
         """What there is to say of its server; None: it answers. Asks no model.
@@ -132,7 +129,7 @@ class Engine:
         """
         return None
 
-    def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
+    def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         """One response per prompt, in order.
 
         A prompt that cannot be answered gets a Response with an `error`; it is tried again, three

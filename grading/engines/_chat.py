@@ -6,14 +6,12 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradelake.grading.engines import MOST_MASS, Response
 from gradelake.grading.engines._client import Misshapen
+from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.written_reply import name_of, object_schema, schema_of
-
-if TYPE_CHECKING:
-    from gradelake.grading.graders.grader import Grader
 
 _TOP_LOGPROBS = 20  # as many as servers give
 _JSON_TOKENS = 16  # enough for {"grade": "..."}, without the word
@@ -46,7 +44,7 @@ class ReplyForm:
     as_json: bool = False
 
 
-def chat_options(grader: "Grader") -> tuple[dict[str, Any], ReplyForm]:
+def chat_options(grader: Grader) -> tuple[dict[str, Any], ReplyForm]:
     """What goes with every prompt of a grader, and how to read the replies."""
     settings = grader.settings
     on_scale = grader.prompt.output == "scale"
@@ -91,13 +89,7 @@ def response_of(completion, form: ReplyForm) -> Response:
     if not isinstance(choices, list) or not choices:
         raise Misshapen("the reply has no choices: is this address a chat API?")
     choice = choices[0]
-    prompt_tokens, cached_tokens, completion_tokens = _usage(completion)
-    response = Response(
-        constrained_probabilities=True,
-        prompt_tokens=prompt_tokens,
-        cached_tokens=cached_tokens,
-        completion_tokens=completion_tokens,
-    )
+    response = Response(constrained_probabilities=True, **_usage(completion))
     text = getattr(getattr(choice, "message", None), "content", None)
     finished = getattr(choice, "finish_reason", None)
     if finished == "content_filter":
@@ -144,15 +136,15 @@ def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
     return [found[word] for word in words]
 
 
-def _usage(completion) -> tuple[int | None, int | None, int | None]:
-    """(prompt, cached, completion) tokens; None for what is missing or cannot be."""
+def _usage(completion) -> dict[str, Any]:
+    """How many tokens; None for what is missing or cannot be."""
     usage = getattr(completion, "usage", None)
     details = getattr(usage, "prompt_tokens_details", None)
-    return (
-        _count(getattr(usage, "prompt_tokens", None)),
-        _count(getattr(details, "cached_tokens", None)),
-        _count(getattr(usage, "completion_tokens", None)),
-    )
+    return {
+        "prompt_tokens": _count(getattr(usage, "prompt_tokens", None)),
+        "cached_tokens": _count(getattr(details, "cached_tokens", None)),
+        "completion_tokens": _count(getattr(usage, "completion_tokens", None)),
+    }
 
 
 def _count(n: Any) -> int | None:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -22,12 +22,9 @@ from gradelake.grading.engines._client import is_same_model
 from gradelake.grading.engines._connection import Connection
 from gradelake.grading.engines._patience import Busy, patiently
 from gradelake.grading.engines._rates import RATES, Rates
+from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import Count
-
-if TYPE_CHECKING:
-    from gradelake.grading.graders.grader import Grader
-    from gradelake.grading.prompts.prompt import Prompt
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
 _NAMES = 10  # of models that answer, told of
@@ -70,7 +67,7 @@ class ChatEngine(Base):
     }
 
     @classmethod
-    def longest_reply(cls, grader: "Grader") -> int:
+    def longest_reply(cls, grader: Grader) -> int:
         options, _ = chat_options(grader)
         name = "max_completion_tokens" if "max_completion_tokens" in options else "max_tokens"
         return options[name]
@@ -83,26 +80,18 @@ class ChatEngine(Base):
     def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:
         return Workers(count=1, cpus=0)
 
-    def __init__(self, grader: "Grader"):
+    def __init__(self, grader: Grader):
         super().__init__(grader)
         self.connection = self.connection_kind(grader)
         where = self.connection.where, self.connection.key_name, grader.model
         self.rates = Rates(grader.settings, *where)
         self.answering = set(self.connection.names)  # of models that answered
         self.takes_schema = True  # until it is found out that it does not
-        self.set_decoding(grader.decoding)
+        self.derive()
         self.loop = asyncio.new_event_loop()
         self.answered_at = 0.0
 
-    def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
-        super().set_decoding(decoding)
-        self._set_options()
-
-    def set_prompt(self, prompt: "Prompt") -> None:
-        super().set_prompt(prompt)
-        self._set_options()
-
-    def _set_options(self) -> None:
+    def derive(self) -> None:
         self.options, self.reading = chat_options(self.grader)
         if not self.takes_schema:
             self.options.pop("response_format", None)

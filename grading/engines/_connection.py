@@ -1,14 +1,12 @@
 """What an engine asks an endpoint by; the two ways are in openai.py and litellm.py."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines._chat import full_text, reason_of, retry_after, short
 from gradelake.grading.engines._patience import Busy
-
-if TYPE_CHECKING:
-    from gradelake.grading.graders.grader import Grader
+from gradelake.grading.graders.grader import Grader
 
 
 class Connection:
@@ -17,7 +15,7 @@ class Connection:
     Errors are those of the library `openai`, whichever way a request takes.
     """
 
-    def __init__(self, grader: "Grader"):
+    def __init__(self, grader: Grader):
         import openai
 
         self.openai = openai

@@ -3,12 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradelake.grading.engines import Response
-
-if TYPE_CHECKING:
-    from gradelake.grading.prompts.prompt import Rendered
+from gradelake.grading.prompts.prompt import Rendered
 
 STRIDE = 128  # tokens that two windows on a long passage share
 LONGEST_ANSWER = 30  # tokens
@@ -45,7 +43,7 @@ class Extractor:
         if config.model_type in _SET_NO_CLS and tokenizer.cls_token:
             self.before_question = tokenizer.cls_token
 
-    def extract(self, prompts: "Sequence[Rendered]") -> list[Response]:
+    def extract(self, prompts: Sequence[Rendered]) -> list[Response]:
         """The passage's span with the highest start and end score, over windows of a long passage;
         nothing when "no answer", read at the first token, scores higher (Devlin et al., BERT, NAACL
         2019, section 4.3).

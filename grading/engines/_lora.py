@@ -6,13 +6,11 @@ import re
 import typing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.errors import BadInput
-
-if TYPE_CHECKING:
-    from gradelake.grading.graders.grader import Grader
 
 _HINT = "A LoRA adapter's folder has an adapter_config.json and an adapter_model.safetensors."
 _LAYER = re.compile(r"\.layers\.(\d+)\.")
@@ -53,7 +51,7 @@ def read_adapter(folder: str, where: str) -> Adapter:
     return adapter
 
 
-def require_fits(adapter: Adapter, grader: "Grader", config: Any) -> None:
+def require_fits(adapter: Adapter, grader: Grader, config: Any) -> None:
     """Raise `EngineUnusable` for an adapter of another model than the grader's, whose `config` is.
 
     Hub models are compared by name; all by the number of their layers and their hidden size, as

@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from gradelake.grading.engines import EngineUnusable, Setting
@@ -47,26 +48,20 @@ class Rates:
     def _book(self, tokens: int) -> float:
         """Seconds until a request may go. The next may go later, by what this one costs."""
         cost = {"requests": 1, "tokens": tokens}
-
-        def book(free: dict[str, float], now: float) -> float:
+        with self._locked() as (free, now):
             start = max(now, *(free[key] for key in self.pace))
             free |= {key: start + cost[key] * pace for key, pace in self.pace.items()}
-            return start - now
-
-        return self._change(book)
+        return start - now
 
     def correct(self, expected: int, tokens: int) -> None:
         """Heed how many tokens a request and its reply had in the end."""
-        if "tokens" not in self.pace:
-            return
+        if "tokens" in self.pace:
+            with self._locked() as (free, _):
+                free["tokens"] += (tokens - expected) * self.pace["tokens"]
 
-        def pay(free: dict[str, float], now: float) -> None:
-            free["tokens"] += (tokens - expected) * self.pace["tokens"]
-
-        self._change(pay)
-
-    def _change(self, change: Callable[[dict[str, float], float], Any]) -> Any:
-        """Do something with the times from which on the limits allow more, under the lock."""
+    @contextmanager
+    def _locked(self) -> Iterator[tuple[dict[str, float], float]]:
+        """The times from which on the limits allow more, to be changed under the lock, and now."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.file.open("a+", encoding="utf-8") as stream:
@@ -74,10 +69,9 @@ class Rates:
                 stream.seek(0)
                 now = time.time()
                 free = _times(stream.read(), now)
-                result = change(free, now)
+                yield free, now
                 os.ftruncate(stream.fileno(), 0)
                 stream.write(json.dumps(free | {"written": now}))
-            return result
         except OSError as error:
             raise EngineUnusable(
                 f"{self.file}: {error.strerror}: processes share requests_per_minute and "

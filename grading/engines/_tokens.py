@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from gradelake.grading.prompts.neutral import neutralise_tokens
+from gradelake.grading.prompts.prompt import Prompt, Rendered
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
-
-    from gradelake.grading.prompts.prompt import Prompt, Rendered
 
 # of text beyond this only a first look is saved: hardly any text has longer tokens
 LONGEST_TOKEN = 32  # characters
@@ -33,7 +32,7 @@ class Fitter:
     """Puts prompts into a model's chat template, and cuts passages to its length."""
 
     def __init__(
-        self, prompt: "Prompt", tokenizer: "PreTrainedTokenizerFast", limit: int, chat: bool
+        self, prompt: Prompt, tokenizer: "PreTrainedTokenizerFast", limit: int, chat: bool
     ):
         """`limit` is the number of tokens a prompt may have."""
         self.prompt = prompt
@@ -83,18 +82,19 @@ class Fitter:
     def _count_special(self, ids: list[int]) -> int:
         return sum(map(self._special_ids.__contains__, ids))
 
-    def fit(self, prompts: "Sequence[Rendered]") -> list[Fitted]:
+    def fit(self, prompts: Sequence[Rendered]) -> list[Fitted]:
         """Token ids of each prompt, in order."""
         safe = [self.safe(prompt) for prompt in prompts]
         longest = self.limit * LONGEST_TOKEN
         encoded = self._encode([self._text(prompt, prompt.passage[:longest]) for prompt in safe])
         return [self._fit(prompt, ids, longest) for prompt, ids in zip(safe, encoded, strict=True)]
 
-    def _fit(self, prompt: "Rendered", ids: list[int], longest: int) -> Fitted:
+    def _fit(self, prompt: Rendered, ids: list[int], longest: int) -> Fitted:
         """One prompt; `ids` are those with at most `longest` characters of the passage."""
         if self._count_special(ids) > self._n_own_special(prompt.system):
             # the tokenizer's own changes to characters made a special token of a look-alike
-            prompt = self.safe(self._normalised(prompt))
+            values = {name: normalize("NFKC", value) for name, value in prompt.values.items()}
+            prompt = self.safe(self.prompt.render(values))
             ids = self._encode([self._text(prompt, prompt.passage[:longest])])[0]
             if self._count_special(ids) > self._n_own_special(prompt.system):
                 return Fitted([], error="the texts hold special tokens of the model")
@@ -104,7 +104,7 @@ class Fitter:
             ids = self._encode([self._text(prompt, passage)])[0]
         return Fitted(ids) if len(ids) <= self.limit else self._cut(prompt, passage)
 
-    def safe(self, prompt: "Rendered") -> "Rendered":
+    def safe(self, prompt: Rendered) -> Rendered:
         """The prompt with the tokenizer's special tokens broken in its texts."""
         if not any(map(self._has_special, prompt.values.values())):
             return prompt
@@ -112,11 +112,7 @@ class Fitter:
             {name: neutralise_tokens(v, self.special) for name, v in prompt.values.items()}
         )
 
-    def _normalised(self, prompt: "Rendered") -> "Rendered":
-        values = {name: normalize("NFKC", value) for name, value in prompt.values.items()}
-        return self.prompt.render(values)
-
-    def _text(self, prompt: "Rendered", passage: str) -> str:
+    def _text(self, prompt: Rendered, passage: str) -> str:
         head, tail = self._frame(prompt.system)
         return f"{head}{prompt.before}{passage}{prompt.after}{tail}"
 
@@ -126,7 +122,7 @@ class Fitter:
         # a chat template writes the model's first token itself
         return self.tokenizer(texts, add_special_tokens=not self.chat, verbose=False)["input_ids"]
 
-    def _cut(self, prompt: "Rendered", passage: str) -> Fitted:
+    def _cut(self, prompt: Rendered, passage: str) -> Fitted:
         """The prompt with as many of the passage's first tokens as fit."""
         ids = self._encode([self._text(prompt, "")])[0]
         if len(ids) > self.limit:

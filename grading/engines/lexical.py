@@ -7,13 +7,11 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines import Response
-
-if TYPE_CHECKING:
-    from gradelake.grading.prompts.prompt import Rendered
+from gradelake.grading.prompts.prompt import Rendered
 
 # Zipf frequency (log10 of occurrences per billion words) of the most frequent words; a word's
 # weight is how far it lies below, so that "the" weighs nothing and a word never seen weighs 8
@@ -78,7 +76,7 @@ class Engine(Base):
         held = self._holds(passage)
         return sum(weight for stem, weight in weights.items() if stem in held) / total
 
-    def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
+    def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         return [
             self._answer(self.overlap(prompt.values[self._asks], prompt.values["passage"]))
             for prompt in prompts

@@ -5,7 +5,7 @@ import logging
 import os
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from gradelake.grading.engines import EngineUnusable, Setting
 from gradelake.grading.engines._chat import chat_options, retry_after
@@ -13,11 +13,9 @@ from gradelake.grading.engines._chat_engine import ChatEngine
 from gradelake.grading.engines._client import Misshapen, careful
 from gradelake.grading.engines._connection import Connection
 from gradelake.grading.engines.openai import check_address
+from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.checked import one_of
 from gradelake.sql.common.errors import how_to_install
-
-if TYPE_CHECKING:
-    from gradelake.grading.graders.grader import Grader
 
 _ENVIRONMENT = {
     "LITELLM_OFFLINE_MODE": "true",  # else it fetches a table of prices, and more
@@ -49,7 +47,7 @@ class LiteLLMConnection(Connection):
     own tools do.
     """
 
-    def __init__(self, grader: "Grader"):
+    def __init__(self, grader: Grader):
         self.provider, _, name = grader.model.partition("/")
         if self.provider not in _PROVIDERS:
             raise EngineUnusable(
@@ -143,12 +141,12 @@ class Engine(ChatEngine):
             check_address(settings["base_url"], where)
 
     @classmethod
-    def longest_reply(cls, grader: "Grader") -> int:
+    def longest_reply(cls, grader: Grader) -> int:
         options, _ = chat_options(grader)
         return super().longest_reply(grader) + _TOOL_TOKENS * ("response_format" in options)
 
-    def _set_options(self) -> None:
-        super()._set_options()
+    def derive(self) -> None:
+        super().derive()
         for name in {"max_tokens", "max_completion_tokens"}.intersection(self.options):
             self.options[name] = self.longest_reply(self.grader)
         # what says nothing: some know no penalties, Anthropic takes a temperature or a top_p

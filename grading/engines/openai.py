@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
 from gradelake.grading.engines import Setting
@@ -10,11 +10,9 @@ from gradelake.grading.engines._batches import Batches
 from gradelake.grading.engines._chat_engine import ChatEngine, Seconds
 from gradelake.grading.engines._client import open_client
 from gradelake.grading.engines._connection import Connection
+from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.checked import Count, one_of
 from gradelake.sql.common.errors import BadInput, how_to_install
-
-if TYPE_CHECKING:
-    from gradelake.grading.graders.grader import Grader
 
 _REACHED_WITHIN = 10.0  # seconds
 
@@ -22,7 +20,7 @@ _REACHED_WITHIN = 10.0  # seconds
 class OpenAIConnection(Connection):
     """By OpenAI's own client."""
 
-    def __init__(self, grader: "Grader"):
+    def __init__(self, grader: Grader):
         super().__init__(grader)
         self.client = open_client(self.where, self.key)
 
@@ -74,7 +72,6 @@ class Engine(ChatEngine):
         check_address(settings["base_url"], where)
 
     def batches(self) -> Batches:
-        """The batches of its account."""
         return Batches(self)
 
 

@@ -3,17 +3,15 @@ answering in the manner of SQuAD2."""
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._extractor import Extractor
 from gradelake.grading.engines._tokens import Fitter
+from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import one_of
 from gradelake.sql.common.errors import how_to_install
-
-if TYPE_CHECKING:
-    from gradelake.grading.prompts.prompt import Prompt, Rendered
 
 
 class Engine(Base):
@@ -54,7 +52,7 @@ class Engine(Base):
             ) from error
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model.to(self.device).eval()
-        self.set_prompt(grader.prompt)
+        self.derive()
         if grader.prompt.output == "scale":
             self.words = self._word_tokens()
 
@@ -93,12 +91,11 @@ class Engine(Base):
         cpus = settings["cpus_per_actor"]
         return Workers(count=max(1, cluster.cpus // cpus), cpus=cpus)
 
-    def set_prompt(self, prompt: "Prompt") -> None:
-        super().set_prompt(prompt)
+    def derive(self) -> None:
         length = self.grader.settings["max_model_len"]
-        self.fitter = Fitter(prompt, self.tokenizer, length, chat=False)
+        self.fitter = Fitter(self.grader.prompt, self.tokenizer, length, chat=False)
 
-    def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
+    def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         with self.torch.inference_mode():
             if self.extractive:
                 extractor = Extractor(self.model, self.tokenizer, self.grader.settings)
@@ -118,14 +115,11 @@ class Engine(Base):
                     "Use a prompt with another scale, or let the model write freely: "
                     "`constrained = false`, or a prompt with `output: text`.",
                 )
+        end = [self.tokenizer.eos_token_id]
+        starts = [[other[: len(tokens)] for other in found] for tokens in found]
+        return [t + end * (each.count(t) > 1) for t, each in zip(found, starts, strict=True)]
 
-        def begins_another(tokens: list[int]) -> bool:
-            return any(other[: len(tokens)] == tokens for other in found if other is not tokens)
-
-        end = self.tokenizer.eos_token_id
-        return [[*tokens, end] if begins_another(tokens) else tokens for tokens in found]
-
-    def _text_to_text(self, prompts: "Sequence[Rendered]") -> list[Response]:
+    def _text_to_text(self, prompts: Sequence[Rendered]) -> list[Response]:
         fitted = self.fitter.fit(prompts)
         responses = [Response(error=one.error, cut_characters=one.cut_characters) for one in fitted]
         # prompts of like length together: less padding
@@ -184,16 +178,10 @@ class Engine(Base):
     def _generate(self, inputs) -> list[tuple[str, None, int]]:
         decoding = self.grader.decoding
         options: dict[str, Any] = {"max_new_tokens": decoding["max_tokens"], "num_beams": 1}
-        if decoding["temperature"] > 0:
+        options["do_sample"] = decoding["temperature"] > 0
+        if options["do_sample"]:
             self.torch.manual_seed(decoding["seed"])
-            options |= {
-                "do_sample": True,
-                "temperature": decoding["temperature"],
-                "top_p": decoding["top_p"],
-                "top_k": 0,
-            }
-        else:
-            options["do_sample"] = False
+            options |= {name: decoding[name] for name in ("temperature", "top_p")} | {"top_k": 0}
         generated = self.model.generate(**inputs, **options)
         padding = self.tokenizer.pad_token_id
         texts = self.tokenizer.batch_decode(generated, skip_special_tokens=True)

@@ -3,17 +3,15 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._lora import load_adapter, rank_for, read_adapter, require_fits
 from gradelake.grading.engines._tokens import Fitted, Fitter
+from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.written_reply import schema_of
 from gradelake.sql.common.errors import BadInput, how_to_install
-
-if TYPE_CHECKING:
-    from gradelake.grading.prompts.prompt import Prompt, Rendered
 
 _ENVIRONMENT = {
     # the engine in a process of its own would outlive, or silently block, the worker
@@ -60,15 +58,9 @@ class Engine(Base):
         self.chat = grader.settings["chat"]
         if self.chat is None:
             self.chat = bool(tokenizer.chat_template)
-        self.fitter = self._fitter()
         self.constrained = grader.prompt.output == "scale"
         self.words = self._word_tokens(tokenizer) if self.constrained else []
-        self.sampling = self._sampling()
-
-    def _fitter(self) -> Fitter:
-        length = self.llm.llm_engine.model_config.max_model_len
-        limit = length - self.grader.decoding["max_tokens"]
-        return Fitter(self.grader.prompt, self.llm.get_tokenizer(), limit, self.chat)
+        self.derive()
 
     def _word_tokens(self, tokenizer) -> list[int]:
         """The token of each word of the scale, as it would be written at the reply's start."""
@@ -101,28 +93,24 @@ class Engine(Base):
             constraint = {"structured_outputs": StructuredOutputsParams(json=schema)}
         return SamplingParams(**self.grader.decoding, **constraint)
 
-    def set_decoding(self, decoding: Mapping[str, float | int]) -> None:
-        super().set_decoding(decoding)
+    def derive(self) -> None:
+        length = self.llm.llm_engine.model_config.max_model_len
+        limit = length - self.grader.decoding["max_tokens"]
+        tokenizer = self.llm.get_tokenizer()
+        self.fitter = Fitter(self.grader.prompt, tokenizer, limit, self.chat)
         self.sampling = self._sampling()
 
-    def set_prompt(self, prompt: "Prompt") -> None:
-        super().set_prompt(prompt)
-        self.fitter, self.sampling = self._fitter(), self._sampling()
-
-    def score(self, prompts: "Sequence[Rendered]") -> list[Response]:
+    def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         fitted = self.fitter.fit(prompts)
         # with the same cache at the start, a chunk graded again comes out the same
         self.llm.reset_prefix_cache()
         wanted = [{"prompt_token_ids": one.ids} for one in fitted if not one.error]
-        outputs = iter(self._generate(wanted) if wanted else [])
+        options = {"use_tqdm": False, "lora_request": self.lora}
+        outputs = iter(self.llm.generate(wanted, self.sampling, **options) if wanted else [])
         return [
             Response(error=one.error) if one.error else self._response(one, next(outputs))
             for one in fitted
         ]
-
-    def _generate(self, prompts):
-        options = {"use_tqdm": False, "lora_request": self.lora}
-        return self.llm.generate(prompts, self.sampling, **options)
 
     def _response(self, fitted: Fitted, output) -> Response:
         reply = output.outputs[0]
@@ -161,6 +149,7 @@ def _load(grader):
         from vllm.platforms import current_platform
 
         config = _config(grader)
+        own_length = getattr(config, "max_position_embeddings", None) or settings["max_model_len"]
         on_cpu = current_platform.is_cpu()
         options: dict[str, Any] = {
             "gpu_memory_utilization": settings["gpu_memory_utilization"],
@@ -179,7 +168,7 @@ def _load(grader):
             revision=_revision(grader),
             dtype=settings["dtype"],
             quantization=settings["quantization"],
-            max_model_len=_length(grader, config),
+            max_model_len=min(own_length, settings["max_model_len"]),
             max_num_seqs=settings["max_num_seqs"],
             max_logprobs=max(20, len(scale.words) if scale else 0),
             enable_prefix_caching=settings["prefix_caching"],
@@ -213,9 +202,3 @@ def _config(grader):
         revision=_revision(grader),
         trust_remote_code=grader.settings["trust_remote_code"],
     ).get_text_config()
-
-
-def _length(grader, config) -> int:
-    """The length asked for, or the model's own where that is shorter."""
-    own = getattr(config, "max_position_embeddings", None) or grader.settings["max_model_len"]
-    return min(own, grader.settings["max_model_len"])

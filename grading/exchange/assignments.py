@@ -1,15 +1,164 @@
-"""`gradelake export assignments`: which nuggets answers hold, as `nuggetizer assign` writes it."""
+"""Which nuggets of the rubric answers hold, as `nuggetizer assign` writes it: read, and written."""
 
 import json
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
+from pydantic import TypeAdapter
+
+from gradelake.grading.exchange.file_import import FileImport
+from gradelake.grading.exchange.workbench import imported_grader
+from gradelake.grading.exchange.workbench_format import TEXT, Fault, Object, Text, checked
+from gradelake.sql.common import console, files
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Problems
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
 
+NUGGETS = "intermediate.int_distinct_items"  # the view that they are read from
+LABELS = {"support": 2, "partial_support": 1, "not_support": 0, "failed": None}
+_FAILED = "failed in the file"
+_ANSWERS = """
+    select system, query_id, passage_id, text, text_sha256
+    from lake.raw.answers
+    inner join lake.raw.passages using (collection, passage_id)
+    where collection = ?
+"""
+_NUGGETS = f"""
+    select
+        query_id,
+        trim(item_text),
+        item_id,
+        max_by(weight, rubric_version),
+        max(rubric_version) = max(max(rubric_version)) over ()
+    from lake.{NUGGETS}
+    where collection = ? and kind = 'nugget'
+    group by all
+"""
+
+
+@dataclass(frozen=True)
+class Nugget:
+    """A nugget of the rubric, in any of its versions."""
+
+    item_id: str
+    is_vital: bool
+    is_newest: bool  # in the newest version of the rubric
+
+
+class _Nugget(Object):
+    text: Text
+    assignment: Literal["support", "partial_support", "not_support", "failed"]
+    importance: Any = None
+
+
+class _Answer(Object):
+    """A line: which nuggets an answer holds."""
+
+    run_id: Text
+    answer_text: Text
+    nuggets: list[_Nugget]
+
+
+_ANSWER = TypeAdapter(_Answer)
+
+
+class _Reader:
+    def __init__(self, into: FileImport, grader_id: str):
+        self.into, self.grader_id = into, grader_id
+        self.first: dict[tuple[str, str], int] = {}  # the line of an answer
+        self.answers = {
+            (system, query_id): answer
+            for system, query_id, *answer in into.lake.rows(_ANSWERS, into.collection)
+        }
+        self.nuggets: dict[tuple[str, str], list[Nugget]] = defaultdict(list)
+        self.n_newest: Counter[str] = Counter()  # of each query
+        rows = into.lake.rows(_NUGGETS, into.collection)
+        for query_id, text, item_id, weight, is_newest in rows:
+            self.nuggets[query_id, text].append(Nugget(item_id, weight >= 1, is_newest))
+            self.n_newest[query_id] += is_newest
+
+    def line(self, number: int, row: dict[str, Any], query_id: str) -> None:
+        """Raises `Fault` for a line that cannot be used; then nothing of it is kept."""
+        if "docid" in row and "run_id" not in row:
+            raise Fault("this is about a retrieved passage (docid), not about a system's answer")
+        answer = checked(_ANSWER, row)
+        passage_id, text_sha256 = self._answer(number, answer, query_id)
+        labels: dict[str, str] = {}  # item -> its assignment
+        n_newest = 0
+        for nugget in answer.nuggets:
+            text, label = nugget.text.strip(), nugget.assignment
+            found = self.nuggets.get((query_id, text))
+            if not found:
+                raise Fault(f"{text!r:.80} is no nugget of the rubric of query {query_id!r}")
+            for known in found:
+                if labels.setdefault(known.item_id, label) != label:
+                    raise Fault(f"{text!r:.80} is there twice, with another assignment")
+                n_newest += known.is_newest
+            if nugget.importance in ("vital", "okay"):
+                says_vital = nugget.importance == "vital"
+                self.into.seen["other_importance"] += found[0].is_vital != says_vital
+        self.into.seen["answers"] += 1
+        self.into.seen["assignments_not_in_file"] += max(0, self.n_newest[query_id] - n_newest)
+        for item_id, assigned in labels.items():
+            grade = LABELS[assigned]
+            status, error = ("failed", _FAILED) if grade is None else ("ok", None)
+            pair = self.grader_id, query_id, passage_id, item_id
+            self.into.put("grades", *pair, grade, status, None, None, error, text_sha256)
+
+    def _answer(self, number: int, answer: _Answer, query_id: str) -> tuple[str, str]:
+        """Passage id and hash of the text of the answer that a line is about."""
+        system = answer.run_id
+        if (known := self.answers.get((system, query_id))) is None:
+            raise Fault(f"the lake has no answer of system {system!r} to query {query_id!r}")
+        if (system, query_id) in self.first:
+            raise Fault(
+                f"system {system!r} on query {query_id!r} is there twice "
+                f"(first on line {self.first[system, query_id]})"
+            )
+        self.first[system, query_id] = number
+        passage_id, text, text_sha256 = known
+        if answer.answer_text.split() != text.split():
+            raise Fault(f"system {system!r} has another answer to query {query_id!r} in the lake")
+        return passage_id, text_sha256
+
+
+def read_assignments(into: FileImport, problems: Problems) -> None:
+    """Every assignment to the answers of the collection's queries as a grade of 0 to 2; what failed
+    in the file is a failed grade. Raises `BadInput` where nobody says who assigned."""
+    if not (grader := into.choices.grader):
+        raise BadInput(
+            f"{into.shown} does not say who assigned",
+            "Name the grader: --grader NAME, perhaps --model.",
+        )
+    imported = imported_grader(
+        model=into.choices.model or grader,
+        prompt="assignments",
+        target="assign",
+        parser="published",
+        settings={"assignments": grader, "items": "nugget"},
+        prefix=None,
+    ) | {"name": grader, "scale_min": 0, "scale_max": 2}
+    into.graders[imported["grader_id"]] = imported
+    reader = _Reader(into, imported["grader_id"])
+    lines = files.lines_of(into.path, into.shown, console.progress)
+    for number, row in files.json_objects(lines, problems):
+        try:
+            given = row.get("qid")
+            query_id = checked(TEXT, str(given) if isinstance(given, int) else given, "qid")
+            if into.has_query(query_id):
+                reader.line(number, row, query_id)
+        except Fault as fault:
+            problems.add(number, str(fault))
+
+
+# --- written back ---------------------------------------------------------------------------------
+
 # nuggets of the rubric's newest version; an assignment that is missing or failed is `failed`
-ROWS = """
+_LINES = """
     with
 
     items as (
@@ -70,7 +219,6 @@ ROWS = """
         on queries.collection = $1 and queries.query_id = assigned.query_id
     order by run_id, qid
 """
-KEYS = ("query", "qid", "answer_text", "response_length", "run_id", "nuggets")
 
 
 def export_assignments(lake: Lake, collection: str, grader: str, output: Path) -> int:
@@ -90,9 +238,8 @@ def export_assignments(lake: Lake, collection: str, grader: str, output: Path) -
             did_you_mean(grader, graders)
             or "A grader whose prompt has the target assign makes them; then `gradelake build`.",
         )
-    rows = lake.rows(ROWS, collection, grader)
+    rows = lake.objects(_LINES, collection, grader)
     with whole_file(output) as stream:
         for row in rows:
-            line = json.dumps(dict(zip(KEYS, row, strict=True)), ensure_ascii=False)
-            stream.write(f"{line}\n".encode())
+            stream.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode())
     return len(rows)

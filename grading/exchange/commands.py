@@ -11,6 +11,12 @@ from gradelake.sql.common.command_line import answering, reading
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
 
+_FILE: dict[str, Any] = {
+    "required": True,
+    "type": click.Path(dir_okay=False, path_type=Path),
+    "help": "The file; zipped when its name ends in .gz.",
+}
+
 
 def _show_import(done) -> None:
     if done.snapshot is None:
@@ -109,7 +115,7 @@ def import_grades(project, collection, file, **stated):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.grading.exchange.grades_import import import_grades as run_import
 
-        return run_import(lake, collection, file, choices, sys.argv[1:], console.progress)
+        return run_import(lake, collection, file, choices, sys.argv[1:])
 
 
 @click.group(short_help="Write what others read: qrels, grades, banks, tables, samples.")
@@ -125,12 +131,7 @@ def export():
 
 @export.command("grades", short_help="Write a COLLECTION's grades as the workbench's JSONL.")
 @click.argument("collection")
-@click.option(
-    "--output",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file; zipped when its name ends in .gz.",
-)
+@click.option("--output", **_FILE)
 @click.option(
     "--grader",
     "graders",
@@ -159,20 +160,14 @@ def export_grades(read, collection, output, graders, depth):
     from gradelake.grading.exchange.grades_export import export_grades as run_export
 
     with console.working("reading the lake"), read() as lake:
-        counts = run_export(lake, collection, output, graders, console.progress, depth)
+        counts = run_export(lake, collection, output, graders, depth)
     return {"collection": collection, "file": str(output), "written": counts}
 
 
 @export.command("assignments", short_help="Write which nuggets each answer holds, as nuggetizer.")
 @click.argument("collection")
 @click.option("--grader", required=True, metavar="NAME", help="Who looked for the nuggets.")
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file; zipped when its name ends in .gz.",
-)
+@click.option("--output", "-o", **_FILE)
 @reading
 @answering(_show_assignments)
 def export_assignments(read, collection, grader, output):

@@ -4,24 +4,17 @@ import ast
 import json
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.criteria_graders import CriteriaGraders
-from gradelake.grading.exchange.workbench import Found, Rows, reject_other_collection
+from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.workbench_format import TEXT, WHOLE, Fault, checked, short
-from gradelake.sql.common import files
+from gradelake.sql.common import console, files
 from gradelake.sql.common.problems import Problems
 
 _NULL = "the file has no grade (null)"
 JUDGED_TO = 3  # top of the scale where nobody says which it is
-HINT = (
-    'Such a file is one JSON object, {"(QUERY, PASSAGE)": {"CRITERION": GRADE, ...}, ...}; the '
-    "other format read here has lines [query_id, [paragraph, ...]]."
-)
 
 
 class _Pairs(list):
@@ -33,27 +26,14 @@ _BLANKS = re.compile(r"[ \t\r\n]*")
 _BEGINNING = re.compile(r'\s*\{\s*"')
 
 
-def read_criteria(
-    path: Path,
-    shown: str,
-    queries: Collection[str],
-    choices: Choices,
-    into: Rows,
-    progress: Callable[..., Any],
-) -> Found:
-    """Every grade of the pairs whose query is in `queries`, into `into`, what is there twice, too.
+def read_criteria(into: FileImport, problems: Problems) -> None:
+    """Every grade of the pairs of the collection's queries; a null grade is a failed one.
 
-    A null grade is a failed one. Raises `BadInput` where nobody says who graded, and `Rejected`
-    naming what is no pair or no grade, or off the grader's scale, and when none of its queries is
-    known.
+    Raises `BadInput` where nobody says who graded.
     """
-    graders = CriteriaGraders(choices, shown)
-    problems = Problems(shown, HINT)
-    counts: Counter[str] = Counter()
-    unknown: dict[str, None] = {}
-    known = set(queries)
-    query_ids: dict[str, None] = {}
-    text = b"".join(files.chunks(path, shown, sys.maxsize, progress)).decode()
+    graders = CriteriaGraders(into.choices, into.shown)
+    chunks = files.chunks(into.path, into.shown, sys.maxsize, console.progress)
+    text = b"".join(chunks).decode()
     for line, key, criteria in _content(text, problems):
         try:
             query_id, passage_id = _pair(key)
@@ -69,27 +49,18 @@ def read_criteria(
         except Fault as fault:
             problems.add(line, str(fault))
             continue
-        if query_id not in known:
-            unknown[query_id] = None
+        if not into.has_query(query_id):
             continue
-        query_ids[query_id] = None
-        counts["pairs"] += 1
-        counts["pairs_without_criterion"] += not grades
+        into.seen["pairs"] += 1
+        into.seen["pairs_without_criterion"] += not grades
         for name, grade in grades:
             grader_id, item_id = graders.place(name, query_id)
             status, error = ("failed", _NULL) if grade is None else ("ok", None)
             row = (grader_id, query_id, passage_id, item_id, grade, status, None, None, error)
             into.put("grades", *row, None)
-    problems.raise_if_any()
-    if unknown and not counts["pairs"]:
-        raise reject_other_collection(shown, [*unknown])
-    return Found(
-        graders.rows,
-        {} if graders.scale else dict.fromkeys(graders.rows, JUDGED_TO),
-        items=graders.items(query_ids),
-        counts=dict(counts),
-        unknown_queries=[*unknown],
-    )
+    into.graders = graders.rows
+    into.scale_at_least = {} if graders.scale else dict.fromkeys(graders.rows, JUDGED_TO)
+    into.items = graders.items(into.found_queries)
 
 
 class _Text:

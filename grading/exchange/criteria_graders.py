@@ -1,4 +1,5 @@
-"""Who graded per criterion: a judge for each, or one grader whose rubric are the criteria."""
+"""Who graded per criterion: a judge for each, or one grader whose rubric are the criteria, which
+become a bank named after it."""
 
 import re
 from collections.abc import Iterable
@@ -7,9 +8,12 @@ from typing import Any
 import polars as pl
 
 from gradelake.grading.exchange.choices import Choices
-from gradelake.grading.exchange.workbench import ITEMS, imported_grader
+from gradelake.grading.exchange.file_import import FileImport
+from gradelake.grading.exchange.workbench import imported_grader
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.rubric_items import item_id_of
+from gradelake.sql.lake.rows import frame_of
 
 _SCALE = re.compile(r"([0-9]+)-([0-9]+)")
 
@@ -72,9 +76,8 @@ class CriteriaGraders:
             for query_id in (query_ids if self.one else ())
             for criterion in self._ids
         ]
-        return pl.DataFrame(rows, schema=ITEMS, orient="row").unique(
-            "item_id", keep="last", maintain_order=True
-        )
+        items = frame_of("rubric_items", ("query_id", "item_id", "kind", "text"), rows)
+        return items.unique("item_id", keep="last", maintain_order=True)
 
 
 def _read_scale(text: str) -> tuple[int, int]:
@@ -83,3 +86,73 @@ def _read_scale(text: str) -> tuple[int, int]:
     if not found or int(found[1]) >= int(found[2]) or int(found[2]) >= 1 << 31:
         raise BadInput(f"--scale {text}: not a scale", "Write LEAST-GREATEST, for example 0-3.")
     return int(found[1]), int(found[2])
+
+
+def write_bank(into: FileImport) -> None:
+    """Put the criteria, as rubric items, in the place of those that the file brought before.
+
+    Raises `BadInput` when the collection has a rubric of that kind from elsewhere: a rubric is one
+    for all graders of its kind, so the criteria would be items that every other grader misses.
+    """
+    transaction, collection, items = into.transaction, into.collection, into.items
+    bank = into.choices.grader or into.choices.name
+    mark = f"{collection}/criteria/{bank}"  # says in the ledger that a bank holds criteria
+    if items.height:
+        _refuse_beside_another_rubric(into, items["kind"][0])
+    if bank and transaction.recorded(mark):
+        transaction.delete("rubric_items", collection=collection, bank=bank)
+        transaction.forget(mark)
+    if items.is_empty():
+        return
+    if into.lake.value(
+        "select count(*) from lake.raw.rubric_items where collection = ? and bank = ?",
+        collection,
+        bank,
+    ):
+        raise BadInput(
+            f"{collection} has a bank {bank!r} from another source",
+            "The criteria become a bank named after the grader. Choose another --grader.",
+        )
+    n_rows = into.insert(
+        "rubric_items",
+        items,
+        bank=bank,
+        facet_id="",
+        weight=1.0,
+        origin="imported",
+        created_at=utc_now(),
+    )
+    transaction.record(mark, into.file_sha256, n_rows)
+
+
+def _refuse_beside_another_rubric(into: FileImport, kind: str) -> None:
+    banks = into.lake.rows(
+        "select distinct bank from lake.raw.rubric_items where collection = ? and kind = ? "
+        "order by bank",
+        into.collection,
+        kind,
+    )
+    foreign = [
+        f"the bank {bank!r}"
+        for (bank,) in banks
+        if not into.transaction.recorded(f"{into.collection}/criteria/{bank}")
+    ]
+    if not banks:  # then what was graded stands in as the rubric
+        graders = into.lake.rows(
+            "select distinct name from lake.raw.graders as graders "
+            "inner join lake.raw.grades as grades using (grader_id) "
+            "where grades.collection = ? and graders.target = ? "
+            "and not (graders.engine = 'imported' and graders.prompt = 'criteria') "
+            "order by name",
+            into.collection,
+            kind,
+        )
+        foreign = [f"what {grader!r} graded" for (grader,) in graders]
+    if foreign:
+        other = "nugget" if kind == "question" else "question"
+        raise BadInput(
+            f"{into.collection} has a rubric of {kind}s already: {', '.join(foreign[:3])}",
+            "Its graders and these criteria would share one rubric, and each miss the other's "
+            f"items. Import the criteria as --kind {other}, into a collection of their own, or "
+            "with --name instead of --grader: a judge per criterion.",
+        )

@@ -2,14 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from gradelake.grading.exchange.beside_rows import judgments_of, rankings_of, together
 from gradelake.grading.exchange.workbench_write import GraderEntry, paragraph
-from gradelake.sql.common.console import unseen
+from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
@@ -73,12 +73,7 @@ TEXTS = """
 
 
 def export_grades(
-    lake: Lake,
-    collection: str,
-    output: Path,
-    names: Collection[str] = (),
-    progress: Callable[..., Any] = unseen,
-    depth: int | None = None,
+    lake: Lake, collection: str, output: Path, names: Collection[str] = (), depth: int | None = None
 ) -> dict[str, int]:
     """Write every passage that was graded, judged or ranked for a query, with its grades; returns
     what was written, and with a `depth`, below which rankings are cut, how much of them was not.
@@ -96,7 +91,7 @@ def export_grades(
         )
         counts: Counter[str] = Counter(graders=len(graders))
         with whole_file(output) as stream:
-            for (query_id,) in progress("writing queries", queries, len(queries)):
+            for (query_id,) in console.progress("writing queries", queries, len(queries)):
                 of_query = {"collection": collection, "query_id": query_id}
                 passages = list(_paragraphs(lake, of_query, depth, graders, counts))
                 if passages:
@@ -145,7 +140,6 @@ def _paragraphs(
     graders: dict[str, GraderEntry],
     counts: Counter,
 ) -> Iterator[dict[str, Any]]:
-    """A query's paragraphs, sorted by id."""
     grades = _by("passage_id", lake.frame(GRADES, **of_query, graders=list(graders)).to_dicts())
     judgments = _by("paragraphId", lake.frame(JUDGMENTS, **of_query).to_dicts())
     rankings = _by("paragraphId", lake.frame(RANKINGS, **of_query, depth=depth).to_dicts())

@@ -3,7 +3,6 @@
 import hashlib
 
 from gradelake.grading.exchange.file_import import FileImport
-from gradelake.grading.exchange.workbench import JUDGMENTS
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import is_name
@@ -14,9 +13,9 @@ def write_judgments(into: FileImport) -> None:
 
     Raises `BadInput` when that assessor's judgments came from elsewhere.
     """
-    found = into.rows.judgments
-    found.keep_first(*JUDGMENTS)
-    assessor, seen, transaction = into.choices.assessor, into.done.seen, into.transaction
+    found = into.staged["judgments"]
+    found.keep_first("query_id", "passage_id", "assessor", "relevance")
+    assessor, seen, transaction = into.choices.assessor, into.seen, into.transaction
     n_found = found.count()
     if not assessor:
         seen["judgments_left_out"] = n_found
@@ -54,10 +53,10 @@ def write_judgments(into: FileImport) -> None:
 def write_rankings(into: FileImport) -> None:
     """Add a file's rankings as systems, unless the lake has them from elsewhere; those that the
     file brought before are replaced."""
-    seen, transaction = into.done.seen, into.transaction
-    into.rows.rankings.keep_first("system", "query_id", "passage_id")
+    found, seen, transaction = into.staged["run_entries"], into.seen, into.transaction
+    found.keep_first("system", "query_id", "passage_id")
     if not into.choices.systems:
-        seen["rankings_left_out"] = into.rows.rankings.count()
+        seen["rankings_left_out"] = found.count()
         return
     # the exporter knows by it that the ranks of these systems have gaps
     source = into.target.removeprefix(f"{into.collection}/grades/")

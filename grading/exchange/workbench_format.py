@@ -6,7 +6,7 @@ Keys that it does not name are allowed. What is checked raises `Fault`, in a per
 import json
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import polars as pl
 from pydantic import (
@@ -22,8 +22,10 @@ from pydantic import (
     model_validator,
 )
 
-from gradelake.grading.exchange.workbench import GRADER_COLUMNS, GRADES, OF_ITEM, STATUSES, TARGETS
+from gradelake.grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, TARGETS
+from gradelake.grading.prompts.reply import STATUSES
 from gradelake.sql.common import files
+from gradelake.sql.lake.rows import types_of
 
 T = TypeVar("T")
 NO_REASON = "no reason given"
@@ -87,14 +89,13 @@ def _errors_of(found: Any) -> list[tuple[str | None, tuple[str, str | None]]]:
 
 
 def _with_item(error: Any) -> tuple[str | None, Any]:
-    item_id, error = error if isinstance(error, list) else (_item_of(error), error)
+    if isinstance(error, list):
+        item_id, error = error
+    else:
+        item_id = error.get("question_id") or error.get("nugget_id")
     if item_id is not None and not (item_id and isinstance(item_id, str)):
         raise ValueError(item_id)
     return item_id, error
-
-
-def _item_of(error: dict[str, Any]) -> Any:
-    return error.get("question_id") or error.get("nugget_id")
 
 
 Text = Annotated[str, Field(min_length=1)]
@@ -164,7 +165,9 @@ _TYPES: dict[Any, Any] = {
     pl.Float64: Finite,
     pl.Datetime("us"): Time,
 }
-_GRADE: dict[str, Any] = {column: (_TYPES[GRADES[column]] | None, None) for column in OF_ITEM}
+_GRADE: dict[str, Any] = {
+    column: (_TYPES[kind] | None, None) for column, kind in types_of("grades", *OF_ITEM).items()
+}
 _GRADE |= {"item_id": (str, ...), "status": (Literal[STATUSES], ...)}
 _GRADER: dict[str, Any] = dict.fromkeys(GRADER_COLUMNS, (str, ...)) | {
     **dict.fromkeys(("grader_id", "name", "engine", "parser"), (Text, ...)),
@@ -243,6 +246,7 @@ class ExamEntry(Entry):
 class DirectEntry(Entry):
     """A judgment of the paragraph as a whole."""
 
+    target: ClassVar[str] = "direct"
     correct: bool | None = Field(None, alias="correctAnswered")
     answer: str | None = None
     self_ratings: Whole | None = None

@@ -2,47 +2,46 @@
 
 import json
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from gradelake.grading.exchange.beside_rows import of_paragraph
-from gradelake.grading.exchange.choices import Choices
+from gradelake.grading.exchange.beside_rows import of_entry, of_paragraph
+from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.workbench import (
+    GRADE_COLUMNS,
     RATING_MAX,
-    Found,
-    Rows,
-    reject_other_collection,
+    imported_grader,
+    is_bare_digit,
+    published_status,
     sha256,
 )
-from gradelake.grading.exchange.workbench_entry import Entries
-from gradelake.grading.exchange.workbench_format import PARAGRAPH, TEXT, Fault, checked
-from gradelake.sql.common import files
+from gradelake.grading.exchange.workbench_format import (
+    PARAGRAPH,
+    TEXT,
+    DirectEntry,
+    Entry,
+    ExamEntry,
+    Fault,
+    Paragraph,
+    checked,
+)
+from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.prompts.reply import Reading, failed
+from gradelake.grading.prompts.scale import Scale
+from gradelake.sql.common import console, files
 from gradelake.sql.common.problems import Problems
 
-HINT = "A line is [query_id, [paragraph, ...]]; fix these lines and import again."
 _SHAPE = "not [query_id, [paragraph, ...]]"
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
 
 
-def read_graded(
-    path: Path,
-    shown: str,
-    queries: dict[str, str],
-    choices: Choices,
-    into: Rows,
-    progress: Callable[..., Any],
-) -> Found:
-    """Everything a graded file holds about `queries` (id -> text); others are counted and left out.
+def read_graded(into: FileImport, problems: Problems) -> None:
+    """Everything a graded file holds about the collection's queries.
 
     What its judgments and rankings hold beside their rows is brought along where they are chosen.
-    Rows go into `into`, what is there twice, too. Raises `Rejected` naming every
-    malformed line, and when none of the queries is known.
     """
-    reader = _Reader(queries, choices, into)
-    problems = Problems(shown, HINT)
-    lines = files.blocks(path, shown, sys.maxsize, progress)  # a query's line may be long
-    for first, block in lines:
+    reader = _Reader(into)
+    # a query's line may be long
+    for first, block in files.blocks(into.path, into.shown, sys.maxsize, console.progress):
         for number, line in files.numbered_lines(block, first):
             try:
                 reader.line(files.parse_json(line))
@@ -52,31 +51,26 @@ def read_graded(
                 problems.add(number, f"not JSON: {error.msg} at column {error.colno}")
             except ValueError as error:
                 problems.add(number, f"not JSON: {error}")
-    problems.raise_if_any()
-    if reader.unknown and not reader.n_queries:
-        raise reject_other_collection(shown, reader.unknown)
-    graders = reader.entries.graders
-    return Found(
-        graders,
-        {
-            i: _SCALE_AT_LEAST[grader["target"]]
-            for i, grader in graders.items()
-            if i not in reader.entries.restored
-        },
-        counts=dict(reader.counts),
-        unknown_queries=reader.unknown,
-    )
+    into.scale_at_least = {
+        i: _SCALE_AT_LEAST[grader["target"]]
+        for i, grader in into.graders.items()
+        if i not in reader.restored
+    }
 
 
 class _Reader:
-    """Reads lines into rows."""
+    """Reads lines into rows: paragraphs, and the entries in their `exam_grades` and `grades`."""
 
-    def __init__(self, queries: dict[str, str], choices: Choices, into: Rows):
-        self.queries, self.choices, self.into = queries, choices, into
-        self.entries = Entries(choices, into)
-        self.counts = self.entries.counts
-        self.unknown: list[str] = []
-        self.n_queries = 0
+    def __init__(self, into: FileImport):
+        # whose ratings count: `published` (the file's own), those that the papers' rule reads in
+        # its replies (`paper`), or both
+        self.rater, self.prefix = into.choices.rater, into.choices.name
+        self.into, self.now, self.counts, self.graders = into, into.now, into.seen, into.graders
+        self.restored: set[str] = set()  # graders that the file describes whole
+        self._graded: dict[str, list[int | None]] = {}  # of one entry, by grader
+        self._known: dict[str, str] = {}  # what an entry says of its grader -> grader_id
+        self._paper: dict[str, Reading] = {}  # reply -> what the papers' rule reads in it
+        self._scale = Scale.parse(f"0-{RATING_MAX}")
 
     def line(self, line: Any) -> None:
         """Read one query's line. Raises `Fault` saying what is wrong with it."""
@@ -85,10 +79,8 @@ class _Reader:
                 query_id = self._query_id(given)
             case _:
                 raise Fault(_SHAPE)
-        if query_id not in self.queries:
-            self.unknown.append(query_id)
+        if not self.into.has_query(query_id):
             return
-        self.n_queries += 1
         for number, paragraph in enumerate(paragraphs, start=1):
             try:
                 self._paragraph(query_id, paragraph)
@@ -110,23 +102,173 @@ class _Reader:
             self.counts["paragraphs_without_text"] += 1
         else:
             self.into.put("passages", passage_id, text, text_hash)
-        data = paragraph.paragraph_data
-        pair = query_id, passage_id
-        for one in data.judgments:
-            self.into.put("judgments", *pair, one.assessor, one.relevance)
-        for place in data.rankings:
-            self.into.put("rankings", place.method, *pair, place.rank, place.score)
+        self._of = query_id, passage_id
+        for one in paragraph.paragraph_data.judgments:
+            self.into.put("judgments", *self._of, one.assessor, one.relevance)
+        for place in paragraph.paragraph_data.rankings:
+            self.into.put("rankings", place.method, *self._of, place.rank, place.score)
         beside = of_paragraph(
             raw,
-            self.entries.paragraph(query_id, text_hash, paragraph, raw),
+            self._entries(text_hash, paragraph, raw),
             {
                 "paragraphId": passage_id,
                 **dict.fromkeys(("query", "queryId"), query_id),
-                "titleQuery": self.queries[query_id],
+                "titleQuery": self.into.queries[query_id],
             },
-            self.choices.assessor,
-            self.choices.systems,
+            self.into.choices.assessor,
+            self.into.choices.systems,
         )
         if beside:
-            content = json.dumps(beside, ensure_ascii=False)
-            self.into.put("brought_along", *pair, content)
+            self.into.put("brought_along", *self._of, json.dumps(beside, ensure_ascii=False))
+
+    def _entries(
+        self, text_hash: str | None, paragraph: Paragraph, raw: dict[str, Any]
+    ) -> dict[str, dict[str, Any]]:
+        """Read a paragraph's entries, `raw` as the file has them: grader_id -> what its entry holds
+        beside the rows."""
+        beside: dict[str, dict[str, Any]] = {}
+        self._hash = text_hash
+        entries: list[ExamEntry | DirectEntry] = [*paragraph.exam_grades, *paragraph.grades]
+        as_given = [each for of in ("exam_grades", "grades") for each in raw.get(of) or []]
+        for entry, given in zip(entries, as_given, strict=True):
+            self._graded = {}
+            self._entry(entry, given)
+            for grader_id, grades in self._graded.items():
+                parser = self.graders[grader_id]["parser"]
+                if parser != "label":  # a label stands in the entry of others
+                    found = of_entry(given, grades, entry.target == "direct", parser == "paper")
+                    beside.setdefault(grader_id, found)
+        return beside
+
+    def _entry(self, entry: ExamEntry | DirectEntry, raw: dict[str, Any]) -> None:
+        grader_id = self._grader(entry, raw, entry.target)
+        if entry.relevance_label is not None and grader_id not in self.restored:
+            # a direct grade of the passage, by a grader named after the entry's
+            labeller = self._grader(entry, raw, "direct", "label")
+            self._add(labeller, "", Reading(entry.relevance_label, "ok"))
+        if entry.gradelake is not None:  # the lake's rows as they were
+            key = {"grader_id": grader_id, "query_id": self._of[0], "passage_id": self._of[1]}
+            for row in entry.gradelake.grades:
+                values = {"graded_at": self.now} | row.model_dump(exclude_none=True) | key
+                self.into.put("restored", *map(values.get, GRADE_COLUMNS))
+        elif isinstance(entry, ExamEntry):
+            self._exam(entry, raw, grader_id)
+        else:
+            self._direct(entry, grader_id)
+
+    def _add(self, grader_id: str, item_id: str, read: Reading, reply: str | None = None) -> None:
+        self._graded.setdefault(grader_id, []).append(read.grade)
+        pair = grader_id, *self._of, item_id
+        grade = read.grade, read.status, read.answer, reply, read.error
+        self.into.put("grades", *pair, *grade, self._hash)
+
+    # --- what an entry says of its grader -----------------------------------------------------
+
+    def _grader(
+        self, entry: Entry, raw: dict[str, Any], target: str, parser: str = "published"
+    ) -> str:
+        """The grader's id; it is entered in `graders` when it is new."""
+        words = {key: raw.get(key) for key in ("llm_options", "prompt_info", "prompt_type")}
+        options = words["llm_options"] = words["llm_options"] or {}
+        known = json.dumps([entry.llm, words, target, parser], sort_keys=True)
+        if known in self._known:
+            return self._known[known]
+        if entry.llm_options and entry.llm_options.gradelake:
+            grader = entry.llm_options.gradelake.model_dump()
+            self.restored.add(grader["grader_id"])
+            self.graders[grader["grader_id"]] = grader
+        else:
+            template = options.get("prompt_template")
+            grader = imported_grader(
+                model=entry.llm,
+                prompt=(entry.prompt_info and entry.prompt_info.prompt_class) or "",
+                prompt_text=template if isinstance(template, str) else None,
+                target=target,
+                parser=parser,
+                settings={"workbench": {k: v for k, v in words.items() if v is not None}},
+                prefix=self.prefix,
+            ) | {"created_at": self.now}
+        self.graders.setdefault(grader["grader_id"], grader)
+        self._known[known] = grader["grader_id"]
+        return grader["grader_id"]
+
+    # --- exam_grades --------------------------------------------------------------------------
+
+    def _exam(self, entry: ExamEntry, raw: dict[str, Any], grader_id: str) -> None:
+        answers = dict(reversed(entry.answers))  # the first of each
+        items = dict.fromkeys(
+            [*(item_id for item_id, _ in entry.answers), *sorted(set(entry.correct)), *entry.wrong]
+        )
+        errors = {item_id: error for item_id, error in entry.errors if item_id is not None}
+        self.counts["errors_without_item"] += sum(item_id is None for item_id, _ in entry.errors)
+        graders = [grader_id]
+        if entry.is_rated:
+            graders = self._rated(entry, raw, grader_id, answers, errors)
+            rated = {rating.item_id for rating in entry.self_ratings}
+            for item_id in items:
+                if item_id not in rated and item_id not in errors:
+                    errors[item_id] = ("the file has no rating", answers.get(item_id))
+        else:
+            for item_id in items:
+                if item_id not in errors:
+                    text = answers.get(item_id)
+                    is_correct = int(item_id in entry.correct)
+                    self._add(grader_id, item_id, Reading(is_correct, "ok", text), text)
+        for each in graders:
+            for item_id, (reason, response) in errors.items():
+                self._add(each, item_id, failed(reason), response)
+
+    def _rated(
+        self,
+        entry: ExamEntry,
+        raw: dict[str, Any],
+        grader_id: str,
+        answers: dict[str, str | None],
+        errors: dict[str, tuple[str, str | None]],
+    ) -> list[str]:
+        """Read the ratings of items without errors. Returns the graders that they are for."""
+        is_restored, correct = grader_id in self.restored, set(entry.correct)
+        takes_ratings = self.rater != "paper" or is_restored
+        paper_id = None
+        if self.rater != "published" and not is_restored:
+            paper_id = self._grader(entry, raw, entry.target, "paper")
+        for rating in entry.self_ratings:
+            item_id, grade = rating.item_id, rating.self_rating
+            if item_id in errors:
+                continue
+            if grade is None:
+                raise Fault(f"self_rating of {item_id} is missing, not a whole number")
+            reply = answers.get(item_id)
+            if reply is not None:
+                self.counts["replies"] += 1
+                self.counts["replies_no_bare_digit"] += not is_bare_digit(reply)
+            self.counts["marked_unlike_rated"] += (item_id in correct) != (grade > 0)
+            if takes_ratings:
+                self._add(grader_id, item_id, Reading(grade, published_status(grade, reply)), reply)
+            if paper_id:
+                self._add(paper_id, item_id, self._read_anew(reply), reply)
+        return [each for each in (takes_ratings and grader_id, paper_id) if each]
+
+    def _read_anew(self, reply: str | None) -> Reading:
+        """What the papers' rule reads in a reply."""
+        if reply is None:
+            return failed("the file has no reply")
+        if reply not in self._paper:
+            self._paper[reply] = PARSERS["paper"].read(reply, self._scale)
+        return self._paper[reply]
+
+    # --- grades -------------------------------------------------------------------------------
+
+    def _direct(self, entry: DirectEntry, grader_id: str) -> None:
+        answer = entry.answer or ""
+        if entry.error:
+            reason, response = entry.error
+            self._add(grader_id, "", failed(reason), response or answer or None)
+            return
+        if entry.correct is None:
+            raise Fault("correctAnswered is missing, not true or false")
+        grade = int(entry.correct)
+        if entry.self_ratings is not None:
+            grade = entry.self_ratings
+            self.counts["marked_unlike_rated"] += entry.correct != (grade > 0)
+        self._add(grader_id, "", Reading(grade, "ok", answer), answer)

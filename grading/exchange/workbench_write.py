@@ -88,7 +88,13 @@ class GraderEntry:
         other_text = any(row["passage_sha256"] != text_hash for row in rows)
         is_repeated = len(items) < len(rows)  # graded with another text than the file shows, too
         if not self.is_plain or is_repeated or other_text:
-            entry["gradelake"] = {"grades": [_all_columns(row) for row in rows]}
+            entry["gradelake"] = {
+                "grades": [
+                    {column: row[column] for column in OF_ITEM if row[column] is not None}
+                    | {"graded_at": row["graded_at"].isoformat()}
+                    for row in rows
+                ]
+            }
         return entry
 
 
@@ -108,7 +114,8 @@ def paragraph(
         grader_id: list(rows) for grader_id, rows in groupby(grades, lambda row: row["grader_id"])
     }
     labels = _labels_of_others(by_grader, graders, text_hash)
-    exam, direct = [], []
+    exam: list[Row] = []
+    direct: list[Row] = []
     for grader_id, rows in sorted(
         by_grader.items(), key=lambda of: (graders[of[0]].grader["name"], of[0])
     ):
@@ -119,10 +126,8 @@ def paragraph(
         if not grader.is_plain:
             label = None
         of_file = beside.get("entries", {}).get(grader_id, {})
-        if grader.is_direct:
-            direct.append(with_beside(grader.direct(rows, text_hash, label), of_file))
-        else:
-            exam.append(with_beside(grader.exam(rows, text_hash, label), of_file))
+        write, written = (grader.direct, direct) if grader.is_direct else (grader.exam, exam)
+        written.append(with_beside(write(rows, text_hash, label), of_file))
     value: Row = {
         "paragraph_id": passage_id,
         "text": text,
@@ -170,16 +175,14 @@ def _own_words(grader: Row, settings: dict[str, Any]) -> Row:
 
 def _one_per_item(rows: list[Row], text_hash: str | None) -> list[Row]:
     """Each item's grade: of the text that the file shows if there is one, else the newest."""
-    best: dict[str, Row] = {}
+
+    def merit(row: Row) -> tuple:
+        return row["passage_sha256"] in (None, text_hash), row["graded_at"]
+
+    by_item: dict[str, list[Row]] = {}
     for row in rows:
-        known = best.get(row["item_id"])
-        if known is None or _merit(row, text_hash) > _merit(known, text_hash):
-            best[row["item_id"]] = row
-    return list(best.values())
-
-
-def _merit(row: Row, text_hash: str | None) -> tuple:
-    return row["passage_sha256"] in (None, text_hash), row["graded_at"]
+        by_item.setdefault(row["item_id"], []).append(row)
+    return [max(each, key=merit) for each in by_item.values()]
 
 
 def _error(row: Row) -> Row:
@@ -189,9 +192,3 @@ def _error(row: Row) -> Row:
         "failure_reason": row["error"] or "no reason given",
         "caught_exception": None,
     }
-
-
-def _all_columns(row: Row) -> Row:
-    """All that the lake knows of a grade, for a `gradelake` object."""
-    known = {column: row[column] for column in OF_ITEM if row[column] is not None}
-    return known | {"graded_at": row["graded_at"].isoformat()}

@@ -1,7 +1,7 @@
 """Asks an engine for texts: a reply that cannot be read is asked for again, in another way."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gradelake.grading.engines import Engine
@@ -58,24 +58,16 @@ def ask(
         unread = []
         for n, response in zip(pending, score_with_retries(engine.score, prompts), strict=True):
             tokens = (response.prompt_tokens or 0) + (response.completion_tokens or 0)
-            one = Generated(
-                queries[n][0],
-                None,
-                response.error,
-                attempt + 1,
-                decoding,
-                tokens,
-                response.cut_characters,
-            )
-            if n in found:
-                one = replace(one, tokens=tokens + found[n].tokens)
-            if response.error is None:
+            tokens += found[n].tokens if n in found else 0
+            items, error = None, response.error
+            if error is None:
                 try:
-                    one = replace(one, items=read(response.text))
-                except Unreadable as error:
-                    one = replace(one, error=str(error))
+                    items = read(response.text)
+                except Unreadable as unreadable:
+                    error = str(unreadable)
                     unread.append(n)
-            found[n] = one
+            facts = attempt + 1, decoding, tokens, response.cut_characters
+            found[n] = Generated(queries[n][0], items, error, *facts)
         pending = unread  # a prompt that the engine could not answer has had its tries
         if not pending:
             break

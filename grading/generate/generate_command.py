@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradelake.grading.command_text import warn_first
-from gradelake.grading.commands import chosen_queries
+from gradelake.grading.commands import chosen_queries, warn_first
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def _show(outcome: "Plan | Outcome") -> None:
-    """What a run did, and what comes next; the oddities on standard error."""
     from gradelake.grading.generate.generation import Outcome
 
     collection, bank = outcome.request.collection, outcome.request.bank
@@ -126,10 +124,10 @@ def generate(project, collection, name, method, label_set, level, bank, queries,
     """
     from gradelake.grading.generate import generation
     from gradelake.grading.generate.generation_bank import GenerationRequest
-    from gradelake.grading.graders.configured import generating
+    from gradelake.grading.graders.configured import writing
 
     project = project()
-    grader = generating(project, name)
+    grader = writing(project, name, "generate")
     request = GenerationRequest(
         collection, grader, bank or name, chosen_queries(queries), limit, label_set, level
     )
@@ -137,9 +135,7 @@ def generate(project, collection, name, method, label_set, level, bank, queries,
     if dry_run:
         with console.working("reading the lake"), Lake.live(project) as lake:
             return generation.plan(lake, request)
-    return generation.generate(
-        project, request, sys.argv[1:], console.warn, console.now_and_then(_progress)
-    )
+    return generation.generate(project, request, sys.argv[1:])
 
 
 def _check_method(request: "GenerationRequest", method: str | None) -> None:
@@ -152,9 +148,3 @@ def _check_method(request: "GenerationRequest", method: str | None) -> None:
             "reads no passages",
             'Give the grader a prompt that does: prompt = "nuggetizer_create"',
         )
-
-
-def _progress(outcome: "Outcome") -> str:
-    done = outcome.planned - outcome.left
-    failed = f", {len(outcome.failed):,} failed" if outcome.failed else ""
-    return f"{done:,} of {outcome.planned:,} {outcome.noun}, {outcome.n_items:,} items{failed}"

@@ -2,14 +2,13 @@
 commits batch by batch."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.generation_bank import Bank, GenerationRequest, ids_of
-from gradelake.grading.generate.generation_worker import QueryBatch
-from gradelake.grading.generate.writers import WritingRun, writers
+from gradelake.grading.generate.writers import QueryBatch, WritingRun, writers
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
@@ -27,9 +26,6 @@ _INSTEAD = {
 }
 
 
-P = TypeVar("P", bound="Plan")
-
-
 @dataclass
 class Plan:
     """What there is to ask; counts are of queries, or of facets, as `noun` says."""
@@ -41,12 +37,10 @@ class Plan:
     noun: str
 
     def as_object(self) -> dict[str, Any]:
-        """The plan for programs."""
         left = self.asked_for - self.had_items
         return self.about() | {"left": left, "planned": self.planned}
 
     def about(self) -> dict[str, Any]:
-        """What was asked for."""
         return {
             "collection": self.request.collection,
             "bank": self.request.bank,
@@ -71,6 +65,11 @@ class Outcome(WritingRun, Plan):
         """Planned ones that were not asked about."""
         return self.planned - self.written - len(self.failed)
 
+    def progress(self) -> str:
+        done = self.planned - self.left
+        failed = f", {len(self.failed):,} failed" if self.failed else ""
+        return f"{done:,} of {self.planned:,} {self.noun}, {self.n_items:,} items{failed}"
+
     @property
     def exit_code(self) -> int:
         """0 done, 3 some got no items, 130 stopped by the user."""
@@ -79,7 +78,6 @@ class Outcome(WritingRun, Plan):
         return 3 if self.failed else 0
 
     def as_object(self) -> dict[str, Any]:
-        """The run for programs."""
         return self.about() | {
             "had_items": self.had_items,
             "planned": self.planned,
@@ -112,21 +110,10 @@ def _ids(name: str) -> dict[str, str]:
 
 def plan(lake: Lake, request: GenerationRequest) -> Plan:
     """What is to be done. Raises `BadInput` for a request that cannot be met."""
-    return _planned(Plan, Bank(lake, request))
+    return Plan(*Bank(lake, request).facts())
 
 
-def _planned(kind: type[P], bank: Bank) -> P:
-    had_items = bank.n_topics - bank.n_left
-    return kind(bank.request, bank.n_topics, had_items, len(bank.to_ask), bank.noun)
-
-
-def generate(
-    project: Project,
-    request: GenerationRequest,
-    arguments: list[str],
-    tell: Callable[[str], None],
-    on_progress: Callable[[Outcome], None] = lambda outcome: None,
-) -> Outcome:
+def generate(project: Project, request: GenerationRequest, arguments: list[str]) -> Outcome:
     """Write items for the queries of a collection that have none in the bank.
 
     What is finished is committed at once, so that a run that was stopped or killed goes on where
@@ -138,9 +125,9 @@ def generate(
     started = time.monotonic()
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         bank = Bank(lake, request)
-        outcome = _planned(Outcome, bank)
+        outcome = Outcome(*bank.facts())
         if able := _able(bank, outcome):
-            with writers(project, request, outcome, tell, on_progress) as crew:
+            with writers(project, grader, outcome) as crew:
                 for generated in crew.ask(_batches(bank, able)):
                     _add(outcome, generated, bank.commit(generated, arguments, outcome.notes))
     outcome.seconds = time.monotonic() - started

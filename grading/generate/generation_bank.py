@@ -3,10 +3,12 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import polars as pl
 
 from gradelake.grading.generate.asking import Generated
+from gradelake.grading.generate.nuggets import Nuggets
 from gradelake.grading.generate.passages import relevant
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.planner import check_queries
@@ -15,12 +17,8 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
 from gradelake.sql.common.rubric_items import item_id_of
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.transaction import Transaction
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from gradelake.grading.generate.nuggets import Nuggets
 
 _FACET = ", facet "
 
@@ -116,6 +114,11 @@ class Bank:
         self.n_topics = len(wanted)
         self.n_left = len(left)
         self.to_ask = left[: request.limit]
+
+    def facts(self) -> tuple[GenerationRequest, int, int, int, str]:
+        """What a `Plan` says of it."""
+        had_items = self.n_topics - self.n_left
+        return self.request, self.n_topics, had_items, len(self.to_ask), self.noun
 
     @property
     def _target(self) -> str:
@@ -217,33 +220,22 @@ class Bank:
 
     def _record(self, commit: Transaction, one: Generated) -> None:
         content = json.dumps(one.items.texts, ensure_ascii=False)
+        about = "/".join(filter(None, ids_of(one.query_id)))
         commit.record(
-            "/".join(
-                [
-                    f"{self._target}{self.request.grader.grader_id}",
-                    *filter(None, ids_of(one.query_id)),
-                ]
-            ),
+            f"{self._target}{self.request.grader.grader_id}/{about}",
             hashlib.sha256(content.encode()).hexdigest(),
             len(one.items.texts),
         )
 
-    def _rows(self, found: list[Generated]) -> "pl.DataFrame":
-        import polars as pl
-
-        rows = [
-            (*ids, item_id_of(*ids, text), text, weight)
-            for one in found
-            if (ids := ids_of(one.query_id))
-            for text, weight in zip(
-                one.items.texts,
-                one.items.weights if self.passages else repeat(1.0),
-                strict=False,  # of endless ones
-            )
-        ]
-        texts = dict.fromkeys(("query_id", "facet_id", "item_id", "text"), pl.String)
-        schema = {**texts, "weight": pl.Float64}
-        return pl.DataFrame(rows, orient="row", schema=schema).with_columns(
+    def _rows(self, found: list[Generated]) -> pl.DataFrame:
+        rows = []
+        for one in found:
+            ids, texts = ids_of(one.query_id), one.items.texts
+            weights = one.items.weights if self.passages else (1.0,) * len(texts)
+            for text, weight in zip(texts, weights, strict=True):
+                rows.append((*ids, item_id_of(*ids, text), text, weight))
+        columns = ("query_id", "facet_id", "item_id", "text", "weight")
+        return frame_of("rubric_items", columns, rows).with_columns(
             collection=pl.lit(self.request.collection),
             bank=pl.lit(self.request.bank),
             kind=pl.lit(self.request.grader.prompt.items),
@@ -251,10 +243,8 @@ class Bank:
             created_at=pl.lit(utc_now()),
         )
 
-    def _provenance(self, found: list[Generated]) -> "pl.DataFrame":
+    def _provenance(self, found: list[Generated]) -> pl.DataFrame:
         """What each query's nuggets were made out of; an export of the bank gives it back."""
-        import polars as pl
-
         kind = self.request.grader.prompt.items
         rows = []
         for one in found:

@@ -12,8 +12,7 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.label_list import as_list, numbered
 from gradelake.grading.prompts.reply import Reading
 from gradelake.grading.prompts.written_reply import Items
-from gradelake.grading.run.attempts import TRIES, score_with_retries
-from gradelake.grading.run.windows import ask_windows
+from gradelake.grading.run.attempts import TRIES, ask_windows, score_with_retries
 
 VITAL, OKAY = 1.0, 0.5  # weights, as an imported bank has them
 Passages = Sequence[tuple[str, str]]  # passage_id, text

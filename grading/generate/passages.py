@@ -1,15 +1,11 @@
 """Which passages nuggets are made out of: those that people, or a label set, find relevant."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import require_known
 from gradelake.sql.lake.opening import Lake
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _LABELS = """
     select query_id, passage_id, label from lake.marts.relevance_labels
@@ -82,7 +78,7 @@ class Relevant:
             by_query[query_id].append(passage_id)
         return dict(by_query)
 
-    def texts(self, lake: Lake, passage_ids: "Iterable[str]") -> dict[str, str]:
+    def texts(self, lake: Lake, passage_ids: Iterable[str]) -> dict[str, str]:
         """passage -> its text."""
         return dict(
             lake.rows(
@@ -98,23 +94,12 @@ def relevant(lake: Lake, collection: str, label_set: str | None, level: int | No
     """What was asked for; without a level that of the collection, or of the label set the highest
     one below it. Raises `BadInput` for a label set that there is not."""
     lake.require_collection(collection)
-    usual: int = lake.value(
+    highest: int = lake.value(
         "select min_relevant from lake.raw.collections where collection = ?", collection
     )
-    highest = _highest(lake, collection, label_set) if label_set else usual
-    return Relevant(collection, label_set, max(1, min(usual, highest)) if level is None else level)
-
-
-def _highest(lake: Lake, collection: str, label_set: str) -> int:
-    known = dict(
-        lake.rows(
-            "select label_set, max(label) from lake.marts.relevance_labels where collection = ? "
-            "group by all order by all",
-            collection,
-        )
-    )
-    if label_set not in known:
-        raise BadInput(
-            f"{collection} has no label set {label_set!r}", did_you_mean(label_set, known)
-        )
-    return known[label_set]
+    if label_set:
+        labels = "select label_set, max(label) from lake.marts.relevance_labels"
+        known = dict(lake.rows(f"{labels} where collection = ? group by all", collection))
+        require_known(label_set, known, f"{collection} has no label set {label_set!r}")
+        highest = min(highest, known[label_set])
+    return Relevant(collection, label_set, max(1, highest) if level is None else level)

@@ -1,16 +1,74 @@
-"""Workers that write texts, and all who want to know how it goes."""
+"""Workers that write texts: what to ask goes in, what was read comes out, and all who want to know
+how it goes are told."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradelake.grading.generate.asking import Generated
-from gradelake.grading.generate.generation_worker import GenerationWorker, QueryBatch
+from gradelake.grading.engines import Engine
+from gradelake.grading.generate.asking import Generated, ask
+from gradelake.grading.generate.nuggets import create
+from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.prompt import Prompt
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.grader_run import stop_signals
 from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
+
+
+@dataclass(frozen=True)
+class QueryBatch:
+    """A few queries, asked about together. `queries` are (query_id, values of the slots).
+
+    They are asked with the grader's prompt, or with another one that asks for a text. Where it is
+    not about queries, the ids are what tells one from the other. Where nuggets are made out of
+    passages, `passages` among the values are (passage_id, text) pairs.
+    """
+
+    id: str
+    queries: tuple[tuple[str, Mapping[str, Any]], ...]
+    prompt: Prompt | None = None
+
+    @property
+    def n_prompts(self) -> int:
+        return len(self.queries)
+
+    def halves(self) -> "tuple[QueryBatch, QueryBatch]":
+        """The first half of the queries, and the rest."""
+        middle = self.n_prompts // 2
+        return (
+            replace(self, id=f"{self.id}a", queries=self.queries[:middle]),
+            replace(self, id=f"{self.id}b", queries=self.queries[middle:]),
+        )
+
+
+@dataclass
+class Account:
+    """What came of a batch; `notes` are the engine's, for people."""
+
+    generated: list[Generated]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class GenerationWorker:
+    """Asks an engine for texts. Runs inside a Ray actor that has it, or anywhere."""
+
+    grader: Grader
+
+    def died(self, batch: QueryBatch, reason: str) -> Account:
+        """The account of a batch that killed each worker that tried."""
+        failed = [Generated(query_id, None, reason, 0, {}) for query_id, _ in batch.queries]
+        return Account(failed)
+
+    def grade(self, engine: Engine, batch: QueryBatch) -> Account:
+        """Ask about every query of the batch. Raises as `Worker.grade` does."""
+        grader = replace(self.grader, prompt=batch.prompt or self.grader.prompt)
+        if engine.grader.prompt != grader.prompt:
+            engine.set_prompt(grader.prompt)
+        written = create if grader.prompt.importance else ask
+        return Account(written(grader, engine, batch.queries))
 
 
 @dataclass(kw_only=True)
@@ -21,6 +79,10 @@ class WritingRun:
     stopped: bool = False
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)  # of the engine, each once
+
+    def progress(self) -> str:
+        """How far it is, in a line."""
+        raise NotImplementedError
 
     def run_facts(self) -> dict[str, Any]:
         """What `--json` prints of them."""
@@ -39,8 +101,9 @@ class Writers:
     crew: Crew
     stop: Callable[[], bool]
     outcome: Any  # of the run: a `WritingRun`
-    tell: Callable[[str], None]
-    on_progress: Callable[[Any], None]
+
+    def __post_init__(self) -> None:
+        self.show_progress = console.now_and_then(self.outcome.progress)
 
     def ask(self, batches: Iterable[QueryBatch]) -> Iterator[list[Generated]]:
         """What became of each batch, as it comes in."""
@@ -49,26 +112,20 @@ class Writers:
                 for note in account.notes:
                     if note not in self.outcome.notes:
                         self.outcome.notes.append(note)
-                        self.tell(f"note: {note}")
+                        console.warn(f"note: {note}")
                 self.outcome.tokens += sum(one.tokens for one in account.generated)
                 yield account.generated
-            self.on_progress(self.outcome)
+            self.show_progress()
 
 
 @contextmanager
-def writers(
-    project: Project,
-    request: Any,
-    outcome: WritingRun,
-    tell: Callable[[str], None],
-    on_progress: Callable[[Any], None],
-) -> Iterator[Writers]:
-    """The workers of a request's grader; a signal of the user's stops them."""
-    console.tell(f"starting workers for {request.grader.name}")
+def writers(project: Project, grader: Grader, outcome: WritingRun) -> Iterator[Writers]:
+    """The workers of a grader; a signal of the user's stops them."""
+    console.tell(f"starting workers for {grader.name}")
     # Ray handles signals as well: ours have to come after
     with (
-        Crew(GenerationWorker(request.grader), project.grading.get("ray_address")) as crew,
-        stop_signals(tell) as stop,
+        Crew(GenerationWorker(grader), project.grading.get("ray_address")) as crew,
+        stop_signals() as stop,
     ):
-        yield Writers(crew, stop, outcome, tell, on_progress)
+        yield Writers(crew, stop, outcome)
         outcome.stopped = stop()

@@ -21,14 +21,15 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
     ones; rubrics from the lake. Raises `BadInput` for settings that cannot be used, answers that
     nobody extracts, scores that nobody gives, and rubrics that the lake does not have.
     """
-    scores = project.graders.get(name, {}).get("scores_from")
+    table = project.graders.get(name, {})
+    scores = table.get("scores_from")
     if isinstance(scores, dict) and scores:
         return read_grader(project, name, scores_from=_scorers(project, lake, name, scores))
-    stated = project.graders.get(name, {}).get("label_rubrics")
+    stated = table.get("label_rubrics")
     if isinstance(stated, str):
         where = f"{project.file}: [graders.{name}] label_rubrics"
         return read_grader(project, name, rubric=find_label_rubric(lake, stated, where))
-    source = project.graders.get(name, {}).get("answers_from")
+    source = table.get("answers_from")
     if not isinstance(source, str):  # not there, or refused by `read_grader`
         grader = read_grader(project, name)
         require_judge(grader)
@@ -42,12 +43,7 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
                 "Name a grader whose prompt does, such as question_answer.",
             )
         return read_grader(project, name, extracting.grader_id)
-    known = dict(
-        lake.rows(
-            "select name, arg_max(grader_id, created_at) from lake.raw.graders "
-            "where target = 'extract' group by name"
-        )
-    )
+    known = _in_lake(lake, "extract")
     if source not in known:
         ours = {each for each, target in _targets(project).items() if target == "extract"}
         raise BadInput(
@@ -60,12 +56,7 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
 def _scorers(project: Project, lake: Lake, name: str, stated: dict[str, object]) -> dict[str, str]:
     """The ids of the graders of whole passages that `scores_from` names, in its order. One that is
     shown scores itself is refused, so that none waits for itself."""
-    known = dict(
-        lake.rows(
-            "select name, arg_max(grader_id, created_at) from lake.raw.graders "
-            "where target = 'direct' group by name"
-        )
-    )
+    known = _in_lake(lake, "direct")
     ours = {
         each
         for each, target in _targets(project).items()
@@ -76,7 +67,7 @@ def _scorers(project: Project, lake: Lake, name: str, stated: dict[str, object])
         if source in ours:
             found[shown] = configured(project, lake, str(source)).grader_id
         elif source in known and source not in project.graders:
-            found[shown] = known[source]
+            found[shown] = known[str(source)]
         else:
             raise BadInput(
                 f"{project.file}: [graders.{name}] scores_from: {shown}: no grader {source!r} "
@@ -84,6 +75,12 @@ def _scorers(project: Project, lake: Lake, name: str, stated: dict[str, object])
                 did_you_mean(str(source), {*known, *ours} - {name}),
             )
     return found
+
+
+def _in_lake(lake: Lake, target: str) -> dict[str, str]:
+    """name -> id of the newest grader with that name and target."""
+    newest = "select name, arg_max(grader_id, created_at) from lake.raw.graders"
+    return dict(lake.rows(f"{newest} where target = ? group by name", target))
 
 
 # what a grader does that gives no grades, and the command that it does it with
@@ -108,20 +105,13 @@ def require_judge(grader: Grader) -> None:
         )
 
 
-def generating(project: Project, name: str) -> Grader:
-    """A grader of gradelake.toml that writes rubric items.
+def writing(project: Project, name: str, target: str) -> Grader:
+    """A grader of gradelake.toml that writes texts: rubric items (`generate`), or explanations of
+    labels (`explain`).
 
     Raises `BadInput` for settings that cannot be used, and for a grader that does something else.
     """
-    return _writing(project, name, "generate", "writes no rubric items")
-
-
-def explaining(project: Project, name: str) -> Grader:
-    """A grader of gradelake.toml that explains labels. Raises as `generating` does."""
-    return _writing(project, name, "explain", "explains no labels")
-
-
-def _writing(project: Project, name: str, target: str, does_not: str) -> Grader:
+    does_not = {"generate": "writes no rubric items", "explain": "explains no labels"}[target]
     prompts = load_prompts(project)
     stated = project.graders.get(name, {}).get("prompt")
     if isinstance(stated, str) and stated in prompts and prompts[stated].target != target:

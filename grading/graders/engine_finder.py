@@ -4,16 +4,13 @@ import importlib
 import importlib.util
 import pkgutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gradelake.grading import engines
 from gradelake.grading.engines import Engine, EngineUnusable
+from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.own_code import load_file
-from gradelake.sql.common.project import Project, did_you_mean
-
-if TYPE_CHECKING:
-    from gradelake.grading.graders.grader import Grader
+from gradelake.sql.common.project import Project, require_known
 
 
 def shipped() -> list[str]:
@@ -43,8 +40,7 @@ def find(project: Project, name: str, where: str) -> tuple[type[Engine], str | N
     """
     own = own_files(project)
     known = [*shipped(), *own]
-    if name not in known:
-        raise BadInput(f"{where}: there is no engine {name!r}", did_you_mean(name, known))
+    require_known(name, known, f"{where}: there is no engine {name!r}")
     file = str(own[name]) if name not in shipped() else None
     return load(name, file), file
 
@@ -62,12 +58,12 @@ def load(name: str, file: str | None) -> type[Engine]:
     return engine
 
 
-def engine_of(grader: "Grader") -> type[Engine]:
+def engine_of(grader: Grader) -> type[Engine]:
     """The class of a grader's engine."""
     return load(grader.engine, grader.engine_file)
 
 
-def started(grader: "Grader") -> Engine:
+def started(grader: Grader) -> Engine:
     """A grader's engine, loaded. Raises `EngineUnusable` when that cannot be done."""
     try:
         return engine_of(grader)(grader)

@@ -10,7 +10,7 @@ from pydantic import Field, create_model
 from gradelake.grading.engines import Engine
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.graders.label_rubrics import LabelRubric
+from gradelake.grading.graders.label_rubrics import LabelRubric, rubrics_text
 from gradelake.grading.graders.model_revision import folder_hash, model_revision
 from gradelake.grading.graders.trials import check_trials, later_trial
 from gradelake.grading.prompts.examples import read_examples
@@ -21,7 +21,7 @@ from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Count, Text, one_of
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import MOST_TRIALS, Project, did_you_mean
+from gradelake.sql.common.project import MOST_TRIALS, Project, require_known
 
 GREEDY = {"temperature": 0.0, "top_p": 1.0}
 MAX_TOKENS_OF_TEXT = 512
@@ -69,8 +69,7 @@ def read_grader(
     `label_rubrics` names, `scores_from` the ids of the graders that it names, all once looked up
     in the lake (`configured`). Raises `BadInput` naming what is wrong; nothing is loaded yet.
     """
-    if name not in project.graders:
-        raise BadInput(f"{project.file}: no [graders.{name}]", did_you_mean(name, project.graders))
+    require_known(name, project.graders, f"{project.file}: no [graders.{name}]")
     where, stated = f"{project.file}: [graders.{name}]", project.graders[name]
     if "api_key" in stated:
         raise BadInput(
@@ -83,11 +82,8 @@ def read_grader(
         engine, engine_file = engine_finder.find(project, engine_name, where)
     table, settings = _settings(project, name, engine)
     for collection in table.collections or ():
-        if collection not in project.collections:
-            raise BadInput(
-                f"{where}: collections: no collection {collection!r}",
-                did_you_mean(collection, project.collections),
-            )
+        missing = f"{where}: collections: no collection {collection!r}"
+        require_known(collection, project.collections, missing)
     prompt = _prompt(project, table, rubric, where)
     if prompt.target == "importance":
         raise BadInput(
@@ -291,7 +287,7 @@ def _with_rubric(prompt: Prompt, rubric: LabelRubric, where: str) -> Prompt:
             f"Give the prompt the scale {min(rubric.texts)}-{max(rubric.texts)}.",
         )
     scale = Scale({str(label): label for label in sorted(rubric.texts)})
-    return replace(prompt, scale=scale, label_rubrics=rubric.as_text())
+    return replace(prompt, scale=scale, label_rubrics=rubrics_text(rubric.texts))
 
 
 def _with_constraint(prompt: Prompt, constrained: bool, engine: type[Engine], where: str) -> Prompt:

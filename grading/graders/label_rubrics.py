@@ -25,10 +25,6 @@ class LabelRubric:
     texts: Mapping[int, str]
     facts: Mapping[str, Any]
 
-    def as_text(self) -> str:
-        """As prompts show it."""
-        return rubrics_text(self.texts)
-
 
 def rubrics_text(texts: Mapping[int, str]) -> str:
     """The rubrics of labels, lowest label first; what is not there yet says so."""

@@ -3,7 +3,9 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from gradelake.grading.graders.configured import require_judge
 from gradelake.grading.plan import prices
@@ -11,12 +13,9 @@ from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.build.ensure import ensure
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.lake.connection import execute, little_memory
 from gradelake.sql.lake.opening import Lake
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PLAN = Path(__file__).with_name("plan.sql")
 # dbt's views that say what is wanted; they are always as new as the raw tables
@@ -182,9 +181,7 @@ class Plan:
             """
         )
 
-    def _chunk(self, rows: "pl.DataFrame") -> Chunk:
-        import polars as pl
-
+    def _chunk(self, rows: pl.DataFrame) -> Chunk:
         key = ("query_id", "passage_id", "passage_sha256", "query_sha256", "item_id", "gold_sha256")
         content = hashlib.sha256(
             f"{self.request.grader.grader_id}\n{self.request.collection}\n".encode()
@@ -209,10 +206,7 @@ def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None
     if query_ids:
         queries = lake.query_ids(collection)
         for query_id in query_ids:
-            if query_id not in queries:
-                raise BadInput(
-                    f"{collection} has no query {query_id!r}", did_you_mean(query_id, queries)
-                )
+            require_known(query_id, queries, f"{collection} has no query {query_id!r}")
 
 
 def _checked_version(lake: Lake, request: Request) -> int:

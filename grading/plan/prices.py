@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
@@ -47,10 +46,6 @@ class Cost:
         if not self.high:
             return "0"
         return f"{amount(self.low)} to {amount(self.high)} {self.currency}"
-
-    def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
-        return vars(self)
 
 
 def price_of(lake: Lake, grader: Grader) -> Price | None:

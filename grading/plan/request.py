@@ -1,14 +1,13 @@
 """What is asked to be graded, and the chunks it is done in."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
+
+import polars as pl
 
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.prices import Cost
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,8 @@ class Chunk:
     """
 
     id: str
-    pairs: "pl.DataFrame"
-    asks: "pl.DataFrame"
+    pairs: pl.DataFrame
+    asks: pl.DataFrame
 
     def __len__(self) -> int:
         return self.pairs.height
@@ -54,7 +53,6 @@ class Chunk:
 
     @property
     def gold_answers(self) -> list[list[str] | None]:
-        """Of each prompt's item."""
         return self.asks["gold_answers"].to_list()
 
     @property
@@ -64,8 +62,6 @@ class Chunk:
 
     def part(self, numbers: Sequence[int], mark: str) -> "Chunk":
         """Those prompts with their pairs, in this order; the id gets a mark behind it."""
-        import polars as pl
-
         kept = pl.DataFrame(
             {"prompt_no": numbers, "new_no": range(len(numbers))},
             schema=dict.fromkeys(("prompt_no", "new_no"), pl.UInt32),
@@ -107,7 +103,6 @@ class Totals:
         return self.asked / self.pairs_per_second if self.pairs_per_second else None
 
     def as_object(self, grader: Grader) -> dict[str, Any]:
-        """A grader's plan for programs."""
         return {
             "grader": grader.name,
             "grader_id": grader.grader_id,
@@ -122,14 +117,6 @@ class Totals:
             "tokens_measured": self.tokens_measured,
             "pairs_per_second": self.pairs_per_second,
             "seconds": self.seconds,
-            "cost": self.cost and self.cost.as_object(),
+            "cost": self.cost and vars(self.cost),
             "passages_without_text": self.without_text,
         }
-
-
-class Planned(Protocol):
-    """Work for a grader: what it comes to, and its chunks in order."""
-
-    totals: Totals
-
-    def chunks(self) -> Iterator[Chunk]: ...

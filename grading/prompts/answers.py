@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 import snowballstemmer
 from rapidfuzz.distance import Levenshtein
@@ -15,6 +14,7 @@ from rapidfuzz.distance import Levenshtein
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
 # an option's letter or number instead of an answer: "a.", "b)", "(iii)", "[D]"
 _OPTION = re.compile(r"[(\[]?(?:[a-d]|i{1,3}|iv)[)\].:]?\.?", re.IGNORECASE)
+_STEMMER = snowballstemmer.stemmer("porter")
 # what a sole gold answer of true or false accepts besides itself
 _TRUE_FALSE = {
     "true": frozenset({"true", "yes", "correct"}),
@@ -29,15 +29,10 @@ def stopwords() -> frozenset[str]:
     return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
-@cache
-def _stemmer() -> Any:
-    return snowballstemmer.stemmer("porter")
-
-
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """The Porter stem of a lower-case word."""
-    return _stemmer().stemWord(word)
+    return _STEMMER.stemWord(word)
 
 
 def bare(answer: str) -> str:

@@ -1,13 +1,10 @@
 """Samples of an assessor's judged pairs: as many of each label, the same ones for a seed."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.opening import Lake
+from gradelake.sql.common.project import require_known
+from gradelake.sql.lake.opening import Lake
 
 
 @dataclass(frozen=True)
@@ -39,24 +36,20 @@ class Sample:
         return {label: n for label, n in self.available.items() if n < self.per_label}
 
     def of(self, label: int) -> tuple[Pair, ...]:
-        """The drawn pairs of a label."""
         return tuple(pair for pair in self.pairs if pair.label == label)
 
 
-def check_assessor(lake: "Lake", collection: str, assessor: str) -> None:
+def check_assessor(lake: Lake, collection: str, assessor: str) -> None:
     """Raise `BadInput` for a collection, or an assessor of it, that the lake does not have."""
     lake.require_collection(collection)
     assessors = lake.column(
         "select distinct assessor from lake.raw.judgments where collection = ?", collection
     )
-    if assessor not in assessors:
-        raise BadInput(
-            f"no judgments of {assessor!r} in {collection}", did_you_mean(assessor, assessors)
-        )
+    require_known(assessor, assessors, f"no judgments of {assessor!r} in {collection}")
 
 
 def sample_pairs(
-    lake: "Lake",
+    lake: Lake,
     collection: str,
     assessor: str,
     *,

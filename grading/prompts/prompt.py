@@ -125,7 +125,7 @@ class Prompt:
         """The worked examples as the model reads them, in the papers' order; empty without any."""
         return "\n\n".join(
             "".join(
-                literal + (_line(getattr(example, slot)) if slot else "")
+                literal + (" ".join(neutralise(getattr(example, slot)).split()) if slot else "")
                 for literal, slot in split_template(self.example)
             )
             for example in self.examples
@@ -206,7 +206,3 @@ def split_template(template: str) -> list[tuple[str, str | None]]:
     """(literal, the slot after it) pairs; the last has no slot. Only `{word}` is a slot."""
     parts = SLOT.split(template)
     return list(zip(parts[::2], [*parts[1::2], None], strict=True))
-
-
-def _line(text: str) -> str:
-    return " ".join(neutralise(text).split())

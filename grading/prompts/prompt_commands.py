@@ -13,6 +13,11 @@ from gradelake.sql.common.errors import BadInput
 
 # slot -> the option that its text comes from, where that has another name
 _OPTIONS = {"items": "--item", "n_items": "--item", "passages": "--passage"}
+# what `prompts list --json` says of each
+_TOLD = (
+    *("name", "version", "target", "items", "description", "source", "scale", "output", "parser"),
+    *("context_first", "window", "slots", "sha256", "file"),
+)
 
 
 @click.group()
@@ -54,22 +59,8 @@ def list_(project):
 
 
 def _as_object(prompt) -> dict:
-    return {
-        "name": prompt.name,
-        "version": prompt.version,
-        "target": prompt.target,
-        "items": prompt.items,
-        "description": prompt.description,
-        "source": prompt.source,
-        "scale": dict(prompt.scale.words) if prompt.scale else None,
-        "output": prompt.output,
-        "parser": prompt.parser,
-        "context_first": prompt.context_first,
-        "window": prompt.window,
-        "slots": prompt.slots,
-        "sha256": prompt.sha256,
-        "file": str(prompt.file),
-    }
+    about = {name: getattr(prompt, name) for name in _TOLD}
+    return about | {"scale": prompt.scale and dict(prompt.scale.words), "file": str(prompt.file)}
 
 
 @prompts.command()

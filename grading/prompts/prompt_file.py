@@ -16,7 +16,7 @@ from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import reject
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, did_you_mean, require_known
 
 HINT = "Fix the prompt file. `gradelake prompts show question_self_rating` prints one that works."
 # target -> slots its template must have, slots it may have
@@ -158,8 +158,7 @@ def load_prompts(project: Project) -> dict[str, Prompt]:
 def find_prompt(project: Project, name: str) -> Prompt:
     """One prompt. Raises as `load_prompts` does, and `BadInput` for an unknown name."""
     prompts = load_prompts(project)
-    if name not in prompts:
-        raise BadInput(f"there is no prompt {name!r}", did_you_mean(name, prompts))
+    require_known(name, prompts, f"there is no prompt {name!r}")
     return prompts[name]
 
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from gradelake.grading.prompts.scale import Scale
 
+STATUSES = ("ok", "unanswerable", "defaulted", "failed")
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:

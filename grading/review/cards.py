@@ -93,18 +93,14 @@ _ASSIGNED = f"""
             )
     ),
 
-    ordered as (
+    chosen as (
         select
             *,
             row_number() over (
                 order by (nth - 0.5) / (grade - $scale_min + 1), grade desc, nth
             ) as position
         from wanted
-    ),
-
-    chosen as (
-        select * from ordered
-        where $sample is null or position <= $sample
+        qualify $sample is null or position <= $sample
     )
 """
 
@@ -116,33 +112,18 @@ _CARDS = """
     {chosen},
 
     reviews as (
-        select
-            collection,
-            grader_id,
-            query_id,
-            passage_id,
-            item_id,
-            grade,
-            is_agreed,
-            reviewed_grade,
-            note,
-            blind_grade,
-            seconds,
-            settles,
-            reviewed_at
+        select *
         from lake.intermediate.int_grade_reviews
         where
             assessor = $assessor
             and ($settles is null or settles = $settles)
-        union all
+        union all by name
         select
             judgments.collection,
             '' as grader_id,
             judgments.query_id,
             judgments.passage_id,
             '' as item_id,
-            null as grade,
-            null as is_agreed,
             judgments.relevance as reviewed_grade,
             reviews.note,
             reviews.blind_grade,
@@ -243,6 +224,12 @@ class Reviewable:
         return range(self.scale_min, self.scale_max + 1)
 
     @property
+    def for_eligible(self) -> dict[str, Any]:
+        """What `ELIGIBLE` is to be told of it."""
+        names = ("grader_id", "kind", "needs_gold_answers")
+        return {name: getattr(self, name) for name in names}
+
+    @property
     def what(self) -> str:
         """What people give."""
         return "judgment" if self.kind == "pair" else "grade"
@@ -283,16 +270,13 @@ class Card:
 
     def key(self, collection: str, grader_id: str, assessor: str) -> ReviewKey:
         """What an assessor's review of it is known by."""
-        return ReviewKey(
-            grader_id,
-            collection,
-            self.query_id,
-            self.passage_id,
-            self.item_id,
-            self.passage_sha256,
-            self.query_sha256,
-            assessor,
-        )
+        return ReviewKey(grader_id=grader_id, collection=collection, assessor=assessor, **self.ids)
+
+    @property
+    def ids(self) -> dict[str, Any]:
+        """What it is about: query, passage and item, and the texts that were graded."""
+        names = ("query_id", "passage_id", "item_id", "passage_sha256", "query_sha256")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -369,16 +353,11 @@ def deal(lake: Lake, assignment: Assignment) -> Deck:
     query_ids = (assignment.query_id,) if assignment.query_id is not None else None
     check_queries(lake, assignment.collection, query_ids)
     grader = assignment.grader
-    parameters: dict[str, Any] = {
-        "collection": assignment.collection,
-        "kind": grader.kind,
-        "needs_gold_answers": grader.needs_gold_answers,
-        "grader_id": grader.grader_id,
+    names = ("collection", "query_id", "item_id", "sample")
+    parameters = grader.for_eligible | {name: getattr(assignment, name) for name in names}
+    parameters |= {
         "scale_min": grader.scale_min,
         "tau": assignment.tau if assignment.only_answered else None,
-        "query_id": assignment.query_id,
-        "item_id": assignment.item_id,
-        "sample": assignment.sample,
         "seed": str(assignment.seed),
     }
     shuffle = str(assignment.seed) if assignment.blind else None
@@ -425,15 +404,3 @@ def passage_texts(lake: Lake, collection: str, cards: Sequence[Card]) -> dict[st
         sorted({card.passage_id for card in cards}),
     )
     return {passage_id: (text, sha256) for passage_id, text, sha256 in rows}
-
-
-def passage_text(lake: Lake, collection: str, card: Card) -> str | None:
-    """The text that was graded; None when it is no longer in the lake."""
-    return lake.value(
-        "select text from lake.raw.passages where collection = ? and passage_id = ? "
-        "and (? is null or text_sha256 = ?)",
-        collection,
-        card.passage_id,
-        card.passage_sha256,
-        card.passage_sha256,
-    )

@@ -49,11 +49,10 @@ _FRAME = f"""
 
 @dataclass(frozen=True)
 class Drawn:
-    """The cards of a queue in random order, and how each pair was drawn: (query_id, passage_id) ->
-    (stratum, its size). `taken`: pair -> who of the queue's people judged it before."""
+    """The cards of a queue in random order, each with its stratum and the size of that. `taken`:
+    (query_id, passage_id) -> who of the queue's people judged the pair before."""
 
-    cards: list[Card]
-    strata: dict[tuple[str, str], tuple[str, int]]
+    strata: dict[Card, tuple[str, int]]
     taken: dict[tuple[str, str], list[str]]
 
 
@@ -91,22 +90,22 @@ def draw(lake: Lake, request: QueueRequest) -> Drawn:
     }
     weights = neyman(sizes, judged) if request.source == "estimate" else sizes
     wanted = allocate(sizes, min(request.size, len(left)), weights)
-    cards, strata = [], {}
+    strata = {}
     for query_id, passage_id, label, query, *_ in left:
         code = codes[label]
         if wanted[code]:
             wanted[code] -= 1
-            cards.append(Card(query_id, passage_id, "", None, None, query, None, label, None, None))
-            strata[query_id, passage_id] = code, sizes[code]
-    return Drawn(cards, strata, {(row[0], row[1]): row[5] for row in rows if row[5]})
+            card = Card(query_id, passage_id, "", None, None, query, None, label, None, None)
+            strata[card] = code, sizes[code]
+    return Drawn(strata, {(row[0], row[1]): row[5] for row in rows if row[5]})
 
 
 def sample_rows(
     request: QueueRequest, drawn: Drawn, asked: Sequence[tuple[Card, list[str]]]
 ) -> list[dict]:
     """Rows of raw.review_samples: a sample for each person, of one name; of whom each card asks."""
-    n_of = Counter((who, drawn.strata[_pair(card)][0]) for card, people in asked for who in people)
-    pairs = sorted(drawn.strata)
+    n_of = Counter((who, drawn.strata[card][0]) for card, people in asked for who in people)
+    pairs = sorted((card.query_id, card.passage_id) for card in drawn.strata)
     about = {
         "collection": request.collection,
         "sample": f"{request.queue}-{sha256(repr(pairs).encode()).hexdigest()[:8]}",
@@ -115,20 +114,12 @@ def sample_rows(
         "depth": request.depth,
     }
     rows = [
-        (who, _pair(card), code, size, n_of[who, code] / size)
+        (who, card.query_id, card.passage_id, code, size, n_of[who, code] / size)
         for card, people in asked
-        for code, size in [drawn.strata[_pair(card)]]
+        for code, size in [drawn.strata[card]]
         for who in people
     ]
     taken = drawn.taken
-    rows += [(who, pair, _TAKEN, len(taken), 1.0) for pair in taken for who in taken[pair]]
-    return [
-        about
-        | {"assessor": who, "query_id": pair[0], "passage_id": pair[1], "stratum": stratum}
-        | {"stratum_size": size, "probability": probability}
-        for who, pair, stratum, size, probability in rows
-    ]
-
-
-def _pair(card: Card) -> tuple[str, str]:
-    return card.query_id, card.passage_id
+    rows += [(who, *pair, _TAKEN, len(taken), 1.0) for pair in taken for who in taken[pair]]
+    names = ("assessor", "query_id", "passage_id", "stratum", "stratum_size", "probability")
+    return [about | dict(zip(names, row, strict=True)) for row in rows]

@@ -6,12 +6,19 @@ import click
 
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import with_options
-from gradelake.sql.common.project import Project, check_name
+from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
     from gradelake.grading.review.cards import Assignment, Deck
 
+tau_option = click.option(
+    "--tau",
+    type=click.IntRange(min=1),
+    metavar="T",
+    help="The grade from which an item counts as answered. Default: 4, or the top of a shorter "
+    "scale.",
+)
 # what `deal_for` takes
 which_grades = with_options(
     click.option("--grader", "grader_name", metavar="NAME", help="Whose grades."),
@@ -34,19 +41,12 @@ which_grades = with_options(
         show_default=True,
         help="Another seed, another order and sample.",
     ),
-    click.option(
-        "--tau",
-        type=click.IntRange(min=1),
-        metavar="T",
-        help="The grade from which an item "
-        "counts as answered. Default: 4, or the top of a shorter scale.",
-    ),
+    tau_option,
     click.option("--only-answered", is_flag=True, help="Only grades of tau or more."),
 )
 
 
 def deal_for(
-    project: Project,
     lake: Lake,
     collection: str,
     *,
@@ -67,7 +67,7 @@ def deal_for(
     check_name(choice["assessor"], "--assessor")
     if (grader_name is None) == (queue is None):
         raise click.UsageError("Name either a grader (--grader) or a queue (--queue).")
-    ensure_views(project, lake, console.tell, VIEWS + (queues.VIEWS if queue else ()))
+    ensure_views(lake.project, lake, console.tell, VIEWS + (queues.VIEWS if queue else ()))
     if queue is None:
         assert grader_name
         grader = find_grader(lake, grader_name)

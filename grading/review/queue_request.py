@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from gradelake.grading.review.cards import Reviewable, choose_tau, find_grader
 from gradelake.grading.review.queue_sources import OF_GRADES, OF_PAIRS, QueueRequest
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import check_name, did_you_mean
+from gradelake.sql.common.project import check_name, require_known
 from gradelake.sql.lake.opening import Lake
 
 
@@ -78,10 +78,7 @@ def labels_of(
     known = lake.column(
         "select label_set from lake.intermediate.int_label_sets where collection = ?", collection
     )
-    if label_set not in known:
-        raise BadInput(
-            f"{collection} has no label set {label_set!r}", did_you_mean(label_set, known)
-        )
+    require_known(label_set, known, f"{collection} has no label set {label_set!r}")
     ((lowest, top),) = lake.rows(
         "select min_relevant, max_relevance from lake.raw.collections where collection = ?",
         collection,

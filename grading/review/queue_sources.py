@@ -140,9 +140,7 @@ def choose(lake: "Lake", request: QueueRequest) -> "list[Card]":
         again=True,
         collection=request.collection,
         grader=grader.name,
-        grader_id=grader.grader_id,
-        kind=grader.kind,
-        needs_gold_answers=grader.needs_gold_answers,
         size=size,
+        **grader.for_eligible,
         **parameters,
     ).cards

@@ -1,9 +1,11 @@
 """Queues: cards that several people share, chosen once; who is asked for which; what they differ
 on, for somebody else to settle."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import md5
 from typing import Any
+
+import polars as pl
 
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.review.cards import VIEWS as REVIEW_VIEWS
@@ -11,6 +13,7 @@ from gradelake.grading.review.cards import Card, Deck, Reviewable, dealt, find_g
 from gradelake.grading.review.judging import draw, sample_rows
 from gradelake.grading.review.queue_request import labels_of, request_for
 from gradelake.grading.review.queue_sources import QueueRequest, choose
+from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
@@ -88,35 +91,23 @@ _CONFLICTS = """
 
 
 def add_queue(
-    project: Project,
-    tell: Callable[[str], None],
-    arguments: Sequence[str],
-    collection: str,
-    name: str,
-    **options: Any,
+    project: Project, arguments: Sequence[str], collection: str, name: str, **options: Any
 ) -> dict[str, Any]:
-    """Make a queue of what `request_for` takes, and return its object of `queues_of`. `tell` gets
-    lines on what takes long.
+    """Make a queue of what `request_for` takes, and return its object of `queues_of`.
 
     Raises `BadInput` as `request_for` does, for a name that is taken, where the source has nothing,
     and for somebody whose judgments are not their own to give.
     """
     with Lake.writer(project) as lake:
         lake.require_collection(collection)
-        ensure_views(project, lake, tell, REVIEW_VIEWS + VIEWS)
+        ensure_views(project, lake, console.tell, REVIEW_VIEWS + VIEWS)
         return _made(lake, request_for(lake, collection, name, **options), arguments)
 
 
-def drop_queue(
-    project: Project,
-    tell: Callable[[str], None],
-    arguments: Sequence[str],
-    collection: str,
-    name: str,
-) -> None:
+def drop_queue(project: Project, arguments: Sequence[str], collection: str, name: str) -> None:
     """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, tell, VIEWS)
+        ensure_views(project, lake, console.tell, VIEWS)
         _queue_of(lake, collection, name)
         with lake.transaction("review", f"queue {collection} {name}") as transaction:
             for table in ("review_cards", "review_queues"):
@@ -125,12 +116,10 @@ def drop_queue(
             transaction.finish_run(list(arguments))
 
 
-def list_queues(
-    project: Project, tell: Callable[[str], None], collection: str | None
-) -> list[dict[str, Any]]:
+def list_queues(project: Project, collection: str | None) -> list[dict[str, Any]]:
     """Return what `queues_of` finds now. Raises `BadInput` for an unknown collection."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, tell, VIEWS)
+        ensure_views(project, lake, console.tell, VIEWS)
         if collection:
             lake.require_collection(collection)
         return queues_of(lake, collection)
@@ -138,11 +127,9 @@ def list_queues(
 
 def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[str, Any]:
     """Choose the cards of a queue, and who is asked; commit both."""
-    import polars as pl
-
     _require_new(lake, request)
     drawn = draw(lake, request) if request.grader.kind == "pair" else None
-    chosen = drawn.cards if drawn else choose(lake, request)
+    chosen = list(drawn.strata) if drawn else choose(lake, request)
     if not chosen:
         raise BadInput(
             f"there is nothing of {request.grader.name} to review from {request.source!r}, with "
@@ -151,10 +138,12 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
         )
     cards = shuffled(chosen, request.seed)
     asked = assign(len(cards), request.assessors, request.overlap, request.seed)
-    queue = {
+    about = {
         "collection": request.collection,
         "queue": request.queue,
         "grader_id": request.grader.grader_id,
+    }
+    queue = {
         "source": request.source,
         "tau": request.tau,
         "overlap": request.overlap,
@@ -164,27 +153,14 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
         "label_names": list(request.grader.label_names) or None,
     }
     rows = [
-        {
-            "collection": request.collection,
-            "queue": request.queue,
-            "position": position,
-            "query_id": card.query_id,
-            "passage_id": card.passage_id,
-            "item_id": card.item_id,
-            "passage_sha256": card.passage_sha256,
-            "query_sha256": card.query_sha256,
-            "grader_id": request.grader.grader_id,
-            "assessor": assessor,
-        }
+        about | card.ids | {"position": position, "assessor": assessor}
         for position, (card, people) in enumerate(zip(cards, asked, strict=True), start=1)
         for assessor in people
     ]
-    hashes = {"passage_sha256": pl.String, "query_sha256": pl.String}
-    frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=hashes)
     with lake.transaction("review", f"queue {request.collection} {request.queue}") as transaction:
         _require_new(lake, request)  # somebody may have made it meanwhile
-        transaction.insert("review_queues", pl.DataFrame([queue]))
-        transaction.insert("review_cards", frame)
+        transaction.insert("review_queues", pl.DataFrame([about | queue]))
+        transaction.insert("review_cards", pl.DataFrame(rows, infer_schema_length=None))
         if drawn:
             for assessor in request.assessors:
                 mark_as_own(transaction, request.collection, assessor)

@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.text import Text
 
 from gradelake.grading.review.cards import Card, Reviewable
-from gradelake.grading.review.revise import Review
 from gradelake.sql.common.console import printable
 
 WIDTH = 80
@@ -41,7 +40,9 @@ class Screen:
             lines += _field("Scale", ", ".join([*named, self.grader.hint]))
         lines += [] if blind else self._grade(card)
         if card.before:
-            lines += _field("You said", _in_words(card.before))
+            own = card.before.own_grade
+            words = "" if own is None else f", it should be {own}"
+            lines += _field("You said", card.before.verdict + words)
         if note:
             lines += _field("Note", note)
         self.write("\n".join([*lines, "", ""]))
@@ -66,11 +67,6 @@ class Screen:
         return answer + _field(
             "Grade", f"{card.grade}  (of {low} to {high}, by {self.grader.name})"
         )
-
-
-def _in_words(review: Review) -> str:
-    own = "" if review.own_grade is None else f", it should be {review.own_grade}"
-    return review.verdict + own
 
 
 def harmless(text: str) -> str:

@@ -2,8 +2,9 @@
 
 import time
 from collections import defaultdict
+from typing import Any
 
-from gradelake.grading.review.cards import Deck, passage_text
+from gradelake.grading.review.cards import Deck, passage_texts
 from gradelake.grading.review.keys import ENTER, Lines, Terminal
 from gradelake.grading.review.queues import others_opinions
 from gradelake.grading.review.revise import Answer, Review, Undo
@@ -40,6 +41,31 @@ class Session:
         """How many reviews have this verdict; None: skipped cards."""
         return sum((each and each.verdict) == verdict for each in self.reviews.values())
 
+    def summary(self) -> dict[str, Any]:
+        """This sitting's counts, and the assessor's rows of `review_agreement` by now: of what they
+        say, and of what they said before they saw the grades."""
+        about = self._assignment
+        found = self.verdicts.lake.objects(
+            "select * from lake.marts.review_agreement "
+            "where collection = ? and grader = ? and assessor = ? and tau = ? order by reveal",
+            *(about.collection, about.grader.name, about.assessor, about.tau),
+        )
+        n_first = sum(
+            1 for at, review in self.reviews.items() if review and not self.deck.cards[at].before
+        )
+        return {
+            "collection": about.collection,
+            "grader": about.grader.name,
+            "assessor": about.assessor,
+            "tau": about.tau,
+            "agreed_now": self.count("agree"),
+            "disagreed_now": self.count("disagree"),
+            "skipped_now": self.count(None),
+            "not_reviewed": self.deck.n_left - n_first,
+            "agreement": found[0] if found else None,
+            "agreement_blind": found[1] if len(found) > 1 else None,
+        }
+
     def run(self) -> None:
         """Until the last card, `q`, or the end of the input."""
         at = 0
@@ -53,8 +79,8 @@ class Session:
         """Show a card until it is done with; returns the next one's number, below 0 to leave."""
         card = self.deck.cards[at]
         lake, collection = self.verdicts.lake, self._assignment.collection
-        passage = passage_text(lake, collection, card)
-        if passage is None:
+        passage, sha256 = passage_texts(lake, collection, [card]).get(card.passage_id, ("", ""))
+        if not sha256 or card.passage_sha256 not in (None, sha256):
             self.screen.write(f"passage {card.passage_id} has gone or changed: left out\n")
             return at + 1
         note = self._note_of(at)
@@ -67,7 +93,12 @@ class Session:
         if self._assignment.blind and not is_blind:
             return self._look_again(at)
         while True:
-            match self._first_word():
+            if self._assignment.blind:
+                ask = ASK_BLIND.format(self._grader.what, self._scale())
+                word = self._grade(ask, "snuq")  # a grade in place of a verdict
+            else:
+                word = self.keys.key(ASK, "adsnuq")
+            match word:
                 case "a":
                     return self._answer(at, card.grade)
                 case "d":
@@ -95,12 +126,6 @@ class Session:
                     self._answer(at, int(grade), is_blind=True)  # nobody sees the grade before
                     self.screen.reveal(card)
                     return at + 1 if int(grade) == card.grade else self._look_again(at)
-
-    def _first_word(self) -> str:
-        """A verdict or another key; in a blind review a grade in place of a verdict."""
-        if self._assignment.blind:
-            return self._grade(ASK_BLIND.format(self._grader.what, self._scale()), "snuq")
-        return self.keys.key(ASK, "adsnuq")
 
     def _look_again(self, at: int) -> int:
         """The grader's grade is on the screen: who graded blind may give another now."""

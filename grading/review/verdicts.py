@@ -6,20 +6,19 @@ outside the lake, and a killed session loses the card in work at most.
 """
 
 import uuid
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import polars as pl
 
 from gradelake.grading.review.cards import Assignment, Card
 from gradelake.grading.review.revise import Answer, Review, ReviewKey, Undo, revise
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.judged import forget_files, put_judgments
-from gradelake.sql.lake.rows import contract, types_of
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from gradelake.sql.lake.opening import Lake
-    from gradelake.sql.lake.transaction import Transaction
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.rows import contract, frame_of, types_of
+from gradelake.sql.lake.transaction import Transaction
 
 _IN_CATALOG = 1_000  # rows of a commit that make no file; what a server commits at once is fewer
 
@@ -39,7 +38,7 @@ class Change(NamedTuple):
 class Verdicts:
     """An assessor's answers on one grader's grades, written to an open `Lake`."""
 
-    def __init__(self, lake: "Lake", assignment: Assignment):
+    def __init__(self, lake: Lake, assignment: Assignment):
         self.lake = lake
         self.assignment = assignment
         self._what = f"{assignment.collection} {assignment.grader.name} {assignment.assessor}"
@@ -72,7 +71,7 @@ class Verdicts:
 
 
 def put_answers(
-    transaction: "Transaction", answers: Iterable[tuple[ReviewKey, Answer | Undo]]
+    transaction: Transaction, answers: Iterable[tuple[ReviewKey, Answer | Undo]]
 ) -> list[Change]:
     """Write what answers, in the order in which they arrived, change; returns that of each.
 
@@ -93,30 +92,32 @@ def put_answers(
     return changes
 
 
-def _standing(transaction: "Transaction", keys: set[ReviewKey]) -> dict[ReviewKey, Review | None]:
-    """The lake's reviews of these keys."""
+@contextmanager
+def _keyed(transaction: Transaction, keys: Iterable[ReviewKey]) -> Iterator[str]:
+    """Make a table `keys`; yields what `reviews` of one of them fulfil."""
     columns = ReviewKey._fields
-    same = " and ".join(f"reviews.{each} is not distinct from keys.{each}" for each in columns)
-    lake = transaction.lake
-    lake.connection.execute(f"set ducklake_default_data_inlining_row_limit = {_IN_CATALOG}")
-    with lake.registered("keys", _key_frame(keys)):
-        rows = lake.objects(
+    with transaction.lake.registered("keys", frame_of("grade_reviews", columns, keys)):
+        yield " and ".join(f"reviews.{each} is not distinct from keys.{each}" for each in columns)
+
+
+def _standing(transaction: Transaction, keys: set[ReviewKey]) -> dict[ReviewKey, Review | None]:
+    transaction.lake.connection.execute(
+        f"set ducklake_default_data_inlining_row_limit = {_IN_CATALOG}"
+    )
+    with _keyed(transaction, keys) as same:
+        rows = transaction.lake.objects(
             f"select reviews.* from lake.raw.grade_reviews as reviews inner join keys on {same}"
         )
     return {
-        ReviewKey(*(row.pop(each) for each in columns)): Review(
+        ReviewKey(*(row.pop(each) for each in ReviewKey._fields)): Review(
             **{name: row[name] for name in Review.__dataclass_fields__}
         )
         for row in rows
     }
 
 
-def _replace(transaction: "Transaction", changed: dict[ReviewKey, Review | None]) -> None:
-    import polars as pl
-
-    columns = ReviewKey._fields
-    same = " and ".join(f"reviews.{each} is not distinct from keys.{each}" for each in columns)
-    with transaction.lake.registered("keys", _key_frame(changed)):
+def _replace(transaction: Transaction, changed: dict[ReviewKey, Review | None]) -> None:
+    with _keyed(transaction, changed) as same:
         transaction.run(
             f"delete from {{lake}}.raw.grade_reviews as reviews using keys where {same}"
         )
@@ -132,10 +133,3 @@ def _replace(transaction: "Transaction", changed: dict[ReviewKey, Review | None]
         put_judgments(transaction, pl.DataFrame(judged, schema_overrides={"relevance": pl.Int64}))
         for collection, assessor in {(key["collection"], key["assessor"]) for key in judged}:
             forget_files(transaction, collection, assessor)
-
-
-def _key_frame(keys: Iterable[ReviewKey]) -> "pl.DataFrame":
-    import polars as pl
-
-    types = types_of("grade_reviews", *ReviewKey._fields)
-    return pl.DataFrame(list(keys), types, orient="row")

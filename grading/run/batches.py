@@ -17,6 +17,7 @@ from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.run.submissions import PAIR, Submission, Submissions
@@ -54,6 +55,7 @@ class _Part:
     reserved: float = 0.0
 
 
+@dataclass
 class BatchRun:
     """Its steps. Hold the grader's lock; a kill between any two of them loses and repeats nothing.
 
@@ -65,25 +67,17 @@ class BatchRun:
     An intent without step 3 is looked for at the provider: it is there, or its pairs are missing.
     """
 
-    def __init__(
-        self,
-        committer: Committer,
-        price: Price | None,
-        max_cost: float | None,
-        tell: Callable[[str], None],
-        is_over: Callable[[], bool],
-    ):
-        """`is_over`: nothing new is begun any more."""
-        self.committer = committer
-        self.lake = committer.lake
-        self.grader = committer.grader
-        self.price = price
-        self.max_cost = max_cost
-        self.tell = tell
-        self.is_over = is_over
-        self.done = Batched(dict.fromkeys(committer.counts, 0))
-        self.submissions = Submissions(committer.lake, committer.grader, committer.collection)
-        self.engine = cast(Any, engine_finder.started(committer.grader))  # one that takes batches
+    committer: Committer
+    price: Price | None
+    max_cost: float | None
+    tell: Callable[[str], None]
+    is_over: Callable[[], bool]  # nothing new is begun any more
+
+    def __post_init__(self) -> None:
+        self.lake, self.grader = self.committer.lake, self.committer.grader
+        self.done = Batched(dict.fromkeys(self.committer.counts, 0))
+        self.submissions = Submissions(self.lake, self.grader, self.committer.collection)
+        self.engine = cast(Any, engine_finder.started(self.grader))  # one that takes batches
         self.api = self.engine.batches()
         self._line = console.now_and_then(
             lambda n, done, prompts: (
@@ -158,17 +152,17 @@ class BatchRun:
                 replies.setdefault(number, Response(error="the batch came back without a reply"))
         notes, self.engine.notes = [*self.engine.notes, *([note] if note else [])], []
         state = "collected" if batch.status == "completed" else batch.status
-        came = self.submissions.collect(submission, replies, state, notes)
+        counts, again, unasked = self.submissions.collect(submission, replies, state, notes)
         done = self.done
-        for what, count in came.counts.items():
+        for what, count in counts.items():
             done.counts[what] += count
         done.notes += [note for note in notes if note not in done.notes]
-        done.collected += came.counts["pairs"]
-        done.again += came.again
+        done.collected += counts["pairs"]
+        done.again += again
         done.batches_collected += 1
-        self.tell(f"collected {counted(came.counts['pairs'], 'pairs')} of {_title(submission)}")
-        if came.unasked:
-            missing = counted(came.unasked, "pairs", "were")
+        self.tell(f"collected {counted(counts['pairs'], 'pairs')} of {_title(submission)}")
+        if unasked:
+            missing = counted(unasked, "pairs", "were")
             self.tell(f"{_title(submission)}: {batch.status}, {missing} not asked about")
         with suppress(EngineUnusable):  # it costs nothing
             self.api.forget(batch.input_file)
@@ -201,7 +195,8 @@ class BatchRun:
             left = math.inf
             if self.max_cost is not None:
                 under_way = math.inf if self.done.reserved is None else self.done.reserved
-                left = self.max_cost - under_way - self.price.of(*self._tokens())
+                tokens = (self.done.counts[name] for name in TOKENS)
+                left = self.max_cost - under_way - self.price.of(*tokens)
             chunks = spending = Spending(
                 self.price, left, self.grader, chunks, self.submissions.usual_reply()
             )
@@ -233,12 +228,9 @@ class BatchRun:
                     waiting += reversed(piece.halves())
                 else:
                     raise EngineUnusable("one prompt is larger than a batch may be")
-        self.done.out_of_money = bool(spending and spending.is_short)
+        self.done.out_of_money = bool(spending and spending.waiting)
         if part.lines:
             yield part
-
-    def _tokens(self) -> list[int]:
-        return [self.done.counts[f"{what}_tokens"] for what in ("prompt", "cached", "completion")]
 
     def _bodies(self, chunk: Chunk, limits: dict[tuple, int]) -> list[tuple[dict, int, int]]:
         """Of each prompt: what is sent, characters of its passage in that, and those left out."""

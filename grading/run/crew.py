@@ -19,7 +19,7 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import machines
 from gradelake.grading.run.attempts import TRIES, EngineBroken
-from gradelake.grading.run.staged_files import Graded
+from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.errors import WorkFailed
 
 QUEUED = 2  # chunks at an actor: one at work, one ready, so that it never waits for the driver
@@ -36,39 +36,39 @@ class _Actor:
     work: deque = field(default_factory=deque)  # (reference, Chunk), oldest first
 
 
+@dataclass(eq=False)
 class Crew:
     """The workers of one run. Use as a context manager: leaving it ends the actors."""
 
-    def __init__(self, worker: Any, ray_address: str | None = None):
-        """Each actor starts a `worker`: `gradelake.grading.run.worker.Worker`, or one like it."""
-        self.worker = worker
-        self.grader: Grader = worker.grader
-        self.ray_address = ray_address
-        self.actors: list[_Actor] = []
-        self.deaths: dict[str, int] = {}  # by chunk
-        self.deaths_in_a_row = 0
-        self.answered = False  # whether any chunk ever came back
-        self.suspects: deque[Chunk] = deque()  # chunks that were at work when an actor died
-        self.failed_starts = 0
-        self.ready_at: float | None = None  # when the first worker had loaded its engine
+    worker: Any  # what each actor does: `gradelake.grading.run.worker.Worker`, or one like it
+    ray_address: str | None = None
+    actors: list[_Actor] = field(default_factory=list)
+    deaths: dict[str, int] = field(default_factory=dict)  # by chunk
+    deaths_in_a_row: int = 0
+    answered: bool = False  # whether any chunk ever came back
+    chunks: Iterator[Chunk] = field(default_factory=lambda: iter(()))  # that no actor had yet
+    waiting: deque[Chunk] = field(default_factory=deque)  # that came back, or were looked at
+    suspects: deque[Chunk] = field(default_factory=deque)  # at work when an actor died
+    stopping: bool = False
+    failed_starts: int = 0
+    ready_at: float | None = None  # when the first worker had loaded its engine
 
     def __enter__(self) -> "Crew":
         # Ray prints what happens to machines on stdout, where --json may be read
         self.stdout = redirect_stdout(sys.stderr)
         self.owns_ray = machines.join(self.ray_address)
-        workers = engine_finder.engine_of(self.grader).workers(
-            machines.size(), self.grader.settings
-        )
+        grader: Grader = self.worker.grader
+        workers = engine_finder.engine_of(grader).workers(machines.size(), grader.settings)
         self.capacity = machines.Capacity(workers)
         places = self.capacity.count()
         if not places:
             raise WorkFailed(
                 f"no machine has the {workers.cpus:g} cores and {workers.gpus:g} GPUs that one "
-                f"worker of {self.grader.name} asks for",
+                f"worker of {grader.name} asks for",
                 "Lower cpus_per_actor or tensor_parallel_size, or use a larger machine.",
             )
         # a worker that finds no place would wait for ever
-        self.count = min(self.grader.actors or workers.count or 1, places)
+        self.count = min(grader.actors or workers.count or 1, places)
         self.options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus, "max_restarts": 0}
         self.stdout.__enter__()
         return self
@@ -96,46 +96,55 @@ class Crew:
         """
         import ray
 
-        waiting: deque[Chunk] = deque()
-        source = _Source(chunks, waiting, self.suspects)
-        stopping = False
-        if source.peek() is None:
+        self.chunks, self.stopping = chunks, False
+        self.waiting.clear()
+        if self._peek() is None:
             return
-        while len(self.actors) < self.count and source.peek(len(self.actors)):
+        while len(self.actors) < self.count and self._peek(len(self.actors)):
             self._hire()
         while True:
-            if not stopping and stop():
-                stopping = True
+            if not self.stopping and stop():
+                self.stopping = True
                 self._cancel_queued()
-            if not stopping:
-                self._feed(source)
+            if not self.stopping:
+                self._feed()
             references = {
-                reference: actor for actor in self.actors for reference in self._pending(actor)
+                reference: actor
+                for actor in self.actors
+                for reference in (actor.ready, *(reference for reference, _ in actor.work))
+                if reference is not None
             }
             # a worker that is still loading, or that finds no machine any more, is not waited for
-            if not references or not (stopping or self._has_work(source)):
+            is_at_work = any(actor.work for actor in self.actors)
+            if not references or not (self.stopping or is_at_work or self._peek() or self.suspects):
                 return
             self.capacity.require(any(actor.ready is None for actor in self.actors))
             done, _ = ray.wait(list(references), num_returns=1, timeout=TICK)
             yield None
             for reference in done:
                 if references[reference] in self.actors:
-                    yield from self._collect(references[reference], reference, waiting, stopping)
+                    yield from self._collect(references[reference], reference)
 
-    def _pending(self, actor: _Actor) -> list:
-        return ([actor.ready] if actor.ready is not None else []) + [r for r, _ in actor.work]
+    def _next(self) -> Chunk | None:
+        """A chunk that came back first, then a new one, then one that may kill its worker."""
+        if self._peek():
+            return self.waiting.popleft()
+        return self.suspects.popleft() if self.suspects else None
 
-    def _has_work(self, source: "_Source") -> bool:
-        return any(a.work for a in self.actors) or bool(source.peek() or self.suspects)
+    def _peek(self, n: int = 0) -> Chunk | None:
+        """The chunk after `n` others, without taking it."""
+        while len(self.waiting) <= n and (chunk := next(self.chunks, None)):
+            self.waiting.append(chunk)
+        return self.waiting[n] if len(self.waiting) > n else None
 
-    def _feed(self, source: "_Source") -> None:
+    def _feed(self) -> None:
         for depth in range(1, QUEUED + 1):
             for actor in self.actors:
                 # suspects are given out alone: an answer still on its way dies with its actor, and
                 # the wrong one would be blamed
-                if actor.work and source.peek() is None:
+                if actor.work and self._peek() is None:
                     continue
-                if actor.ready is None and len(actor.work) < depth and (chunk := source.next()):
+                if actor.ready is None and len(actor.work) < depth and (chunk := self._next()):
                     actor.work.append((actor.handle.grade.remote(chunk), chunk))
 
     def _cancel_queued(self) -> None:
@@ -154,14 +163,14 @@ class Crew:
                 reference, _ = actor.work.pop()
                 ray.cancel(reference)
 
-    def _collect(self, actor, reference, waiting: deque, stopping: bool) -> Iterator[Graded]:
+    def _collect(self, actor, reference) -> Iterator[Graded]:
         import ray
 
         try:
             result = ray.get(reference)
         except ray.exceptions.RayTaskError as error:
             if isinstance(error.cause, EngineBroken):
-                yield from self._bury(actor, str(error.cause), waiting, stopping)
+                yield from self._bury(actor, str(error.cause))
                 return
             if isinstance(error.cause, EngineUnusable):
                 raise error.cause from None
@@ -170,7 +179,7 @@ class Crew:
                 "What was committed stays. Run again with --debug for more.",
             ) from error
         except ray.exceptions.RayError as error:  # its process, machine or result is gone
-            yield from self._bury(actor, str(error), waiting, stopping)
+            yield from self._bury(actor, str(error))
             return
         if reference == actor.ready:
             actor.ready = None
@@ -182,7 +191,7 @@ class Crew:
         self.deaths_in_a_row = 0
         yield result
 
-    def _bury(self, actor, reason: str, waiting: deque, stopping: bool) -> Iterator[Graded]:
+    def _bury(self, actor, reason: str) -> Iterator[Graded]:
         """An actor died: its chunks go back, and another takes its place."""
         import ray
 
@@ -207,9 +216,9 @@ class Crew:
             yield from self._suspect(chunks, reason)
         # what may have killed it comes last: the rest should not wait for it
         suspects = [chunk for chunk in chunks if chunk.id in self.deaths]
-        waiting.extendleft(chunk for chunk in reversed(chunks) if chunk.id not in self.deaths)
+        self.waiting.extendleft(chunk for chunk in reversed(chunks) if chunk.id not in self.deaths)
         self.suspects.extend(suspects)
-        if not stopping:
+        if not self.stopping:
             self._hire()
 
     def _suspect(self, chunks: list[Chunk], reason: str) -> Iterator[Graded]:
@@ -231,28 +240,6 @@ class Crew:
         self.actors.append(_Actor(handle, handle.start.remote(self.worker)))
 
 
-class _Source:
-    """Chunks that came back first, then new ones, then those that may kill their worker."""
-
-    def __init__(self, chunks: Iterator[Chunk], waiting: deque, suspects: deque):
-        self.chunks = chunks
-        self.waiting = waiting
-        self.suspects = suspects
-
-    def next(self) -> Chunk | None:
-        if self.waiting:
-            return self.waiting.popleft()
-        if chunk := next(self.chunks, None):
-            return chunk
-        return self.suspects.popleft() if self.suspects else None
-
-    def peek(self, n: int = 0) -> Chunk | None:
-        """The chunk after `n` others, without taking it."""
-        while len(self.waiting) <= n and (chunk := next(self.chunks, None)):
-            self.waiting.append(chunk)
-        return self.waiting[n] if len(self.waiting) > n else None
-
-
 def _actor_class():
     import ray
 
@@ -262,9 +249,11 @@ def _actor_class():
 
         def start(self, worker: Any) -> None:
             """Load the engine. Raises `EngineUnusable` when that cannot be done."""
-            self.worker = worker.started()
+            self.worker, self.engine = worker, engine_finder.started(worker.grader)
 
         def grade(self, chunk: Chunk) -> Graded:
-            return self.worker.grade(chunk)
+            graded = self.worker.grade(self.engine, chunk)
+            graded.notes, self.engine.notes = self.engine.notes, []
+            return graded
 
     return Grade

@@ -10,7 +10,8 @@ from itertools import takewhile
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.prices import Price, price_of, required_price
-from gradelake.grading.plan.request import Chunk, Planned, Request, Totals
+from gradelake.grading.plan.request import Chunk, Request, Totals
+from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.batches import Batched, BatchRun
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.spending import Spending
@@ -51,7 +52,7 @@ class Run:
     @property
     def cost(self) -> float | None:
         """What its tokens come to; None where there is no price."""
-        tokens = (self.counts[f"{what}_tokens"] for what in ("prompt", "cached", "completion"))
+        tokens = (self.counts[name] for name in TOKENS)
         return None if self.price is None else self.price.of(*tokens)
 
     @property
@@ -118,7 +119,7 @@ def grade(
         started = time.monotonic()
         deadline = None if max_seconds is None else started + max_seconds
         if grader.in_batches:
-            with stop_signals(console.warn) as stop:
+            with stop_signals() as stop:
                 batches = BatchRun(
                     committer, price, max_cost, tell, lambda: stop() or _is_past(deadline)
                 )
@@ -139,7 +140,7 @@ def grade(
         if request.limit is not None:
             run.planned = min(run.planned, request.limit + plan.totals.reusable)
         if run.planned:
-            work(project, plan, committer, run, tell, on_progress, deadline, max_cost)
+            work(plan.chunks(), committer, run, tell, on_progress, deadline, max_cost)
         run.seconds = committer.seconds
         run.commit_seconds = committer.commit_seconds
         run.notes = list(committer.notes)
@@ -147,8 +148,7 @@ def grade(
 
 
 def work(
-    project: Project,
-    plan: Planned,
+    chunks: Iterator[Chunk],
     committer: Committer,
     run: Run,
     tell: Callable[[str], None],
@@ -156,24 +156,23 @@ def work(
     deadline: float | None,
     max_cost: float | None,
 ) -> None:
-    """Have a plan's chunks graded and committed; `run` counts them. What may stop it, and what it
-    raises: as `grade`; `deadline` is of `time.monotonic()`."""
-    chunks: Iterator[Chunk] = plan.chunks()
-    spending = None
+    """Have the chunks of a plan graded and committed; `run` has its totals, and counts them. What
+    may stop it, and what it raises: as `grade`; `deadline` is of `time.monotonic()`."""
+    project, spending = committer.lake.project, None
     if max_cost is not None and run.price:
         chunks = spending = Spending(run.price, max_cost, committer.grader, chunks)
     committer.begin(run.planned)
     worker, state = committer.worker(), "failed"
     try:
-        committer.reuse(plan.totals.reusable)
+        committer.reuse(run.totals.reusable)
         with ExitStack() as stack:
             crew, started = None, time.monotonic()
-            if plan.totals.prompts:  # else answers are known, to be compared with other gold ones
+            if run.totals.prompts:  # else answers are known, to be compared with other gold ones
                 tell(f"starting workers for {committer.grader.name}")
                 crew = stack.enter_context(Crew(worker, project.grading.get("ray_address")))
                 run.workers = crew.count
             # Ray handles signals as well: ours have to come after
-            stop = stack.enter_context(stop_signals(console.warn))  # also to who wished for quiet
+            stop = stack.enter_context(stop_signals())  # also to who wished for quiet
 
             def is_over() -> bool:
                 run.out_of_time = _is_past(deadline)
@@ -224,7 +223,8 @@ def _in_batches(request: Request, batches: BatchRun, retry_failed: bool, wait: b
         while wait and done.under_way and not batches.is_over():
             batches.pause()
             if batches.settle(give_up=False):
-                _submit(committer, batches, Plan(lake, _within_limit(request, done)), run)
+                limit = request.limit and max(0, request.limit - done.submitted)
+                _submit(committer, batches, Plan(lake, replace(request, limit=limit)), run)
     finally:
         committer.finish("done")
     run.counts = {name: n + done.counts[name] for name, n in committer.counts.items()}
@@ -232,13 +232,6 @@ def _in_batches(request: Request, batches: BatchRun, retry_failed: bool, wait: b
     run.notes = [*committer.notes, *done.notes]
     run.seconds, run.commit_seconds = committer.seconds, committer.commit_seconds
     return run
-
-
-def _within_limit(request: Request, done: Batched) -> Request:
-    """What may still be submitted of a request."""
-    if request.limit is None:
-        return request
-    return replace(request, limit=max(0, request.limit - done.submitted))
 
 
 def _submit(committer: Committer, batches: BatchRun, plan: Plan, run: Run) -> None:
@@ -290,7 +283,7 @@ def _forget_failed(lake: Lake, request: Request) -> None:
 
 
 @contextmanager
-def stop_signals(tell: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+def stop_signals() -> Iterator[Callable[[], bool]]:
     """Yields a function that tells whether the user asked to stop (Ctrl-C, or SIGTERM).
 
     The first time the chunks at work are finished; a second Ctrl-C leaves at once. Signals are
@@ -305,7 +298,7 @@ def stop_signals(tell: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
         if asked.is_set():
             raise KeyboardInterrupt
         asked.set()
-        tell("stopping: finishing the chunks at work (Ctrl-C again leaves at once)")
+        console.warn("stopping: finishing the chunks at work (Ctrl-C again leaves at once)")
 
     with handled(on_signal):
         yield asked.is_set

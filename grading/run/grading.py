@@ -9,7 +9,7 @@ from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.plans import Plans
 from gradelake.grading.plan.request import Request
 from gradelake.grading.run import grader_run
-from gradelake.grading.run.progress import Progress
+from gradelake.grading.run.progress import showing_progress
 from gradelake.grading.run.run_text import run_as_object
 from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
@@ -25,7 +25,6 @@ class Grading:
 
     @property
     def exit_code(self) -> int:
-        """The worst of its runs'."""
         return max(run.exit_code for _, run in self.runs)
 
     def as_object(self) -> dict[str, Any]:
@@ -64,7 +63,7 @@ def grade(
     done: list[tuple[Request, grader_run.Run]] = []
     began, seconds, money = time.monotonic(), max_minutes and 60 * max_minutes, max_cost
     for request in requests:
-        with Progress() as progress:
+        with showing_progress() as progress:
             run = grader_run.grade(
                 project, request, console.tell, progress, retry_failed, seconds, money, wait
             )

@@ -86,8 +86,14 @@ class Capacity:
         """Workers that fit on the machines that are there, whatever else runs on them."""
         import ray
 
+        needs = {"CPU": self.workers.cpus, "GPU": self.workers.gpus}
         return sum(
-            _fitting(self.workers, node["Resources"]) for node in ray.nodes() if node["Alive"]
+            min(
+                (int(node["Resources"].get(what, 0) // n) for what, n in needs.items() if n),
+                default=1_000,
+            )
+            for node in ray.nodes()
+            if node["Alive"]
         )
 
     def require(self, is_there: bool) -> None:
@@ -107,12 +113,3 @@ class Capacity:
                     "the cluster has lost every machine that could hold a worker",
                     "What was committed stays. Start the machines again, and run again.",
                 )
-
-
-def _fitting(workers: Workers, resources: dict[str, float]) -> int:
-    places = [
-        int(resources.get(name, 0) // needed)
-        for name, needed in (("CPU", workers.cpus), ("GPU", workers.gpus))
-        if needed
-    ]
-    return min(places, default=1_000)

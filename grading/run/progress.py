@@ -1,59 +1,55 @@
 """How a run is going: a bar on a terminal, a line now and then elsewhere."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from gradelake.grading.run.grader_run import Run
+from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
 
-if TYPE_CHECKING:
-    from gradelake.grading.run.grader_run import Run
-    from gradelake.grading.run.staging import Committer
+
+@contextmanager
+def showing_progress() -> Iterator[Callable[[Run, Committer], None]]:
+    """Yields what is called with a run and its committer, as often as you like."""
+    if not console.shows_progress():
+        line = console.now_and_then(_line)
+        yield lambda run, committer: line(run, committer.seconds)
+        return
+    bar = Progress(
+        TextColumn("grading"),
+        BarColumn(),
+        TextColumn("{task.completed:,}/{task.total:,} pairs"),
+        TextColumn("{task.fields[rates]}"),
+        TimeRemainingColumn(),
+        console=console.err,
+        redirect_stdout=False,  # the crew does, and what ends last would undo it
+    )
+    tasks: list[TaskID] = []
+
+    def show(run: Run, committer: Committer) -> None:
+        if not tasks:
+            bar.start()
+            tasks.append(bar.add_task("", total=run.planned, rates=""))
+        done = committer.counts["pairs"]
+        bar.update(tasks[0], completed=done, rates=rates(run, committer.seconds))
+
+    try:
+        yield show
+    finally:
+        if tasks:
+            bar.stop()
 
 
-class Progress:
-    """Call it with a run and its committer as often as you like. Use as a context manager."""
-
-    def __init__(self) -> None:
-        self.bar: Bar | None = None
-        self.task: TaskID | None = None
-        self.line = console.now_and_then(_line)
-
-    def __enter__(self) -> "Progress":
-        if console.shows_progress():
-            self.bar = Bar(
-                TextColumn("grading"),
-                BarColumn(),
-                TextColumn("{task.completed:,}/{task.total:,} pairs"),
-                TextColumn("{task.fields[rates]}"),
-                TimeRemainingColumn(),
-                console=console.err,
-                redirect_stdout=False,  # the crew does, and what ends last would undo it
-            )
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar and self.task is not None:
-            self.bar.stop()
-
-    def __call__(self, run: "Run", committer: "Committer") -> None:
-        if self.bar:
-            if self.task is None:
-                self.bar.start()
-                self.task = self.bar.add_task("", total=run.planned, rates="")
-            done = committer.counts["pairs"]
-            self.bar.update(self.task, completed=done, rates=rates(run, committer.seconds))
-        else:
-            self.line(run, committer.seconds)
+def _line(run: Run, seconds: float) -> str:
+    done, left = run.counts["pairs"], ""
+    if done:
+        left = f", {console.duration((run.planned - done) * seconds / done)} left"
+    return f"{done:,} of {run.planned:,} pairs, {rates(run, seconds)}{left}"
 
 
-def _line(run: "Run", seconds: float) -> str:
-    left = _time_left(run, seconds)
-    return f"{run.counts['pairs']:,} of {run.planned:,} pairs, {rates(run, seconds)}{left}"
-
-
-def rates(run: "Run", seconds: float) -> str:
+def rates(run: Run, seconds: float) -> str:
     """Pairs and tokens per second, and what was skipped or failed."""
     counts = run.counts
     parts = [f"{counts['pairs'] / seconds:,.0f} pairs/s"]
@@ -67,10 +63,3 @@ def rates(run: "Run", seconds: float) -> str:
     if counts["failed"]:
         parts.append(f"{counts['failed']:,} failed")
     return ", ".join(parts)
-
-
-def _time_left(run: "Run", seconds: float) -> str:
-    done = run.counts["pairs"]
-    if not done:
-        return ""
-    return f", {console.duration((run.planned - done) * seconds / done)} left"

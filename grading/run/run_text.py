@@ -1,18 +1,21 @@
 """What plan and grade tell at their end, to people and as objects."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Request, Totals
+from gradelake.grading.prompts.reply import STATUSES
+from gradelake.grading.run.batches import Batched
+from gradelake.grading.run.grader_run import Run
 from gradelake.grading.run.progress import rates
-from gradelake.grading.run.staging import STATUSES
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import amount, counted
 
-if TYPE_CHECKING:
-    from gradelake.grading.run.batches import Batched
-    from gradelake.grading.run.grader_run import Run
+_COLUMNS = (
+    *("grader", "wanted", "graded", "of them failed", "under way", "missing"),
+    *("prompts to answer", "prompt tokens", "time", "cost"),
+)
 
 
 def _time(grader: Grader, seconds: float | None) -> str:
@@ -23,40 +26,22 @@ def _time(grader: Grader, seconds: float | None) -> str:
 
 def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
     """A table of plans, a row per grader."""
-    is_under_way = any(totals.under_way for _, totals in plans)
-    calls_model = any(engine_finder.engine_of(grader).needs_model for grader, _ in plans)
     rows = []
     for grader, totals in plans:
-        seconds = totals.seconds
         about = "" if totals.tokens_measured or not totals.prompts else "about "
-        tokens = f"{about}{totals.prompt_tokens:,}"
-        row = [
-            grader.name,
-            f"{totals.wanted:,}",
-            f"{totals.graded:,}",
-            f"{totals.failed:,}",
-            *([f"{totals.under_way:,}"] if is_under_way else []),
-            f"{totals.missing:,}",
-            f"{totals.prompts:,}",
-            tokens if engine_finder.engine_of(grader).needs_model else "none",
-            _time(grader, seconds),
-        ]
-        if calls_model:
-            row.append(str(totals.cost or f"no price of {grader.model}"))
-        rows.append(row)
-    columns = [
-        "grader",
-        "wanted",
-        "graded",
-        "of them failed",
-        *(["under way"] if is_under_way else []),
-        "missing",
-        "prompts to answer",
-        "prompt tokens",
-        "time",
-        *(["cost"] if calls_model else []),
-    ]
-    console.print_table(columns, rows)
+        asks = engine_finder.engine_of(grader).needs_model
+        counts = (totals.wanted, totals.graded, totals.failed, totals.under_way, totals.missing)
+        row = [grader.name, *(f"{n:,}" for n in (*counts, totals.prompts))]
+        row += [f"{about}{totals.prompt_tokens:,}" if asks else "none"]
+        row += [_time(grader, totals.seconds), str(totals.cost or f"no price of {grader.model}")]
+        rows.append(dict(zip(_COLUMNS, row, strict=True)))
+    left_out = set()
+    if not any(totals.under_way for _, totals in plans):
+        left_out.add("under way")
+    if not any(engine_finder.engine_of(grader).needs_model for grader, _ in plans):
+        left_out.add("cost")
+    columns = [column for column in _COLUMNS if column not in left_out]
+    console.print_table(columns, [[row[column] for column in columns] for row in rows])
     without_text = max((totals.without_text for _, totals in plans), default=0)
     if without_text:
         console.warn(
@@ -65,43 +50,34 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
         )
 
 
-def run_as_object(request: Request, run: "Run") -> dict[str, Any]:
+def run_as_object(request: Request, run: Run) -> dict[str, Any]:
     """A run for programs."""
+
+    def of_run(*names: str) -> dict[str, Any]:
+        return {name: getattr(run, name) for name in names}
+
+    of_batches = ("collected", "again", "submitted", "under_way", "reserved")
+    seconds = of_run(
+        "seconds", "plan_seconds", "loading_seconds", "engine_seconds", "commit_seconds"
+    )
     return {
         "collection": request.collection,
         "grader": request.grader.name,
         "grader_id": request.grader.grader_id,
         "run_id": run.run_id,
         "missing": run.totals.missing,
-        "planned": run.planned,
-        "left": run.left,
-        "recovered": run.recovered,
-        "retried": run.retried,
-        "stopped": run.stopped,
-        "out_of_time": run.out_of_time,
-        "out_of_money": run.out_of_money,
-        "cost": run.cost,
+        **of_run("planned", "left", "recovered", "retried", "stopped", "out_of_time"),
+        **of_run("out_of_money", "cost"),
         "currency": run.price and run.price.currency,
         "notes": run.notes,
         **run.counts,
-        **_batched_as_object(run),
+        **({name: getattr(run.batched, name) for name in of_batches} if run.batched else {}),
         "workers": run.workers,
-        "seconds": round(run.seconds, 3),
-        "plan_seconds": round(run.plan_seconds, 3),
-        "loading_seconds": round(run.loading_seconds, 3),
-        "engine_seconds": round(run.engine_seconds, 3),
-        "commit_seconds": round(run.commit_seconds, 3),
+        **{name: round(n, 3) for name, n in seconds.items()},
     }
 
 
-def _batched_as_object(run: "Run") -> dict[str, Any]:
-    if not run.batched:
-        return {}
-    names = ("collected", "again", "submitted", "under_way", "reserved")
-    return {name: getattr(run.batched, name) for name in names}
-
-
-def print_run(request: Request, run: "Run") -> None:
+def print_run(request: Request, run: Run) -> None:
     """What a run did, and what comes next."""
     name, counts = request.grader.name, run.counts
     if run.batched:
@@ -146,13 +122,12 @@ def print_run(request: Request, run: "Run") -> None:
         console.hint("next: `gradelake build` brings the grades into the marts")
 
 
-def _statuses(run: "Run") -> str:
+def _statuses(run: Run) -> str:
     shown = [(run.counts[status], status) for status in STATUSES if run.counts[status]]
     return ", ".join(f"{n:,} {status}" for n, status in shown) or "none"
 
 
-def _print_batches(request: Request, run: "Run", done: "Batched") -> None:
-    """What was collected and submitted, and what is under way."""
+def _print_batches(request: Request, run: Run, done: Batched) -> None:
     named = f"{request.collection}: {request.grader.name}"
     if done.batches_collected:
         batches = counted(done.batches_collected, "batches")

@@ -7,7 +7,8 @@ from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
-from gradelake.grading.run.staged_files import Graded
+from gradelake.grading.run.attempts import TOKENS
+from gradelake.grading.run.worker import Graded
 
 _TOKENS_PER_BYTE = 0.5  # of a prompt, before anything is measured: twice what English has
 _MARGIN = 1.25  # over what chunks took so far
@@ -22,6 +23,7 @@ class _Reserved:
     requests: int
 
 
+@dataclass
 class Spending:
     """The chunks of a plan, as long as there is money for them.
 
@@ -30,35 +32,28 @@ class Spending:
     What there is no money for now may be given out later: iterate on after each `settle`.
     """
 
-    def __init__(
-        self,
-        price: Price,
-        limit: float,
-        grader: Grader,
-        chunks: Iterator[Chunk],
-        reply: float | None = None,
-    ):
-        """`limit` is in the price's currency; `reply`: tokens that one had so far."""
-        self.price = price
-        self.limit = limit
-        self.spent = 0.0
-        self.is_over = False  # something is left that there is no money for
-        self._grader = grader
-        self._longest = engine_finder.engine_of(grader).longest_reply(grader)
-        self._chunks = chunks
-        self._next: list[Chunk] = []
+    price: Price
+    limit: float  # in the price's currency
+    grader: Grader
+    chunks: Iterator[Chunk]
+    reply: float | None = None  # tokens of one so far; then of the chunk with the longest ones
+    spent: float = 0.0
+    is_over: bool = False  # something is left that there is no money for
+
+    def __post_init__(self) -> None:
+        self._longest = engine_finder.engine_of(self.grader).longest_reply(self.grader)
+        self.waiting: list[Chunk] = []  # what there is no money for
         self._at_work: dict[str, _Reserved] = {}
         self._tokens_per_byte: float | None = None
-        self._reply = reply  # tokens, in the chunk with the longest ones
 
     def __iter__(self) -> Iterator[Chunk]:
         return self
 
     def __next__(self) -> Chunk:
-        if not self._next:
-            self._next.append(next(self._chunks))
+        if not self.waiting:
+            self.waiting.append(next(self.chunks))
         while True:
-            chunk = self._next[-1]
+            chunk = self.waiting[-1]
             reserved = self._bound(chunk)
             at_work = sum(each.cost for each in self._at_work.values())
             if self.spent + at_work + reserved.cost <= self.limit:
@@ -66,14 +61,9 @@ class Spending:
             if self._at_work or chunk.n_prompts == 1:
                 self.is_over = not self._at_work
                 raise StopIteration
-            self._next[-1:] = reversed(chunk.halves())
+            self.waiting[-1:] = reversed(chunk.halves())
         self._at_work[chunk.id] = reserved
-        return self._next.pop()
-
-    @property
-    def is_short(self) -> bool:
-        """Whether a chunk waits that there is no money for."""
-        return bool(self._next)
+        return self.waiting.pop()
 
     def reserved(self, chunk: Chunk) -> float:
         """What a chunk that was given out may cost at most."""
@@ -82,7 +72,7 @@ class Spending:
     def settle(self, graded: Graded) -> None:
         """A chunk, or a part of it, is back: what it took is spent, and no more is reserved."""
         counts = graded.counts
-        tokens = [counts.get(f"{what}_tokens", 0) for what in ("prompt", "cached", "completion")]
+        tokens = [counts.get(name, 0) for name in TOKENS]
         self.spent += self.price.of(*tokens)
         # the crew may have halved it: its parts have its id with a letter or more behind
         chunk_id = max((id_ for id_ in self._at_work if graded.chunk_id.startswith(id_)), key=len)
@@ -95,11 +85,11 @@ class Spending:
         del self._at_work[chunk_id]
         if reserved.requests >= MEASURED:
             self._tokens_per_byte = max(self._tokens_per_byte or 0, tokens[0] / reserved.size)
-            self._reply = max(self._reply or 0, tokens[2] / reserved.requests)
+            self.reply = max(self.reply or 0, tokens[2] / reserved.requests)
 
     def _bound(self, chunk: Chunk) -> _Reserved:
         """What a chunk may cost at most."""
-        prompt = self._grader.prompt
+        prompt = self.grader.prompt
         frame = len(prompt.text.encode())
         size = requests = 0
         for values, gold, reply in zip(
@@ -116,7 +106,7 @@ class Spending:
             _TOKENS_PER_BYTE if self._tokens_per_byte is None else self._tokens_per_byte * _MARGIN
         )
         reply_tokens = float(self._longest)
-        if self._reply is not None and requests >= _MANY:
-            reply_tokens = min(reply_tokens, self._reply * _MARGIN)
+        if self.reply is not None and requests >= _MANY:
+            reply_tokens = min(reply_tokens, self.reply * _MARGIN)
         cost = self.price.of(rate * size, 0, reply_tokens * requests)
         return _Reserved(cost, len(chunk), size, requests)

@@ -3,15 +3,17 @@
 import hashlib
 import time
 import uuid
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.run.staged_files import Graded, shared_mark, write_staged
-from gradelake.grading.run.windows import TOKENS
-from gradelake.grading.run.worker import Worker
+from gradelake.grading.prompts.reply import STATUSES
+from gradelake.grading.run.attempts import TOKENS
+from gradelake.grading.run.worker import Graded, Worker, shared_mark, write_staged
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grading_folder
@@ -20,44 +22,36 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 COMMIT_EVERY = 1.0  # seconds: chunks that finish faster than this are committed together
-STATUSES = ("ok", "unanswerable", "defaulted", "failed")
 
 
+@dataclass
 class Committer:
     """Takes the chunks of one run of one grader on one collection into the lake."""
 
-    table = "grades"
-    waits_in = ""  # what the staging folder of a grader ends in
+    table: ClassVar[str] = "grades"
+    waits_in: ClassVar[str] = ""  # what the staging folder of a grader ends in
 
-    def __init__(
-        self,
-        lake: Lake,
-        grader: Grader,
-        collection: str,
-        run_id: str | None = None,
-        began_at: datetime | None = None,
-    ):
-        """`run_id`, `began_at`: of a run that began before this process."""
-        self.lake = lake
-        self.grader = grader
-        self.collection = collection
-        self.run_id = run_id or uuid.uuid4().hex
-        self.staging = grading_folder(lake.project) / f"{grader.grader_id}{self.waits_in}"
+    lake: Lake
+    grader: Grader
+    collection: str
+    run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    began_at: datetime = field(default_factory=utc_now)  # before this process, perhaps
+    planned: int = 0
+    notes: dict[str, None] = field(default_factory=dict)  # of engines, each once
+    commit_seconds: float = 0.0
+    began: bool = False
+
+    def __post_init__(self) -> None:
+        self.staging = grading_folder(self.lake.project) / f"{self.grader.grader_id}{self.waits_in}"
         self.staging.mkdir(parents=True, exist_ok=True)
-        self.planned = 0
         self.counts = dict.fromkeys((*STATUSES, "pairs", "reused", "cut", *TOKENS), 0)
-        self.notes: dict[str, None] = {}  # of engines, each once
-        self._what = f"{collection} {grader.name}"
-        self.commit_seconds = 0.0
-        self.began = False
+        self._what = f"{self.collection} {self.grader.name}"
         self._waiting: list[Path] = []
-        self._started_at = began_at or utc_now()
-        self._started = time.monotonic() - (utc_now() - self._started_at).total_seconds()
+        self._started = time.monotonic() - (utc_now() - self.began_at).total_seconds()
         self._committed = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        """Since the run began."""
         return max(0.0, time.monotonic() - self._started)
 
     def recover(self) -> int:
@@ -215,7 +209,6 @@ class Committer:
         return transaction.insert(self.table, rows)
 
     def count(self, counts: dict[str, int]) -> None:
-        """Add to what was done."""
         for name, n in counts.items():
             self.counts[name] += n
 
@@ -231,7 +224,7 @@ class Committer:
             **{name: counts[name] for name in (*STATUSES, "reused", "cached_tokens")},
             "tokens": counts["prompt_tokens"] + counts["completion_tokens"],
             "wall_seconds": self.seconds,
-            "started_at": self._started_at,
+            "started_at": self.began_at,
             "finished_at": None if state == "running" else utc_now(),
             "state": state,
             "notes": list(self.notes) or None,

@@ -10,10 +10,9 @@ from gradelake.grading.engines import Response
 from gradelake.grading.engines._chat import is_too_long, shorter
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
-from gradelake.grading.run.attempts import TRIES, read
+from gradelake.grading.run.attempts import TOKENS, TRIES, read, tokens_of
 from gradelake.grading.run.spending import MEASURED
 from gradelake.grading.run.staging import Committer, not_in_the_lake
-from gradelake.grading.run.windows import TOKENS, tokens_of
 from gradelake.grading.run.worker import counts_of
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.opening import Lake
@@ -42,15 +41,6 @@ class Submission:
     n_prompts: int
     reserved: float | None  # what it may cost at most; None: nobody knows
     began_at: datetime
-
-
-@dataclass(frozen=True)
-class Collected:
-    """What came of a submission, in pairs."""
-
-    counts: dict[str, int]  # of its grades, as `Committer.counts`
-    again: int  # their prompt was not answered: it is asked again
-    unasked: int  # nobody asked the model: they are missing as before
 
 
 class Submissions:
@@ -94,7 +84,6 @@ class Submissions:
         return next(each for each in self.under_way() if each.submission_id == submission_id)
 
     def submitted(self, submission: Submission, provider_id: str) -> None:
-        """The provider has it."""
         with self.lake.transaction("grade", self._what) as transaction:
             _set(transaction, submission, state="submitted", provider_id=provider_id)
             transaction.say(submitted_pairs=submission.n_pairs)
@@ -131,9 +120,12 @@ class Submissions:
         replies: dict[int, Response | None],
         state: str,
         notes: list[str],
-    ) -> Collected:
+    ) -> tuple[dict[str, int], int, int]:
         """Its grades and its end, in one commit. A prompt without an answer is asked again, three
-        times in all; one that is None in `replies`, or not there, was not asked."""
+        times in all; one that is None in `replies`, or not there, was not asked.
+
+        Returns (`Committer.counts` of its grades, pairs that are asked again, those not asked).
+        """
         pairs = self.lake.frame(
             "select * from lake.raw.submitted_pairs where submission_id = ? "
             "order by prompt_no, is_leader desc",
@@ -162,10 +154,10 @@ class Submissions:
             reply.cut_characters = leader["cut_characters"]
             answered[number] = reply
         committer = Committer(
-            self.lake, self.grader, self.collection, submission.submission_id, submission.began_at
+            *(self.lake, self.grader, self.collection),
+            *(submission.submission_id, submission.began_at, submission.n_pairs),
+            notes=dict.fromkeys(notes),
         )
-        committer.planned = submission.n_pairs
-        committer.notes = dict.fromkeys(notes)
         rows = not_in_the_lake(self.lake, "grades", self._grades(committer, pairs, answered))
         committer.count(counts_of(rows))
         waiting = _in_vain(pairs, again)
@@ -180,7 +172,7 @@ class Submissions:
             _set(transaction, submission, state=state, finished_at=utc_now())
             transaction.say(grades=rows.height, pairs_to_ask_again=waiting.height)
         unasked = pairs.height - rows.height - waiting.height
-        return Collected(committer.counts, waiting.height, unasked)
+        return committer.counts, waiting.height, unasked
 
     def _tries(self, submission: Submission) -> dict[int, tuple[int, list[Response]]]:
         """Of its prompts: how often they were asked in vain before, and what that took."""

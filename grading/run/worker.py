@@ -1,52 +1,57 @@
-"""One process that holds one engine: chunks go in, files of grades come out."""
+"""What a process with an engine does: chunks go in, files of grades come out, into the staging
+folder of the run."""
 
+import io
+import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from gradelake.grading.engines import Engine, Response
-from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
-from gradelake.grading.run.attempts import ask, expectation
-from gradelake.grading.run.staged_files import Graded, is_shared, to_parquet, write_staged
-from gradelake.grading.run.windows import TOKENS
+from gradelake.grading.run.attempts import TOKENS, ask, expectation
 from gradelake.sql.common.clock import utc_now
+
+
+@dataclass
+class Graded:
+    """A chunk's account. `file` is where its rows are; `content` has them instead, where the
+    worker's machine does not share the run's staging folder: they come back through Ray."""
+
+    chunk_id: str
+    file: str | None = None
+    content: bytes | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0  # in the engine
+    notes: list[str] = field(default_factory=list)  # of the engine, for people
 
 
 @dataclass(frozen=True)
 class Worker:
-    """Grades chunks with one engine. Runs inside a Ray actor, or anywhere."""
+    """Grades chunks. Runs inside a Ray actor that has the engine, or anywhere."""
 
     grader: Grader
     collection: str
     staging: Path
     run_id: str
-    engine: Engine | None = None  # once it is started
-
-    def started(self) -> "Worker":
-        """With its engine loaded. Raises `EngineUnusable` when that cannot be done."""
-        return replace(self, engine=engine_finder.started(self.grader))
 
     def died(self, chunk: Chunk, reason: str) -> Graded:
         """Record a chunk as failed, without an engine: it killed each one that tried."""
         return self.write(chunk, [(failed(reason), Response(error=reason))] * chunk.n_prompts)
 
-    def grade(self, chunk: Chunk) -> Graded:
+    def grade(self, engine: Engine, chunk: Chunk) -> Graded:
         """Grade a chunk and write its rows to the staging folder, whole or not at all.
 
         Raises `EngineUnusable` where the run has to stop, `EngineBroken` where another process
         should try.
         """
-        assert self.engine is not None
         started = time.perf_counter()
-        answered = ask(self.grader, self.engine.score, chunk)
-        graded = self.write(chunk, answered, time.perf_counter() - started)
-        graded.notes, self.engine.notes = self.engine.notes, []
-        return graded
+        answered = ask(self.grader, engine.score, chunk)
+        return self.write(chunk, answered, time.perf_counter() - started)
 
     def compare(self, chunk: Chunk) -> Graded:
         """Grade a chunk whose replies are all known, without an engine."""
@@ -58,10 +63,13 @@ class Worker:
         """Put a chunk's rows into the staging folder."""
         rows = self.rows(chunk, answered)
         graded = Graded(chunk.id, counts=counts_of(rows), seconds=seconds)
-        if is_shared(self.staging, self.run_id):
-            graded.file = write_staged(self.staging, chunk.id, to_parquet(rows))
+        buffer = io.BytesIO()
+        rows.write_parquet(buffer)
+        is_shared = os.path.exists(shared_mark(self.staging, self.run_id))
+        if is_shared and os.access(self.staging, os.W_OK):
+            graded.file = write_staged(self.staging, chunk.id, buffer.getvalue())
         else:
-            graded.content = to_parquet(rows)
+            graded.content = buffer.getvalue()
         return graded
 
     def rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
@@ -111,15 +119,25 @@ def counts_of(rows: pl.DataFrame) -> dict[str, int]:
 
 
 _OF_A_PROMPT = {
-    "grade": pl.Int64,
-    "status": pl.String,
-    "answer": pl.String,
-    "response": pl.String,
-    "error": pl.String,
-    "expected_grade": pl.Float64,
-    "scale_mass": pl.Float64,
-    "prompt_tokens": pl.Int64,
-    "cached_tokens": pl.Int64,
-    "completion_tokens": pl.Int64,
-    "cut_characters": pl.Int64,
+    **dict.fromkeys(("status", "answer", "response", "error"), pl.String),
+    **dict.fromkeys(("expected_grade", "scale_mass"), pl.Float64),
+    **dict.fromkeys(("grade", *TOKENS, "cut_characters"), pl.Int64),
 }
+
+
+def shared_mark(staging: Path, run_id: str) -> Path:
+    """The file by which a worker knows the run's own staging folder. On another machine a folder
+    of the same name may be there, and the driver would never find the answers there."""
+    return staging / f".{run_id}.run"
+
+
+def write_staged(staging: Path, chunk_id: str, content: bytes) -> str:
+    """Write a chunk's file under its id; it appears whole or not at all. Returns its path."""
+    path = staging / f"{chunk_id}.parquet"
+    unfinished = staging / f".{chunk_id}.{os.getpid()}"
+    with unfinished.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    unfinished.replace(path)
+    return str(path)

@@ -2,11 +2,12 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, ClassVar
+
+import polars as pl
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
@@ -14,6 +15,7 @@ from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.plan.prices import price_of, required_price
 from gradelake.grading.plan.request import Chunk, Totals
 from gradelake.grading.run.grader_run import Run, work
+from gradelake.grading.run.progress import showing_progress
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.sentinel.sentinel import (
     KINDS,
@@ -42,7 +44,6 @@ class Limits:
     cost: float | None = None
 
     def less(self, requests: int, seconds: float, cost: float) -> "Limits":
-        """What is left of them."""
         return Limits(
             None if self.requests is None else max(0, self.requests - requests),
             None if self.seconds is None else self.seconds - seconds,
@@ -63,61 +64,44 @@ class RoundCommitter(Committer):
     """Takes a round's chunks into the lake, beside all other grades. No batch tells of it: what it
     took stands with its grades."""
 
-    table = "sentinel_grades"
-    waits_in = "-sentinel"
+    table: ClassVar[str] = "sentinel_grades"
+    waits_in: ClassVar[str] = "-sentinel"
 
     def account(self, transaction: Transaction, state: str) -> None:
         pass
 
 
-class RoundPlan:
-    """What a round has still to grade."""
+def _missing(lake: Lake, grader: Grader, key: tuple[str, str, str, int]) -> pl.DataFrame:
+    """What a round has still to grade: (collection, sentinel, grader_id, round)."""
+    first = "passage_id, item_id" if grader.prompt.context_first else "item_id, passage_id"
+    return lake.frame(
+        f"""
+        select sentinel, $4::integer as round, query_id, passage_id, item_id, query, passage, item
+        from lake.raw.sentinel_pairs
+        anti join (
+            select query_id, passage_id, item_id from lake.raw.sentinel_grades
+            where collection = $1 and sentinel = $2 and grader_id = $3 and round = $4
+        ) as graded using (query_id, passage_id, item_id)
+        where collection = $1 and sentinel = $2 and kind = $5
+        order by query_id, {first}
+        """,
+        *(*key, KINDS[grader.prompt.target]),
+    )
 
-    def __init__(
-        self, lake: Lake, grader: Grader, collection: str, name: str, this: Round, limit: int | None
-    ):
-        self.grader = grader
-        key = (collection, name, grader.grader_id, this.number)
-        self.key = "\n".join(map(str, key))
-        first = "passage_id, item_id" if grader.prompt.context_first else "item_id, passage_id"
-        self.rows = lake.frame(
-            f"""
-            select sentinel, $round::integer as round, query_id, passage_id, item_id,
-                query, passage, item
-            from lake.raw.sentinel_pairs
-            anti join (
-                select query_id, passage_id, item_id from lake.raw.sentinel_grades
-                where
-                    collection = $collection and sentinel = $sentinel
-                    and grader_id = $grader_id and round = $round
-            ) as graded using (query_id, passage_id, item_id)
-            where collection = $collection and sentinel = $sentinel and kind = $kind
-            order by query_id, {first}
-            """,
-            **dict(zip(("collection", "sentinel", "grader_id", "round"), key, strict=True)),
-            kind=KINDS[grader.prompt.target],
+
+def _chunks(rows: pl.DataFrame, grader: Grader, key: tuple[str, str, str, int]) -> Iterator[Chunk]:
+    """These rows of `_missing` in order, a whole chunk at a time."""
+    head = "".join(f"{part}\n" for part in key)
+    for some in rows.iter_slices(grader.chunk_pairs):
+        pairs = some.select(
+            *("sentinel", "round", "query_id", "passage_id", "item_id"),
+            pl.int_range(pl.len(), dtype=pl.UInt32).alias("prompt_no"),
+            pl.lit(True).alias("is_leader"),
         )
-        missing = self.rows.height
-        if limit is not None:
-            self.rows = self.rows.head(limit)
-        asked = self.rows.height
-        self.totals = Totals(this.n_graded, missing=missing, asked=asked, prompts=asked)
-
-    def chunks(self) -> Iterator[Chunk]:
-        """In order, a whole chunk at a time."""
-        import polars as pl
-
-        for rows in self.rows.iter_slices(self.grader.chunk_pairs):
-            pairs = rows.select(
-                *("sentinel", "round", "query_id", "passage_id", "item_id"),
-                pl.int_range(pl.len(), dtype=pl.UInt32).alias("prompt_no"),
-                pl.lit(True).alias("is_leader"),
-            )
-            content = hashlib.sha256(f"{self.key}\n".encode())
-            content.update(pairs.write_csv(None, separator="\t").encode())
-            nothing = [pl.lit(None).alias(slot) for slot in ("answer", "gold_answers", "reply")]
-            asks = rows.select("query", "passage", "item", *nothing)
-            yield Chunk(content.hexdigest()[:32], pairs, asks)
+        content = head + pairs.write_csv(None, separator="\t")
+        nothing = [pl.lit(None).alias(slot) for slot in ("answer", "gold_answers", "reply")]
+        asks = some.select("query", "passage", "item", *nothing)
+        yield Chunk(hashlib.sha256(content.encode()).hexdigest()[:32], pairs, asks)
 
 
 @dataclass
@@ -139,21 +123,13 @@ class Watch:
         return 1 if self.failed else 3 if any(each["failed"] for each in self.rounds) else 0
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         counts = {
             what: sum(each[what] for each in self.rounds) for what in ("pairs", "failed", "left")
         }
         return counts | {"rounds": self.rounds, "failed_graders": self.failed}
 
 
-def watch(
-    project: Project,
-    names: Sequence[str],
-    tell: Callable[[str], None],
-    progress: Callable[[], AbstractContextManager[Callable[[Run, Committer], None]]],
-    now: bool,
-    limits: Limits,
-) -> Watch:
+def watch(project: Project, names: Sequence[str], now: bool, limits: Limits) -> Watch:
     """Grade the rounds of sentinels (none named: all) that are due, or `now` is true.
 
     The limits are of all rounds together. A grader that fails is told, and the others go on.
@@ -171,17 +147,14 @@ def watch(
         if done.stopped:
             break
         about = {"sentinel": name, "collection": sentinel.collection}
-        for grader in prepare(project, name, sentinel, tell):
+        for grader in prepare(project, name, sentinel):
             left = limits.less(
                 sum(each["pairs"] for each in done.rounds),
                 time.monotonic() - started,
                 sum(each["cost"] or 0.0 for each in done.rounds),
             )
             try:
-                with progress() as on_progress:
-                    found = grade_round(
-                        project, name, sentinel, grader, tell, on_progress, now, left
-                    )
+                found = grade_round(project, name, sentinel, grader, now, left)
             except GradelakeError as error:
                 console.warn(f"error: {grader.name}: {error}")
                 done.failed.append(about | {"grader": grader.name, "reason": str(error)})
@@ -192,20 +165,19 @@ def watch(
     return done
 
 
-def prepare(
-    project: Project, name: str, sentinel: Sentinel, tell: Callable[[str], None]
-) -> list[Grader]:
+def prepare(project: Project, name: str, sentinel: Sentinel) -> list[Grader]:
     """The sentinel's graders; its pairs are drawn if they were not. Raises `BadInput` for what
     cannot be watched, and as `draw`."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, tell)
+        ensure_views(project, lake, console.tell)
         graders = [watched(project, lake, name, grader) for grader in sentinel.graders]
         is_new = not n_drawn(lake, sentinel.collection, name)[0]
         n_pairs = draw(lake, name, sentinel, graders)
         if is_new:
-            tell(f"drew {counted(n_pairs, 'pairs')} that people judged; they never change")
+            console.tell(f"drew {counted(n_pairs, 'pairs')} that people judged; they never change")
         elif n_pairs != sentinel.pairs:
-            tell(f"note: it has {counted(n_pairs, 'pairs')}, as it was drawn, not {sentinel.pairs}")
+            has = counted(n_pairs, "pairs")
+            console.tell(f"note: it has {has}, as it was drawn, not {sentinel.pairs}")
     return graders
 
 
@@ -214,8 +186,6 @@ def grade_round(
     name: str,
     sentinel: Sentinel,
     grader: Grader,
-    tell: Callable[[str], None],
-    on_progress: Callable[[Run, Committer], None] = lambda run, committer: None,
     now: bool = False,
     limits: Limits = Limits(),
 ) -> dict[str, Any]:
@@ -225,20 +195,30 @@ def grade_round(
     """
     collection = sentinel.collection
     purpose = f"gradelake sentinel {name}"
-    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
+    with (
+        Lake.writer(project) as lake,
+        grader_lock(project, grader.grader_id, purpose),
+        showing_progress() as on_progress,
+    ):
         committer = RoundCommitter(lake, grader, collection)
         if recovered := committer.recover():
-            tell(f"committed {counted(recovered, 'pairs')} that an interrupted round had graded")
+            pairs = counted(recovered, "pairs")
+            console.tell(f"committed {pairs} that an interrupted round had graded")
         this = _round(lake, name, sentinel, grader, now)
-        plan = RoundPlan(lake, grader, collection, name, this, limits.requests)
+        key = (collection, name, grader.grader_id, this.number)
+        missing = _missing(lake, grader, key)
+        rows = missing if limits.requests is None else missing.head(limits.requests)
+        asked = rows.height
+        totals = Totals(this.n_graded, missing=missing.height, asked=asked, prompts=asked)
         is_paid = engine_finder.engine_of(grader).needs_model
         max_cost = limits.cost if is_paid else None
-        run = Run(plan.totals, committer.run_id, recovered, counts=committer.counts)
+        run = Run(totals, committer.run_id, recovered, counts=committer.counts)
         run.price = (price_of if max_cost is None else required_price)(lake, grader)
-        run.planned = plan.rows.height
+        run.planned = asked
         if run.planned:
             deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-            work(project, plan, committer, run, tell, on_progress, deadline, max_cost)
+            chunks = _chunks(rows, grader, key)
+            work(chunks, committer, run, console.tell, on_progress, deadline, max_cost)
         run.notes = list(committer.notes)
     return {
         "grader": grader.name,
@@ -246,7 +226,7 @@ def grade_round(
         "round": this.number,
         "due_on": this.due_on and this.due_on.isoformat(),
         "recovered": recovered,
-        "left": plan.totals.missing - run.counts["pairs"],
+        "left": missing.height - run.counts["pairs"],
         "cost": run.cost if is_paid else 0.0,
         "currency": run.price and run.price.currency,
         "stopped": run.stopped,

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
 from pydantic import Field
 
 from gradelake.grading.graders.configured import configured
@@ -145,8 +146,6 @@ def draw(lake: Lake, name: str, sentinel: Sentinel, graders: list[Grader]) -> in
     Raises `BadInput` where nothing can be drawn, and where a set that was drawn before lacks what a
     grader is asked about: such a set never changes.
     """
-    import polars as pl
-
     collection = sentinel.collection
     kinds = sorted({KINDS[grader.prompt.target] for grader in graders})
     if has := n_drawn(lake, collection, name)[0]:

@@ -4,7 +4,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -269,6 +269,12 @@ def _line_of(text: str, *path: str) -> int | None:
 
 
 _LISTED = 20
+
+
+def require_known(name: str, known: Collection[str], message: str) -> None:
+    """Raise `BadInput` with the message, and a hint at the nearest, unless the name is known."""
+    if name not in known:
+        raise BadInput(message, did_you_mean(name, known))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

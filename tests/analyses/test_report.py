@@ -325,7 +325,7 @@ def hostile(tmp_path_factory):
 
 
 def test_a_text_that_is_put_into_the_page_stays_a_text():
-    line = html._template().environment.from_string("{{ text }}")
+    line = html.environment("gradelake.serve", "templates").from_string("{{ text }}")
     assert line.render(text="<b>") == "&lt;b&gt;"
 
 

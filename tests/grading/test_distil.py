@@ -16,7 +16,7 @@ import pytest
 from gradelake.grading.distil import distil as distilling
 from gradelake.grading.distil.distil_store import DistilRequest
 from gradelake.grading.distil.rubric_file import read_rubric_file
-from gradelake.grading.graders.configured import configured, explaining, judges
+from gradelake.grading.graders.configured import configured, judges, writing
 from gradelake.grading.graders.label_rubrics import find_label_rubric
 from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.grading.prompts.written_reply import FEATURES
@@ -110,13 +110,12 @@ def trec(distilled, server, tmp_path):
 
 
 def distil(judged, name: str = "trec", **options) -> distilling.Outcome:
-    judged.told = []
     project = judged.project
     options = {"per_label": 2, **options}
     prompt = find_prompt(project, options.pop("distil_prompt", "true_distil"))
-    grader = explaining(project, "explainer")
+    grader = writing(project, "explainer", "explain")
     request = DistilRequest(judged.name, "nist", grader, name, prompt, **options)
-    return distilling.distil(project, request, ["distil"], judged.told.append)
+    return distilling.distil(project, request, ["distil"])
 
 
 def judge(judged, prompt: str = "true_direct", **settings):
@@ -444,11 +443,11 @@ def test_graders_that_explain_do_not_judge_and_those_that_judge_do_not_explain(j
         configured(judged.project, judged.lake, "explainer")
     assert judges(judged.project) == ("lexical",)
     with pytest.raises(BadInput, match="'question_self_rating' explains no labels") as caught:
-        explaining(judged.project, "lexical")
+        writing(judged.project, "lexical", "explain")
     assert "true_explain" in caught.value.hint
     judged.graders["words"] = {"engine": "lexical", "prompt": "true_explain"}
     with pytest.raises(BadInput, match="'lexical' cannot answer the prompt") as caught:
-        explaining(judged.project, "words")
+        writing(judged.project, "words", "explain")
     assert "vllm, openai or transformers" in caught.value.hint
 
 

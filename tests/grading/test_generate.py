@@ -8,7 +8,7 @@ import pytest
 
 from gradelake.grading.generate import generation
 from gradelake.grading.generate.generation_bank import GenerationRequest
-from gradelake.grading.graders.configured import generating, judges
+from gradelake.grading.graders.configured import judges, writing
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Server, answer, refuse
 from tests.grading.project import copy_of
@@ -84,10 +84,9 @@ def generated(judged_lake, tmp_path_factory, warm_workers):
 
 
 def generate(judged, name: str = "gpt", bank: str | None = None, **options) -> generation.Outcome:
-    """Generate in this process's Ray; what is told is kept in `told`."""
-    judged.told = []
+    """Generate in this process's Ray."""
     request = GenerationRequest(judged.name, judged.grader(name), bank or name, **options)
-    return generation.generate(judged.project, request, ["generate"], judged.told.append)
+    return generation.generate(judged.project, request, ["generate"])
 
 
 def bank(judged, name: str = "gpt") -> dict[str, list[str]]:
@@ -250,7 +249,7 @@ def test_a_query_without_a_readable_reply_is_asked_about_again_and_nothing_else(
 
 
 def test_a_server_that_refuses_a_schema_is_asked_without_one_and_that_is_told(
-    gpt, server, monkeypatch
+    gpt, server, monkeypatch, capsys
 ):
     def only_free(reply):
         def script(asked):
@@ -276,7 +275,7 @@ def test_a_server_that_refuses_a_schema_is_asked_without_one_and_that_is_told(
     assert "refuses a JSON schema" in note
     assert "response_format json_schema is unknown here" in note
     assert "sk-planted" not in note
-    assert any(note in line for line in gpt.told)
+    assert "".join(note.split()) in "".join(capsys.readouterr().err.split())
     assert extra(gpt)["notes"] == [note]
     # refused once, and not offered again: not to the next query, and not in a second try
     assert sum("response_format" in asked.body for asked in server.asked) == 1
@@ -336,7 +335,7 @@ def test_the_command_says_what_is_left_writes_it_and_reports(gpt, server):
 
 def test_a_grader_that_judges_cannot_generate(judged):
     with pytest.raises(BadInput, match="'question_self_rating' writes no rubric items") as caught:
-        generating(judged.project, "lexical")
+        writing(judged.project, "lexical", "generate")
     assert "generate_nuggets_dl" in caught.value.hint
 
 

@@ -52,7 +52,7 @@ def test_a_real_vllm_writes_a_bank_in_the_right_shape_whatever_a_query_says(
             decoding={"temperature": 0.7, "frequency_penalty": 1.0, "max_tokens": 300},
         )
         request = GenerationRequest("tiny", project.grader("smol"), "smol")
-        outcome = generation.generate(project.project, request, [], lambda line: None)
+        outcome = generation.generate(project.project, request, [])
         assert (outcome.failed, outcome.written, outcome.exit_code) == ({}, 3, 0)
         items = project.rows(
             "select query_id, list(text) from lake.raw.rubric_items "
@@ -62,5 +62,5 @@ def test_a_real_vllm_writes_a_bank_in_the_right_shape_whatever_a_query_says(
         for _, texts in items:
             assert 1 <= len(texts) <= MOST_ITEMS
             assert all(text == text.strip() and len(text) <= LONGEST_ITEM for text in texts)
-        again = generation.generate(project.project, request, [], lambda line: None)
+        again = generation.generate(project.project, request, [])
         assert (again.had_items, again.planned) == (3, 0)

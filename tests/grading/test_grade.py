@@ -11,9 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from gradelake.grading.run import crew
-from gradelake.grading.run.staged_files import shared_mark
 from gradelake.grading.run.staging import Committer
-from gradelake.grading.run.worker import Worker
+from gradelake.grading.run.worker import Worker, shared_mark
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grader_lock
 from tests.grading.project import QUESTIONS, wait_for

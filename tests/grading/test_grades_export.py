@@ -425,8 +425,10 @@ def test_the_file_is_there_whole_or_not_at_all(ingested):
         yield items[0]
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        export_grades(ingested.lake, "tiny", out, progress=interrupted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gradelake.sql.common.console.progress", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            export_grades(ingested.lake, "tiny", out)
     assert [path.name for path in ingested.folder.glob("*out*")] == []
     export_grades(ingested.lake, "tiny", out)
     first = out.read_bytes()

@@ -10,7 +10,7 @@ from gradelake.grading.plan.prices import Cost, Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import grader_run
 from gradelake.grading.run.spending import Spending
-from gradelake.grading.run.staged_files import Graded
+from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import answer

@@ -108,7 +108,7 @@ def generate(judged, **options) -> generation.Outcome:
     request = GenerationRequest(
         judged.name, judged.grader("nuggets"), options.pop("bank", "nuggets"), **options
     )
-    return generation.generate(judged.project, request, ["generate"], lambda line: None)
+    return generation.generate(judged.project, request, ["generate"])
 
 
 def asked(judged, query: str) -> tuple[list[dict], list[dict]]:

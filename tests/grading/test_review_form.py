@@ -191,7 +191,7 @@ def test_a_file_that_was_changed_or_damaged_is_refused_whole(graded_demo, form, 
             content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
         )
         with pytest.raises(BadInput) as refused, Lake.live(Project.find(graded_demo)) as lake:
-            import_reviews(lake, "demo", file, [], lambda: None)
+            import_reviews(lake, "demo", file, [])
         assert message in str(refused.value), message
 
 

@@ -130,7 +130,7 @@ class Form(Subject):
             }
             file = self.project.folder / f"{self.who}.json"
             file.write_text(json.dumps(about))
-            import_reviews(lake, "demo", file, [], lambda: None)
+            import_reviews(lake, "demo", file, [])
 
 
 def said(subject: Subject) -> tuple | None:

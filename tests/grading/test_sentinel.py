@@ -89,8 +89,8 @@ class Watched(Judged):
         project = self.project
         sentinel = read_sentinel(project, "daily")
         return [
-            grade_round(project, "daily", sentinel, grader, lambda _: None, limits=limits)
-            for grader in prepare(project, "daily", sentinel, lambda _: None)
+            grade_round(project, "daily", sentinel, grader, limits=limits)
+            for grader in prepare(project, "daily", sentinel)
         ]
 
     def counted(self) -> list[tuple]:

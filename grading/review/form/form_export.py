@@ -57,10 +57,7 @@ def _hash(value: Any) -> str:
 
 def _shown(card: Card, texts: dict[str, tuple[str, str]]) -> dict[str, Any]:
     """A card as the page has it; the hashes are of the texts that it shows."""
-    ids = {
-        "query_id": card.query_id,
-        "passage_id": card.passage_id,
-        "item_id": card.item_id,
+    ids = card.ids | {
         "passage_sha256": texts[card.passage_id][1],
         "query_sha256": hashlib.sha256(card.query.encode()).hexdigest(),
     }
@@ -80,16 +77,11 @@ def _page(about: dict[str, Any], cards: list[dict[str, Any]], passages: dict[str
         assessor=about["assessor"],
         style=_part("card.css") + _part("form.css"),
         script=_part("card.js") + _part("form.js"),
-        data={
-            name: _as_data(value)
+        data={  # in ASCII that can end no element and begin none
+            name: json.dumps(value).replace("<", "\\u003c")
             for name, value in (("about", about), ("cards", cards), ("passages", passages))
         },
     )
-
-
-def _as_data(value: Any) -> str:
-    """JSON in ASCII that can end no element and begin none."""
-    return json.dumps(value).replace("<", "\\u003c")
 
 
 def _part(name: str) -> str:

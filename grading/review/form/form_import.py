@@ -1,15 +1,18 @@
 """`gradelake import reviews`: what an assessor answered in a form becomes reviews of the lake."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradelake.grading.review.cards import Reviewable, find_grader
+import polars as pl
+
+from gradelake.grading.plan.planner import ensure_views
+from gradelake.grading.review.cards import VIEWS, Reviewable, find_grader
 from gradelake.grading.review.form.answers import Answers, FormAnswer, read_answers
 from gradelake.grading.review.queue_request import labels_of
 from gradelake.grading.review.revise import Answer, ReviewKey
 from gradelake.grading.review.verdicts import put_answers
+from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -38,15 +41,11 @@ _GRADES_OF_ANSWERS = """
         grades.query_sha256,
         grades.grade
     from answers
+    left join grades using (query_id, passage_id, item_id)
     left join lake.raw.queries as queries
         on queries.collection = $collection and answers.query_id = queries.query_id
     left join lake.raw.passages as passages
         on passages.collection = $collection and answers.passage_id = passages.passage_id
-    left join grades
-        on
-            answers.query_id = grades.query_id
-            and answers.passage_id = grades.passage_id
-            and answers.item_id = grades.item_id
     order by answers.place
 """
 _GRADES = """
@@ -107,14 +106,11 @@ class Imported:
         return notes
 
     def as_object(self) -> dict[str, Any]:
-        """What `--json` prints."""
         return {**vars(self), "warnings": self.notes()}
 
 
-def import_reviews(
-    lake: Lake, collection: str, path: Path, arguments: list[str], ready: Callable[[], None]
-) -> Imported:
-    """Store a form's answers as blind reviews in one commit. `ready` makes dbt's views of the lake.
+def import_reviews(lake: Lake, collection: str, path: Path, arguments: list[str]) -> Imported:
+    """Store a form's answers as blind reviews in one commit.
 
     Answers whose query, passage or grade is not the lake's any more are left out and named; the
     others land. Raises `BadInput` for an unknown collection or grader and a file of another
@@ -128,7 +124,7 @@ def import_reviews(
             f"{shown}: the answers are of collection {content.collection!r}, not {collection!r}",
             f"gradelake import reviews {content.collection} {shown}",
         )
-    ready()
+    ensure_views(lake.project, lake, console.tell, VIEWS)
     grader = _grader_of(lake, content, shown)
     _check_grades(answers, grader, shown)
     done = Imported(collection, shown, grader.name, content.assessor, len(answers))
@@ -178,8 +174,6 @@ def _write(
     done: Imported,
 ) -> None:
     """Write reviews for those answers whose texts and grade are still in the lake; count all."""
-    import polars as pl
-
     if not answers:
         return
     rows = [{"place": n, **vars(answer)} for n, answer in enumerate(answers)]
