@@ -171,7 +171,6 @@ def test_another_way_to_answer_holds_from_there_on(subject):
 # --- a server -------------------------------------------------------------------------------------
 
 
-@pytest.mark.fast
 def test_an_engine_says_whether_it_asks_a_server(subject):
     engine = subject.start()
     assert engine.has_endpoint == (subject.server is not None)
