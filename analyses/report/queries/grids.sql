@@ -10,36 +10,25 @@ grid as (
         and query_id between $first_query and $last_query
 ),
 
-item_facets as (
-    select
-        query_id,
-        item_id,
-        string_agg(distinct facet_id, ', ' order by facet_id) as facet_id
-    from lake.marts.rubric_items_effective
-    where
-        collection = $collection
-        and rubric_version = $rubric_version
-        and facet_id != ''
-    group by all
-),
-
 -- every passage of a grid has the same items; that of a facet says which
-named_items as (
-    select distinct
-        grid.grader,
-        grid.query_id,
-        grid.item_id,
-        coalesce('[' || item_facets.facet_id || '] ', '') || grid.item_text as item_text
-    from grid
-    left join item_facets using (query_id, item_id)
-),
-
 items as (
     select
         grader,
         query_id,
-        list(struct_pack(item_id := item_id, item_text := item_text) order by item_id) as items
-    from named_items
+        list(
+            struct_pack(
+                item_id := item_id,
+                item_text
+                := coalesce('[' || nullif(array_to_string(facet_ids, ', '), '') || '] ', '')
+                || item_text
+            )
+            order by item_id
+        ) as items
+    from lake.intermediate.int_grader_items
+    where
+        collection = $collection
+        and rubric_version = $rubric_version
+        and query_id between $first_query and $last_query
     group by all
 ),
 

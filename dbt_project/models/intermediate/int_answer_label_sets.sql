@@ -51,7 +51,4 @@ select
     cast(sum(n_citations - n_missing) as bigint) as n_wanted,
     cast(sum(n_judged) as bigint) as n_graded
 from {{ ref('support_scores') }}
-group by
-    collection,
-    grader,
-    citations
+group by all

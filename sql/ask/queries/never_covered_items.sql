@@ -4,27 +4,13 @@
 -- :rubric_version = newest     a version of the rubric, or any
 -- :tau = 4                     a grade of tau or more answers an item
 -- :query_id = any              a query
-with
-
-item_facets as (
-    select
-        collection,
-        rubric_version,
-        query_id,
-        item_id,
-        string_agg(distinct facet_id, ', ' order by facet_id) as facet_id
-    from marts.rubric_items_effective
-    where facet_id != ''
-    group by all
-)
-
 select
     never_covered_items.collection,
     never_covered_items.grader,
     never_covered_items.rubric_version,
     never_covered_items.query_id,
     queries.text as query,
-    item_facets.facet_id,
+    nullif(array_to_string(items.facet_ids, ', '), '') as facet_id,
     never_covered_items.item_id,
     coalesce(never_covered_items.item_text, never_covered_items.item_id) as item,
     never_covered_items.weight,
@@ -32,7 +18,8 @@ select
     never_covered_items.n_graded
 from marts.never_covered_items
 inner join raw.queries as queries using (collection, query_id)
-left join item_facets using (collection, rubric_version, query_id, item_id)
+left join intermediate.int_grader_items as items
+    using (collection, grader, rubric_version, query_id, item_id)
 where
     never_covered_items.tau = cast($tau as integer)
     and $asked_of_never_covered_items

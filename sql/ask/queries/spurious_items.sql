@@ -4,20 +4,6 @@
 -- :rubric_version = newest     a version of the rubric, or any
 -- :tau = 4                     a grade of tau or more answers an item
 -- :query_id = any              a query
-with
-
-item_facets as (
-    select
-        collection,
-        rubric_version,
-        query_id,
-        item_id,
-        string_agg(distinct facet_id, ', ' order by facet_id) as facet_id
-    from marts.rubric_items_effective
-    where facet_id != ''
-    group by all
-)
-
 select
     spurious_items.collection,
     spurious_items.grader,
@@ -25,7 +11,7 @@ select
     spurious_items.assessor,
     spurious_items.query_id,
     queries.text as query,
-    item_facets.facet_id,
+    nullif(array_to_string(items.facet_ids, ', '), '') as facet_id,
     spurious_items.item_id,
     coalesce(spurious_items.item_text, spurious_items.item_id) as item,
     spurious_items.n_hits,
@@ -35,7 +21,8 @@ select
     spurious_items.n_relevant
 from marts.spurious_items
 inner join raw.queries as queries using (collection, query_id)
-left join item_facets using (collection, rubric_version, query_id, item_id)
+left join intermediate.int_grader_items as items
+    using (collection, grader, rubric_version, query_id, item_id)
 where
     spurious_items.tau = cast($tau as integer)
     and $asked_of_spurious_items

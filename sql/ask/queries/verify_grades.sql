@@ -8,18 +8,6 @@
 -- :m = any                     only passages with so many grades of tau (any: 4) or more
 with
 
-item_facets as (
-    select
-        collection,
-        rubric_version,
-        query_id,
-        item_id,
-        string_agg(distinct facet_id, ', ' order by facet_id) as facet_id
-    from marts.rubric_items_effective
-    where facet_id != ''
-    group by all
-),
-
 high_answers as (
     select
         collection,
@@ -40,7 +28,7 @@ select
     verify_grades.rubric_version,
     verify_grades.query_id,
     queries.text as query,
-    item_facets.facet_id,
+    nullif(array_to_string(items.facet_ids, ', '), '') as facet_id,
     coalesce(verify_grades.item_text, verify_grades.item_id) as item,
     verify_grades.grade,
     verify_grades.answer,
@@ -54,7 +42,8 @@ select
     left(verify_grades.text, 80) as text
 from marts.verify_grades
 inner join raw.queries as queries using (collection, query_id)
-left join item_facets using (collection, rubric_version, query_id, item_id)
+left join intermediate.int_grader_items as items
+    using (collection, grader, rubric_version, query_id, item_id)
 where
     $asked_of_verify_grades
     and (

@@ -19,11 +19,7 @@ used as (
         cast(min(grades.graded_at) as date) as day,
         {{ summed_tokens(in_batch='false') }}
     from {{ source('raw', 'sentinel_grades') }} as grades
-    group by
-        grades.collection,
-        grades.sentinel,
-        grades.grader_id,
-        grades.round
+    group by all
 ),
 
 agreements as (

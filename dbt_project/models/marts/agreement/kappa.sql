@@ -1,11 +1,7 @@
 with
 
-confusions as (
-    select * from {{ ref('int_confusions') }}
-),
-
 kappas as (
-    {{ kappas('confusions', ['collection', 'label_set', 'reference', 'is_sampled']) }}
+    {{ kappas(ref('int_confusions'), ['collection', 'label_set', 'reference', 'is_sampled']) }}
 )
 
 select

@@ -2,12 +2,11 @@
 
 with
 
-confusions as (
-    select * from {{ ref('int_confusions') }}
-),
-
 kappas as (
-    {{ kappas('confusions', ['collection', 'label_set', 'reference', 'is_sampled', 'query_id']) }}
+    {{ kappas(
+        ref('int_confusions'),
+        ['collection', 'label_set', 'reference', 'is_sampled', 'query_id']
+    ) }}
 )
 
 select

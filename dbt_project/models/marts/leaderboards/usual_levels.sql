@@ -14,9 +14,7 @@ wanted as (
         least(any_value(collections.min_relevant), max(labels.label)) as level
     from {{ ref('relevance_labels') }} as labels
     inner join collections using (collection)
-    group by
-        labels.collection,
-        labels.label_set
+    group by all
     union all
     -- scores of answers know no level: they stand at any
     select
@@ -33,6 +31,4 @@ select
     cast(arg_min(grid.level, (abs(grid.level - wanted.level), grid.level)) as integer) as level
 from wanted
 cross join {{ ref('evaluation_levels') }} as grid
-group by
-    wanted.collection,
-    wanted.label_set
+group by all

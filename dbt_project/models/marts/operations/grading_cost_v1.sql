@@ -18,13 +18,7 @@ used as (
     left join {{ source('raw', 'submissions') }} as submissions
         on grades.run_id = submissions.submission_id
     where graders.engine != 'imported'
-    group by
-        grades.collection,
-        graders.grader,
-        cast(grades.graded_at as date),
-        graders.model,
-        grades.query_id,
-        grades.item_id
+    group by all
 )
 
 select

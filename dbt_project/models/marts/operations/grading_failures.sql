@@ -29,10 +29,7 @@ select
     min(graded_at) as first_seen_at,
     max(graded_at) as last_seen_at
 from kinds
-group by
-    collection,
-    grader,
-    error_kind
+group by all
 order by
     n_pairs desc,
     collection asc,

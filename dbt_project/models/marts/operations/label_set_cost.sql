@@ -42,6 +42,4 @@ select
     case when bool_and(cost is not null) then round(sum(cost), 10) end as cost,
     any_value(currency) as currency
 from costs
-group by
-    collection,
-    label_set
+group by all

@@ -17,13 +17,7 @@ used as (
     left join {{ source('raw', 'submissions') }} as submissions
         on grades.run_id = submissions.submission_id
     where graders.engine != 'imported'
-    group by
-        grades.collection,
-        graders.grader,
-        graders.model,
-        cast(grades.graded_at as date),
-        grades.query_id,
-        grades.passage_id
+    group by all
 ),
 
 passage_costs as (
@@ -71,7 +65,4 @@ select
     any_value(passage_costs.currency) as currency
 from ranked
 inner join passage_costs using (collection, query_id, passage_id)
-group by
-    collection,
-    passage_costs.grader,
-    ranked.system
+group by all
