@@ -7,8 +7,7 @@ system is tuned to them. Nothing that is read here holds an item's text or an an
 from pathlib import Path
 
 from gradelake.analyses.qrels_export import write_all
-from gradelake.analyses.report.page import make_report
-from gradelake.analyses.report.request import Request
+from gradelake.analyses.report.page import Request, make_report
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file, whole_folder

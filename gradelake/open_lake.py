@@ -164,8 +164,9 @@ class OpenLake:
             built = build(
                 self.project, list(dbt_arguments), arguments, name, shown.node, shown.total
             )
-        if built.release:
-            self._read_newest()
+        if built.release:  # relations of the last one stay
+            self._lake = self._live = None
+            self._reading()
         return console.plain(built.as_object())
 
     def report(
@@ -181,7 +182,7 @@ class OpenLake:
     ) -> dict[str, Any]:
         """Write what the release says of each collection (none: all) as one HTML file each."""
         from gradelake.analyses.report.files import write_reports
-        from gradelake.analyses.report.request import Request
+        from gradelake.analyses.report.page import Request
 
         request = Request(
             collections,
@@ -253,11 +254,6 @@ class OpenLake:
             return f"release {self.release}" + ", files open" * self._allow_files
         except GradelakeError as error:
             return error.message
-
-    def _read_newest(self) -> None:
-        """Open the newest release, unless one was named; relations of the last one stay."""
-        self._lake = self._live = None
-        self._reading()
 
     def _reading(self) -> Lake:
         if self._lake is None:

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
@@ -44,7 +45,7 @@ def vega() -> str:
 
     To bundle them takes two seconds: they are kept, once for each version of vl-convert.
     """
-    kept = cache_folder() / f"vega-{vl_convert.__version__}.js"
+    kept = cache_folder() / f"vega-{version('vl-convert-python')}.js"
     with suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")
     code = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
