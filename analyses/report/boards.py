@@ -37,9 +37,7 @@ def read_boards(
             now = [row["systems"].get(system) or NOTHING for system in systems]
             then = known.get(_key(row), {})
             boards.setdefault(row["level"], {})[row["measure"]] = {
-                "score": [cell["score"] for cell in now],
-                "stderr": [cell["stderr"] for cell in now],
-                "rank": [cell["rank"] for cell in now],
+                **{name: [cell[name] for cell in now] for name in NOTHING},
                 "before": [then.get(system, NOTHING)["rank"] for system in systems],
             }
         found[name] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradelake.analyses.stats.boards import Board, OfficialRanks, read_official_ranks
+from gradelake.analyses.stats.boards import Board, read_official_ranks
 from gradelake.analyses.stats.correlation import Agreement, agreement
 from gradelake.analyses.stats.rank_correlation import correlations, signs
 from gradelake.analyses.stats.ranks import rank_uncertainty
@@ -42,14 +42,11 @@ def correlate(
         return [], []
     ranks = read_official_ranks(lake, collection, official) if official else None
     pairs = [(n, m) for m in MEASURES for n in label_sets if ranks or n != reference]
-    theirs: dict[str, Board | OfficialRanks] = {}
     found, left_out = [], []
     for name, measure in progress("correlating", pairs, len(pairs)):
         try:
-            if measure not in theirs:
-                theirs[measure] = ranks or read(str(reference), measure)
-            board = read(name, measure)
-            one = agreement(board, theirs[measure], n_replicates=REPLICATES, seed=SEED)
+            theirs = ranks or read(str(reference), measure)
+            one = agreement(read(name, measure), theirs, n_replicates=REPLICATES, seed=SEED)
         except BadInput as error:
             left_out.append(f"{name} by {measure}: {error.message}")
             continue

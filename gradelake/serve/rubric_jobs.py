@@ -43,7 +43,6 @@ def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response
     """How far it is; when it ended, what came of it and what to do next."""
     job = _job(request)
     collection, query_id = job.about["collection"], job.about["query_id"]
-    there = at(collection)
     return page(
         request,
         "rubric_job",
@@ -51,12 +50,9 @@ def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response
         job=job,
         collection=collection,
         query_id=query_id,
-        board=f"{there}/board",
-        rubric=f"{there}/rubric/",
+        there=at(collection),
         edit=path_to("rubric", collection, query_id) if query_id else None,
         grade=path_to("grading", collection, query_id) if query_id else None,
-        questions=f"{there}/ask/",
-        build=f"{there}/build",
     )
 
 
