@@ -211,7 +211,7 @@ class OpenLake:
         By a `rule` of gradelake.toml, or by `asked`: system, label_set, baseline,
         baseline_release, level, tolerance, alpha.
         """
-        from gradelake.analyses.gate.forms import as_object
+        from gradelake.analyses.gate.forms import Answer
         from gradelake.analyses.gate.gate import run_gate
 
         asked |= {"collection": collection, "measures": measures}
@@ -219,7 +219,7 @@ class OpenLake:
         found = run_gate(
             self.project, lambda: Lake.published(self.project, self.release), rule, asked
         )
-        return console.plain(as_object(found, n_queries))
+        return console.plain(Answer(found, n_queries).as_object())
 
     def close(self) -> None:
         """Close the release, and with it all relations; a later question opens the newest again."""
