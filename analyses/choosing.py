@@ -120,16 +120,14 @@ def require_board(lake: Lake, collection: str, label_set: str) -> None:
         require_label_set(lake, collection, label_set)
 
 
-def only_label_set(lake: Lake, collection: str, label_set: str | None) -> str:
-    """The label set that was asked for, or the collection's only one. Raises `BadInput`."""
-    if label_set is None:
-        label_set, *others = known = label_sets(lake, collection)
-        if others:
-            raise BadInput(
-                f"{collection} has {len(known)} label sets; which one?",
-                f"Say --label-set NAME: {', '.join(known)}.",
-            )
-    require_label_set(lake, collection, label_set)
+def only_label_set(lake: Lake, collection: str) -> str:
+    """The collection's only label set. Raises `BadInput` where there are others."""
+    label_set, *others = known = label_sets(lake, collection)
+    if others:
+        raise BadInput(
+            f"{collection} has {len(known)} label sets; which one?",
+            f"Say --label-set NAME: {', '.join(known)}.",
+        )
     return label_set
 
 

@@ -7,11 +7,10 @@ system is tuned to them. Nothing that is read here holds an item's text or an an
 from pathlib import Path
 
 from gradelake.analyses.qrels_export import write_all
-from gradelake.analyses.report.page import make_report
-from gradelake.analyses.report.request import Request
+from gradelake.analyses.report.page import Request, make_report
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.common.whole_file import whole_file, whole_folder
+from gradelake.sql.common.whole_file import whole_folder
 from gradelake.sql.lake.opening import Lake
 
 # mart -> its columns; a CSV has no lists
@@ -31,23 +30,17 @@ def export_public(project: Project, lake: Lake, collection: str, folder: Path) -
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder}: is there already", "Name a new or an empty folder.")
-    with whole_folder(folder.absolute()) as unfinished, lake.one_state():  # `.` has no name
-        return _write(project, lake, collection, unfinished)
-
-
-def _write(project: Project, lake: Lake, collection: str, folder: Path) -> dict[str, int]:
-    html, _ = make_report(project, lake, collection, Request(without_rubric=True))
     written = {}
-    for table, columns in TABLES.items():
-        rows = lake.frame(
-            f"select {columns} from lake.marts.{table} where collection = ? order by all",
-            collection,
-        )
-        written[f"{table}.csv"] = rows.height
-        with whole_file(folder / f"{table}.csv") as file:
-            rows.write_csv(file)
-    for file_, n_labels in write_all(lake, collection, folder / "qrels").values():
-        written[str(file_.relative_to(folder))] = n_labels
-    with whole_file(folder / "report.html") as file:
-        file.write(html.encode())
-    return written | {"report.html": len(html.encode())}
+    with whole_folder(folder.absolute()) as unfinished, lake.one_state():  # `.` has no name
+        html, _ = make_report(project, lake, collection, Request(without_rubric=True))
+        for table, columns in TABLES.items():
+            rows = lake.frame(
+                f"select {columns} from lake.marts.{table} where collection = ? order by all",
+                collection,
+            )
+            rows.write_csv(unfinished / f"{table}.csv")
+            written[f"{table}.csv"] = rows.height
+        for file, n_labels in write_all(lake, collection, unfinished / "qrels").values():
+            written[str(file.relative_to(unfinished))] = n_labels
+        written["report.html"] = (unfinished / "report.html").write_bytes(html.encode())
+    return written

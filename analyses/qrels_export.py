@@ -61,7 +61,7 @@ def export_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Pat
 def write_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Path, int]]:
     """`export_all`, within `one_state`."""
     known = label_sets(lake, collection)
-    files = {label_set: folder / file_name(label_set) for label_set in known}
+    files = {name: folder / f"{name.replace('/', '.')}.qrels" for name in known}
     for label_set, file in files.items():
         twins = [other for other in known if files[other] == file and other != label_set]
         if twins:
@@ -78,11 +78,6 @@ def write_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Path
         name: (file, write_lines(lake, file, LABELS, collection, name))
         for name, file in files.items()
     }
-
-
-def file_name(label_set: str) -> str:
-    """`flan/v1/best` -> `flan.v1.best.qrels`."""
-    return label_set.replace("/", ".") + ".qrels"
 
 
 def label_sets(lake: Lake, collection: str) -> list[str]:

@@ -87,8 +87,9 @@ def export_scores(read, collection, label_set, measures, level, layout, measures
     else:
         _write(output, lines)
     if measures_yml:
-        names = dict.fromkeys(measure for _, _, measure, _ in rows)
-        _write(output.with_suffix(".measures.yml"), ["measures:", *map(_as_float, names)])
+        names = map(json.dumps, dict.fromkeys(measure for _, _, measure, _ in rows))
+        entries = (f"- name: {name}\n  dtype: float" for name in names)
+        _write(output.with_suffix(".measures.yml"), ["measures:", *entries])
     files = {} if str(output) == "-" else {label_set: (output, len(lines))}
     return options.Written(collection, "scores", files, {"layout": layout})
 
@@ -134,8 +135,3 @@ def _write_per_run(folder: Path, rows: list[tuple[str, str, str, float]]) -> Non
         for run, of_run in groupby(sorted(rows, key=by_run), by_run):
             lines = lines_of(list(of_run), "trec_eval")
             (unfinished / run).write_text("".join(f"{line}\n" for line in lines))
-
-
-def _as_float(measure: str) -> str:
-    """Its entry in autojudge's measures.yml."""
-    return f"- name: {json.dumps(measure)}\n  dtype: float"

@@ -163,8 +163,9 @@ class OpenLake:
             built = build(
                 self.project, list(dbt_arguments), arguments, name, shown.node, shown.total
             )
-        if built.release:
-            self._read_newest()
+        if built.release:  # relations of the last one stay
+            self._lake = self._live = None
+            self._reading()
         return console.plain(built.as_object())
 
     def report(
@@ -180,7 +181,7 @@ class OpenLake:
     ) -> dict[str, Any]:
         """Write what the release says of each collection (none: all) as one HTML file each."""
         from gradelake.analyses.report.files import write_reports
-        from gradelake.analyses.report.request import Request
+        from gradelake.analyses.report.page import Request
 
         request = Request(
             collections,
@@ -209,7 +210,7 @@ class OpenLake:
         By a `rule` of gradelake.toml, or by `asked`: system, label_set, baseline,
         baseline_release, level, tolerance, alpha.
         """
-        from gradelake.analyses.gate.forms import as_object
+        from gradelake.analyses.gate.forms import Answer
         from gradelake.analyses.gate.gate import run_gate
 
         asked |= {"collection": collection, "measures": measures}
@@ -217,7 +218,7 @@ class OpenLake:
         found = run_gate(
             self.project, lambda: Lake.published(self.project, self.release), rule, asked
         )
-        return console.plain(as_object(found, n_queries))
+        return console.plain(Answer(found, n_queries).as_object())
 
     def close(self) -> None:
         """Close the release, and with it all relations; a later question opens the newest again."""
@@ -252,11 +253,6 @@ class OpenLake:
             return f"release {self.release}" + ", files open" * self._allow_files
         except GradelakeError as error:
             return error.message
-
-    def _read_newest(self) -> None:
-        """Open the newest release, unless one was named; relations of the last one stay."""
-        self._lake = self._live = None
-        self._reading()
 
     def _reading(self) -> Lake:
         if self._lake is None:

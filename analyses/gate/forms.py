@@ -31,7 +31,21 @@ class Answer:
         return _EXIT_CODES[self.found.verdict.verdict]
 
     def as_object(self) -> dict[str, Any]:
-        return as_object(self.found, self.n_queries)
+        """All of it; figures in points, with 10 decimals. `queries` are those that differ most."""
+        found = self.found
+        return {
+            "verdict": found.verdict.verdict,
+            **found.rule.model_dump(exclude={"measures", "level"}),
+            "baseline": found.baseline,
+            "release": found.release,
+            "baseline_release": found.baseline_release,
+            "measures": [_measure(one) for one in found.verdict.measures],
+            "queries": [
+                {key: round(v, 10) if isinstance(v, float) else v for key, v in vars(one).items()}
+                for one in found.verdict.deciders(self.n_queries)
+            ],
+            "notes": found.notes,
+        }
 
     def show(self) -> None:
         if self.form == "json":
@@ -41,24 +55,6 @@ class Answer:
         else:
             write = markdown if self.form == "markdown" else junit
             console.say(write(self.found, self.n_queries))
-
-
-def as_object(found: Gate, n_queries: int) -> dict[str, Any]:
-    """All of it; figures in points, with 10 decimals. `queries`: the `n_queries` of each measure
-    that differ most."""
-    return {
-        "verdict": found.verdict.verdict,
-        **found.rule.model_dump(exclude={"measures", "level"}),
-        "baseline": found.baseline,
-        "release": found.release,
-        "baseline_release": found.baseline_release,
-        "measures": [_measure(one) for one in found.verdict.measures],
-        "queries": [
-            {key: round(v, 10) if isinstance(v, float) else v for key, v in vars(one).items()}
-            for one in found.verdict.deciders(n_queries)
-        ],
-        "notes": found.notes,
-    }
 
 
 def _measure(one: Judged) -> dict[str, Any]:

@@ -35,17 +35,8 @@ class Rule(Checked):
     alpha: float = Field(ALPHA, gt=0, lt=0.5)
 
 
-def read_rule(project: Project, name: str) -> Rule:
-    """`[gates.NAME]`. Raises `BadInput` where there is none, or with all that is wrong in it."""
-    if name not in project.gates:
-        raise NotThere(
-            f"{project.file}: there is no [gates.{name}]", did_you_mean(name, project.gates)
-        )
-    return checked.table(Rule, project, "gates", name)
-
-
 def rule_of(project: Project, name: str | None, asked: dict[str, Any]) -> Rule:
-    """The rule of that name, perhaps against a release, or what is asked: the fields of `Rule`.
+    """`[gates.NAME]`, perhaps against a release, or what is asked: the fields of `Rule`.
 
     Raises `BadInput` for both at once, and with all that is missing or wrong.
     """
@@ -65,5 +56,9 @@ def rule_of(project: Project, name: str | None, asked: dict[str, Any]) -> Rule:
         raise BadInput(
             "--rule NAME says what is judged, by what", "Leave COLLECTION and the options out."
         )
-    rule = read_rule(project, name)
+    if name not in project.gates:
+        raise NotThere(
+            f"{project.file}: there is no [gates.{name}]", did_you_mean(name, project.gates)
+        )
+    rule = checked.table(Rule, project, "gates", name)
     return rule if rule.baseline_release else rule.model_copy(update=asked)

@@ -66,11 +66,12 @@ def draw_boards(
         axes.set_title(f"{shortened(collection)}: {len(systems)} systems, standard errors")
         axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
         axes.set_axisbelow(True)
-        said = [
-            f"{names[each.label_set]}, {_measure(each)}{complete[each.label_set].mark}"
+        words = [
+            f"{names[each.label_set]}, {each.measure}{f' ({each.level})' * each.has_level}"
+            f"{complete[each.label_set].mark}"
             for each in shown
         ]
-        legend(drawn, bars, said, columns=2)
+        legend(drawn, bars, words, columns=2)
     return systems
 
 
@@ -82,7 +83,3 @@ def scaled(board: Scores) -> tuple[dict[str, float], dict[str, float]]:
         {name: (score - low) / span for name, (score, _, _) in board.systems.items()},
         {name: (error or 0.0) / span for name, (_, error, _) in board.systems.items()},
     )
-
-
-def _measure(board: Scores) -> str:
-    return f"{board.measure} ({board.level})" if board.has_level else board.measure

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from gradelake.analyses import choosing
 from gradelake.analyses.plots import style
 from gradelake.analyses.qrels_export import require_label_set
-from gradelake.analyses.stats.boards import Board, default_level, read_board
+from gradelake.analyses.stats.boards import default_level, read_board
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 
@@ -56,7 +56,7 @@ def draw_scatter(
     ((reference_level, tau, reason, _),) = rows
     theirs = read_board(lake, collection, reference, measure, reference_level)
     systems = sorted(set(ours.systems) & set(theirs.systems))
-    x, y = _scores(theirs, systems), _scores(ours, systems)
+    x, y = (board.of(systems).printed / 10_000 for board in (theirs, ours))
     far = find_outliers(x, y)
     outliers, more = far[: len(MARKERS)], far[len(MARKERS) :]
     with style.figure(output, WIDTH, WIDTH + 0.3 + 0.1 * len(outliers)) as drawn:
@@ -105,7 +105,3 @@ def find_outliers(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     moved = np.abs(rankdata(x) - rankdata(y))
     farthest = np.argsort(-moved, kind="stable")
     return farthest[moved[farthest] > max(1.0, FAR * len(x))]
-
-
-def _scores(board: Board, systems: list[str]) -> np.ndarray:
-    return board.of(systems).printed / 10_000

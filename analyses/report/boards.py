@@ -1,4 +1,4 @@
-"""Leaderboards for the report: scores, ranks, how ranks moved, how boards agree."""
+"""Leaderboards for the report: scores, also by topic, ranks, how ranks moved, how boards agree."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from gradelake.analyses.report.report_queries import ask, ask_by
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.lake.opening import Lake
 
+Scores = dict[int, dict[str, dict[str, list[int | None]]]]
 NOTHING = {"score": None, "stderr": None, "rank": None}
 
 
@@ -36,9 +37,7 @@ def read_boards(
             now = [row["systems"].get(system) or NOTHING for system in systems]
             then = known.get(_key(row), {})
             boards.setdefault(row["level"], {})[row["measure"]] = {
-                "score": [cell["score"] for cell in now],
-                "stderr": [cell["stderr"] for cell in now],
-                "rank": [cell["rank"] for cell in now],
+                **{name: [cell[name] for cell in now] for name in NOTHING},
                 "before": [then.get(system, NOTHING)["rank"] for system in systems],
             }
         found[name] = {
@@ -83,7 +82,20 @@ def read_agreement(lake: Lake, collection: str, reference: str | None) -> dict[s
     return ask_by(lake, "board_agreement", "label_set", "level", "measure", **of)
 
 
-def usable_official(official: dict[str, dict[str, float]], boards: dict) -> str | None:
-    """The first official leaderboard that ranks two of the boards' systems, or more."""
-    systems = {system for board in boards.values() for system in board["systems"]}
-    return next((name for name, ranks in official.items() if len(systems & set(ranks)) > 1), None)
+def read_topic_scores(lake: Lake, collection: str, label_sets: list[str]) -> dict[str, Scores]:
+    """label set -> level -> measure -> system -> its score on each query, in the order of the
+    queries' ids.
+
+    In units of 0.0001; None where the query does not count, -1 where the system left it unanswered.
+    A measure that knows no level stands at the lowest alone.
+    """
+    keys = ("label_set", "level", "measure", "system")
+    return ask_by(lake, "topic_scores", *keys, collection=collection, label_sets=label_sets)
+
+
+def at_level(scores: Scores, level: int) -> dict[str, dict[str, list[int | None]]]:
+    """measure -> system -> scores at this level; those of a measure that knows none at any."""
+    found: dict[str, dict[str, list[int | None]]] = {}
+    for each in sorted(scores, reverse=True):
+        found |= scores[each]
+    return found | scores.get(level, {})

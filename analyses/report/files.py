@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradelake.analyses.report.page import make_report
-from gradelake.analyses.report.request import Request
+from gradelake.analyses.report.page import Request, make_report
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.analyses.choosing import measures
-from gradelake.analyses.report.correlations import MEASURES
+from gradelake.analyses.report.comparisons import MEASURES
 from gradelake.analyses.report.health import SHOWN
 from gradelake.analyses.report.previewed import read_preview
 from gradelake.analyses.report.report_queries import ask
@@ -49,7 +49,7 @@ def read_moved(
             {
                 "rubric_version": number,
                 "previous_version": own[0]["previous_version"],
-                "counts": Counter(edit["action"] for edit in own),
+                "counts": Counter(edit["change"] for edit in own),
                 "edits": [] if without_rubric else list(map(shown_edit, own)),
                 "moves": [row for row in moves if row["rubric_version"] == number],
                 "labels": moved_labels,
@@ -69,14 +69,14 @@ def read_moved(
 def shown_edit(edit: dict[str, Any]) -> dict[str, Any]:
     """An edit for the page, with what else changes of an item that stays."""
     changes = []
-    if edit["text_before"] and edit["text_after"]:
-        if edit["weight_before"] != edit["weight_after"]:
-            changes.append(f"weight {edit['weight_before']:g} \u2192 {edit['weight_after']:g}")
-        if edit["answers_before"] != edit["answers_after"]:
-            before, after = (
-                ", ".join(edit[f"answers_{when}"] or []) or "none" for when in ("before", "after")
+    if edit["old_text"] and edit["new_text"]:
+        if edit["old_weight"] != edit["new_weight"]:
+            changes.append(f"weight {edit['old_weight']:g} \u2192 {edit['new_weight']:g}")
+        if edit["old_gold_answers"] != edit["new_gold_answers"]:
+            old, new = (
+                ", ".join(edit[f"{side}_gold_answers"] or []) or "none" for side in ("old", "new")
             )
-            changes.append(f"answers {before} \u2192 {after}")
+            changes.append(f"answers {old} \u2192 {new}")
     return edit | {"changes": "; ".join(changes)}
 
 

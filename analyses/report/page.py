@@ -2,18 +2,29 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
 from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import (
+    at_level,
     first_board,
     read_agreement,
     read_boards,
-    usable_official,
+    read_topic_scores,
 )
-from gradelake.analyses.report.comparisons import compare_label_sets, compare_systems, t_quantiles
-from gradelake.analyses.report.correlations import MEASURES, OF_ANSWERS, REPLICATES, SEED, correlate
+from gradelake.analyses.report.comparisons import (
+    MEASURES,
+    OF_ANSWERS,
+    REPLICATES,
+    SEED,
+    compare_label_sets,
+    compare_systems,
+    correlate,
+    t_quantiles,
+)
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.html import render, vega
@@ -21,8 +32,6 @@ from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.report_queries import ask, in_batches
-from gradelake.analyses.report.request import Request
-from gradelake.analyses.report.topics import at_level, read_topic_scores
 from gradelake.analyses.stats.boards import Board, boards_by_measure, read_board
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
@@ -32,6 +41,38 @@ from gradelake.sql.lake.opening import Lake
 QUERIES_AT_ONCE = 50  # of grids and rankings
 SCORES_AT_ONCE = 10_000  # of systems on topics, by each measure
 USUAL = "select label_set, level from lake.marts.usual_levels where collection = ?"
+
+
+@dataclass(frozen=True)
+class Request:
+    """Of one report, and, first, of the files of several.
+
+    - collections: all in the lake where none is named
+    - output: the file, of one collection; default: reports/COLLECTION.html
+    - reference: the assessor to compare with; default: who judged the most, of equals the first by
+      name
+    - compare_with: since which release ranks moved; default: the one before
+    - grid_passages: how many of each grid are shown, the best first; default: all
+    - without_rubric: nothing is shown of an item, an answer, or what a model replied
+    - preview: a file of what `rubric preview --json` printed
+    """
+
+    collections: tuple[str, ...] = ()
+    output: Path | None = None
+    reference: str | None = None
+    compare_with: str | None = None
+    grid_passages: int | None = None
+    without_rubric: bool = False
+    preview: Path | None = None
+
+    def options(self) -> dict[str, Any]:
+        """What a command was told that makes the same report, but for where it reads."""
+        return {
+            "--reference": self.reference,
+            "--grid-passages": self.grid_passages,
+            "--without-rubric": self.without_rubric or None,
+            "--preview": self.preview,
+        }
 
 
 def make_report(
@@ -65,7 +106,9 @@ def make_report(
     scored = [name for name in names if name in boards]
     of_passages = [name for name in scored if name not in of_answers]
     official = choosing.official_ranks(lake, collection)
-    leaderboard = usable_official(official, boards)
+    systems = {system for board in boards.values() for system in board["systems"]}
+    usable = (name for name, ranks in official.items() if len(systems & ranks.keys()) > 1)
+    leaderboard = next(usable, None)
     kinds = choosing.measures(lake)
     levelled = [m for m, kind in kinds.items() if kind in choosing.LEVELLED]
     usual_levels = dict(lake.rows(USUAL, collection))
@@ -192,7 +235,7 @@ def make_report(
     )
     return html, {
         "label_sets": len(boards),
-        "systems": len({system for board in boards.values() for system in board["systems"]}),
+        "systems": len(systems),
         "grids": sum(map(len, grids.choices.values())),
         "left_out": left_out,
     }

@@ -8,11 +8,23 @@ from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 
 MOST_BYTES = 1 << 30  # of its one line, which has every label and score that moves
-COUNTS = (
-    *("n_labels_up", "n_labels_down", "n_labels_new", "n_labels_gone"),
-    *("n_boards", "n_boards_moved"),
-)
-WANTED = ("n_items", "n_passages", "n_wanted", "n_missing")
+EDIT = {
+    "query_id": str,
+    "change": str,
+    **{f"{side}_text": str for side in ("old", "new")},
+    **{f"{side}_weight": float for side in ("old", "new")},
+    **{f"{side}_gold_answers": list for side in ("old", "new")},
+}
+LABEL_SET = {
+    **dict.fromkeys(("label_set", "measure", "moved_most"), str),
+    **dict.fromkeys(("kendall", "moved_by"), float),
+    **{f"n_labels_{way}": int for way in ("up", "down", "new", "gone")},
+    **dict.fromkeys(("n_boards", "n_boards_moved", "n_ranks_changed"), int),
+}
+GRADES = {
+    **dict.fromkeys(("n_items", "n_passages", "n_wanted", "n_missing", "prompt_tokens"), int),
+    **{"grader": str, "seconds": float},
+}
 
 
 def read_preview(file: Path, collection: str) -> list[dict[str, Any]]:
@@ -36,39 +48,11 @@ def _version(one: dict[str, Any]) -> dict[str, Any]:
     return {
         "rubric_version": int(one["rubric_version"]),
         "previous_version": int(one["previous_version"]),
-        "edits": [_edit(edit) for edit in one["edits"]],
-        "label_sets": [_label_set(row) for row in one["label_sets"]],
-        "grades": [_grades(row) for row in one["grades"]],
+        "edits": [_typed(row, EDIT) for row in one["edits"]],
+        "label_sets": [_typed(row, LABEL_SET) for row in one["label_sets"]],
+        "grades": [_typed(row, GRADES) for row in one["grades"]],
     }
 
 
-def _edit(edit: dict[str, Any]) -> dict[str, Any]:
-    sides = {"before": "old", "after": "new"}
-    return {
-        "query_id": str(edit["query_id"]),
-        "action": str(edit["change"]),
-        **{f"text_{when}": edit[f"{side}_text"] for when, side in sides.items()},
-        **{f"weight_{when}": edit[f"{side}_weight"] for when, side in sides.items()},
-        **{f"answers_{when}": edit[f"{side}_gold_answers"] for when, side in sides.items()},
-    }
-
-
-def _label_set(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **{name: int(row[name]) for name in COUNTS},
-        "label_set": str(row["label_set"]),
-        "measure": row["measure"],
-        "kendall": None if row["kendall"] is None else float(row["kendall"]),
-        "n_ranks_changed": None if row["measure"] is None else int(row["n_ranks_changed"]),
-        "moved_most": str(row["moved_most"]),
-        "moved_by": float(row["moved_by"] or 0),
-    }
-
-
-def _grades(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        **{name: int(row[name]) for name in WANTED},
-        "grader": str(row["grader"]),
-        "prompt_tokens": int(row["prompt_tokens"] or 0),
-        "seconds": None if row["seconds"] is None else float(row["seconds"]),
-    }
+def _typed(row: dict[str, Any], kinds: dict[str, type]) -> dict[str, Any]:
+    return {key: None if row[key] is None else kind(row[key]) for key, kind in kinds.items()}

@@ -1,7 +1,6 @@
 """Each query's passages: who retrieved them, what labels they have, and their texts."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from gradelake.analyses.report.grids import Grids, pack
 from gradelake.analyses.report.report_queries import ask_by
@@ -41,13 +40,29 @@ def read_rankings(
         labels = ask_by(lake, "passage_labels", *keys, label_sets=label_sets, **of)
         with_text: dict[str, set[str]] = {}
         for query_id in batch:
-            packs[f"query-{number}"], with_text[f"texts-{number}"] = _packed(
-                labels.get(query_id, {}),
-                rankings.get(query_id, {}),
-                items.get(query_id, []),
-                grids.shown.get(query_id, set()),
-                most,
+            given, ranked = labels.get(query_id, {}), rankings.get(query_id, {})
+            in_grids = grids.shown.get(query_id, set())
+            seen = in_grids.union(*(ranking["passages"] for ranking in ranked.values()))
+            seen = seen.union(*given.values())
+            passages = sorted(seen)
+            place = {passage_id: at for at, passage_id in enumerate(passages)}
+            packs[f"query-{number}"] = pack(
+                {
+                    "passages": passages,
+                    "labels": {
+                        label_set: [own.get(passage_id) for passage_id in passages]
+                        for label_set, own in given.items()
+                    },
+                    "rankings": {
+                        system: ranking | {"passages": [place[one] for one in ranking["passages"]]}
+                        for system, ranking in ranked.items()
+                    },
+                    "items": items.get(query_id, []),
+                }
             )
+            if most is not None:
+                seen = in_grids.union(*(one["passages"][:most] for one in ranked.values()))
+            with_text[f"texts-{number}"] = seen
             number += 1
         if without_rubric:
             continue
@@ -56,34 +71,3 @@ def read_rankings(
         for name, passage_ids in with_text.items():
             packs[name] = pack({p: texts[p] for p in sorted(passage_ids) if p in texts})
     return packs
-
-
-def _packed(
-    labels: dict[str, dict[str, int]],
-    rankings: dict[str, dict[str, Any]],
-    items: list[dict[str, Any]],
-    in_grids: set[str],
-    most: int | None,
-) -> tuple[str, set[str]]:
-    """The pack of a query, and the passages whose texts the page has."""
-    labelled = set().union(*labels.values())
-    seen = in_grids.union(*(ranking["passages"] for ranking in rankings.values()))
-    passages = sorted(seen | labelled)
-    place = {passage_id: at for at, passage_id in enumerate(passages)}
-    packed = pack(
-        {
-            "passages": passages,
-            "labels": {
-                label_set: [given.get(passage_id) for passage_id in passages]
-                for label_set, given in labels.items()
-            },
-            "rankings": {
-                system: ranking | {"passages": [place[one] for one in ranking["passages"]]}
-                for system, ranking in rankings.items()
-            },
-            "items": items,
-        }
-    )
-    if most is None:
-        return packed, seen | labelled
-    return packed, in_grids.union(*(one["passages"][:most] for one in rankings.values()))

@@ -11,6 +11,12 @@ from gradelake.sql.lake.opening import Lake
 
 Pair = tuple[str, str]
 
+SAMPLES = """
+    select distinct sample, label_set, unit, depth
+    from lake.raw.review_samples
+    where collection = ? and assessor in (select unnest(?))
+    order by sample
+"""
 # of several people's judgments the one in the middle, of two the lower
 ROWS = """
     select
@@ -88,7 +94,7 @@ def read_judged_sample(
     """A sample that these people judged, together where they are several; without a name the only
     one. Raises `BadInput` when it is not there."""
     assessor = ", ".join(assessors)
-    samples = {row[0]: row[1:] for row in _samples(lake, collection, assessors)}
+    samples = {name: about for name, *about in lake.rows(SAMPLES, collection, list(assessors))}
     if not samples:
         known = lake.column(
             "select distinct assessor from lake.raw.judgments where collection = ?", collection
@@ -121,13 +127,4 @@ def read_judged_sample(
         depth,
         {row[0]: row[1] for row in rows},
         [(stratum, (query, passage), relevance) for stratum, _, query, passage, relevance in rows],
-    )
-
-
-def _samples(lake: Lake, collection: str, assessors: Sequence[str]) -> list[tuple]:
-    return lake.rows(
-        "select distinct sample, label_set, unit, depth from lake.raw.review_samples "
-        "where collection = ? and assessor in (select unnest(?)) order by sample",
-        collection,
-        list(assessors),
     )

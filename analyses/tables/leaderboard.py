@@ -94,7 +94,7 @@ def leaderboard_table(
             Column("rank", "Rank", is_key=True),
             Column("system", "System", is_number=False, is_key=True),
             *(c for each in shown for c in _columns(each, is_one, beside)),
-            *(Column(f"{name}_rank", _title(name)) for name in sorted(official)),
+            *(Column(f"{name}_rank", name[:1].upper() + name[1:]) for name in sorted(official)),
         ],
         [
             Block(
@@ -127,7 +127,7 @@ def read_scores(
 
     Defaults are those of `leaderboard_table`. Raises `BadInput` for what no board has.
     """
-    names = list(dict.fromkeys(label_sets)) or [choosing.only_label_set(lake, collection, None)]
+    names = list(dict.fromkeys(label_sets)) or [choosing.only_label_set(lake, collection)]
     for name in names:
         choosing.require_board(lake, collection, name)
     boards = [
@@ -208,7 +208,3 @@ def _caption(shown: list[Scores], is_one: bool) -> str:
         "which a passage is relevant, or the grade from which an item of the rubric counts as "
         "answered"
     )
-
-
-def _title(leaderboard: str) -> str:
-    return leaderboard[:1].upper() + leaderboard[1:]

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gradelake.analyses.report.page import make_report
-from gradelake.serve.pages import page, route
+from gradelake.serve.pages import at, page, route
 from gradelake.serve.people import Person
 from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
@@ -109,16 +109,12 @@ def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     return HTMLResponse(made.zipped, headers=made.headers | {"content-encoding": "gzip"})
 
 
-def _at(collection: str) -> str:
-    return f"/c/{quote(collection, safe='')}"
-
-
 def _way_back(collection: str) -> str:
     """Where a board is, and from it to the server's own pages: what a file has not."""
-    at = _at(collection)
+    there = at(collection)
     return (
-        f'<nav aria-label="Gradelake" data-at="{at}"><a href="/">Gradelake</a>'
-        f' <a href="{at}/ask/">Questions</a> <a href="{at}/rubric/">Rubric</a></nav>\n'
+        f'<nav aria-label="Gradelake" data-at="{there}"><a href="/">Gradelake</a>'
+        f' <a href="{there}/ask/">Questions</a> <a href="{there}/rubric/">Rubric</a></nav>\n'
     )
 
 
@@ -138,7 +134,7 @@ def thing(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         query = urlencode(
             [("query", _query_of(request, collection, *ids)), *request.query_params.multi_items()]
         )
-        return RedirectResponse(f"{_at(collection)}/{kind}/{quote(ids[0], safe='')}?{query}", 303)
+        return RedirectResponse(f"{at(collection)}/{kind}/{quote(ids[0], safe='')}?{query}", 303)
     return board(request, person, sent)
 
 

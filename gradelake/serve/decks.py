@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from dataclasses import InitVar, dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -16,28 +17,26 @@ _AT_ONCE = 2  # that are dealt: each takes a core, and more at once take longer 
 _KEPT = 500  # decks; somebody else's is dealt again when they go on
 
 
+@dataclass(eq=False)
 class Deck:
-    """One assessor's cards of a queue, by id, and their review of each."""
+    """One assessor's cards of a queue, by id, and their review of each.
 
-    def __init__(
-        self,
-        journal: Journal,
-        collection: str,
-        queue: str,
-        grader: Reviewable,
-        assessor: str,
-        cards: list[Card],
-        settles: bool,
-        others: dict[str, list[dict[str, Any]]],
-        waiting: list[Entry],
-    ):
-        """`waiting`: the assessor's answers in the journal, which cards do not show yet."""
-        self.blind = not settles
-        self.scale = grader.scale
-        self._journal = journal
-        self._collection, self._queue, self._grader = collection, queue, grader
-        self._assessor, self._settles, self._others = assessor, settles, others
-        self.cards = {card_id(card): card for card in cards}
+    `waiting`: their answers in the journal, which cards do not show yet.
+    """
+
+    _journal: Journal
+    _collection: str
+    _queue: str
+    _grader: Reviewable
+    _assessor: str
+    dealt: InitVar[list[Card]]
+    _settles: bool
+    _others: dict[str, list[dict[str, Any]]]
+    waiting: InitVar[list[Entry]]
+
+    def __post_init__(self, dealt: list[Card], waiting: list[Entry]) -> None:
+        self.blind, self.scale = not self._settles, self._grader.scale
+        self.cards = {card_id(card): card for card in dealt}
         self._reviews = {id_: card.before for id_, card in self.cards.items()}
         self._lock = threading.Lock()
         ids = {self._key(card): id_ for id_, card in self.cards.items()}

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -38,6 +39,11 @@ def route(path: str, role: str, answer: Answer, method: str = "GET") -> Route:
         return await run_in_threadpool(answer, request, person, sent)
 
     return Route(path, endpoint, methods=[method])
+
+
+def at(collection: str) -> str:
+    """Where a collection's pages are."""
+    return f"/c/{quote(collection, safe='')}"
 
 
 def to_folder(path: str) -> Route:

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.grading.review.queues import add_queue, deal_conflicts, drop_queue, queues_of
-from gradelake.serve.pages import page, route
+from gradelake.serve.pages import at, page, route
 from gradelake.serve.people import Person
 from gradelake.sql.common.errors import BadInput, Busy
 from gradelake.sql.lake.opening import Lake
@@ -36,7 +36,7 @@ def added(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     except (BadInput, Busy) as error:
         status = 503 if isinstance(error, Busy) else 400
         return _page(request, person, sent, status, [error.message, error.hint])
-    return RedirectResponse(f"/c/{quote(collection, safe='')}/review/", 303)
+    return RedirectResponse(f"{at(collection)}/review/", 303)
 
 
 def removed(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -45,7 +45,7 @@ def removed(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     arguments = ["queue", "remove", collection, name]
     work = partial(drop_queue, request.app.state.project, arguments)
     request.app.state.writer.in_turn("queue", lambda: work(collection, name))
-    return RedirectResponse(f"/c/{quote(collection, safe='')}/review/", 303)
+    return RedirectResponse(f"{at(collection)}/review/", 303)
 
 
 def _options(sent: dict[str, str]) -> tuple[str, dict[str, Any]]:
@@ -82,7 +82,7 @@ def _page(
     status: int = 200,
     messages: list[str | None] | None = None,
 ) -> Response:
-    collection = request.path_params["collection"]
+    collection, people = request.path_params["collection"], request.app.state.sessions.people
     with request.app.state.readers.live() as lake:
         lake.require_collection(collection)
         found = queues_of(lake, collection)
@@ -95,7 +95,7 @@ def _page(
         found = [queue for queue in found if _progress(queue, person) or queue["n_conflicts"]]
     for queue in found:
         queue["own"] = _progress(queue, person)
-        queue["path"] = f"/c/{quote(collection, safe='')}/review/{quote(queue['queue'], safe='')}"
+        queue["path"] = f"{at(collection)}/review/{quote(queue['queue'], safe='')}"
     return page(
         request,
         "queues",
@@ -105,7 +105,7 @@ def _page(
         queues=found,
         choices=choices,
         sources=SOURCES,
-        people=[one.name for one in _people(request) if one.may("assessor")],
+        people=[one.name for one in people.everybody() if one.may("assessor")],
         form=form,
         messages=[one for one in messages or [] if one],
     )
@@ -124,10 +124,6 @@ def _choices(lake: Lake, collection: str) -> dict[str, list[tuple[str, str]]]:
         "Grades, to be reviewed, of": [(name, f"grader/{name}") for name in graders],
         "Passages, to be judged, of label set": [(name, f"labels/{name}") for name in label_sets],
     }
-
-
-def _people(request: Request) -> list[Person]:
-    return request.app.state.sessions.people.everybody()
 
 
 def _progress(queue: dict[str, Any], person: Person) -> dict[str, Any] | None:

@@ -56,7 +56,7 @@ def query(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     state, collection, query_id = _asked(request)
     rubric = _read(state.project, state.writer, collection, query_id)
     form = rubric_form.of_rubric(rubric, query_id, rubric.newest)
-    return _form_page(request, form, rubric)
+    return _form_page(request, Tried(form, rubric))
 
 
 def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -68,36 +68,27 @@ def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Respons
     form = rubric_form.of_fields(sent, query_id)
     saves = sent.get("do") == "save"
     try:
-        done = state.writer.in_turn(
+        tried = state.writer.in_turn(
             f"{'save' if saves else 'preview'} {query_id}",
             lambda: _tried(state.project, collection, form, person.name, saves),
         )
     except Busy as error:
         rubric = _read(state.project, state.writer, collection, query_id)
-        return _form_page(request, form, rubric, 503, messages=[error.message, error.hint])
-    if done.is_behind:
-        shown = {"others": done.others, "is_behind": True}
-        return _form_page(request, done.form, done.rubric, 409, **shown)
-    if done.refused:
-        return _form_page(request, form, done.rubric, 400, refused=True, messages=done.messages)
-    assert done.saved
-    if saves and done.saved.version is not None:
-        job = build_job(state.project, state.writer, collection, query_id, done.saved)
+        tried = Tried(form, rubric, 503, messages=[error.message, error.hint or ""])
+    if saves and tried.saved and tried.saved.version is not None:
+        job = build_job(state.project, state.writer, collection, query_id, tried.saved)
         return RedirectResponse(path_of(job), 303)
-    nothing = [] if done.saved.edits else ["Nothing is changed in this form."]
-    return _form_page(
-        request, form, done.rubric, messages=nothing, versions=done.versions, saved=done.saved
-    )
+    if tried.saved and not tried.saved.edits:
+        tried.messages = ["Nothing is changed in this form."]
+    return _form_page(request, tried)
 
 
 def _asked(request: Request) -> tuple[Any, str, str]:
     return request.app.state, request.path_params["collection"], query_of(request)
 
 
-def _form_page(
-    request: Request, form: Form, rubric: Rubric, status: int = 200, **shown: Any
-) -> Response:
-    collection = rubric.collection
+def _form_page(request: Request, tried: "Tried") -> Response:
+    form, rubric, collection = tried.form, tried.rubric, tried.rubric.collection
     known: dict[str, dict[str, Any]] = {}
     chosen, cover = None, None
     try:
@@ -112,14 +103,13 @@ def _form_page(
     history |= {(one["bank"], one["item_id"]): one["why"] for one in about["dropped"]}
     for part in form.parts:
         part.new.append(Line())  # one more may be written
-    usual = ("messages", "versions", "others", "is_behind", "refused", "saved")
     return page(
         request,
         "rubric_query",
-        status,
         title=f"Rubric: {form.query_id}",
         collection=collection,
-        form=form,
+        refused=tried.status == 400,
+        is_behind=tried.status == 409,
         query_text=about["query_text"],
         facets=rubric.facets.get(form.query_id, {}),
         history=history,
@@ -128,7 +118,7 @@ def _form_page(
         cover=cover,
         newest=rubric.newest,
         grade=path_to("grading", collection, form.query_id),
-        **(dict.fromkeys(usual, ()) | shown),
+        **vars(tried),
     )
 
 
@@ -137,16 +127,15 @@ def _form_page(
 
 @dataclass
 class Tried:
-    """What came of a form: saved, or what it would do; `others` where the query changed meanwhile,
-    and `form` is then on the newest version; `messages` where it is refused."""
+    """What came of a form: saved, or what it would do. `status` is 409 where the query changed
+    meanwhile, by `others`, and `form` is then on the newest version; 400 where it is refused."""
 
     form: Form
     rubric: Rubric
+    status: int = 200
     saved: Saved | None = None
     versions: list[Version] = field(default_factory=list)
-    is_behind: bool = False
     others: list[Difference] = field(default_factory=list)
-    refused: bool = False
     messages: list[str] = field(default_factory=list)
 
 
@@ -176,7 +165,7 @@ def _tried(project: Project, collection: str, form: Form, editor: str, saves: bo
         found = differences(rubric, form.version, rubric.newest)
         others = [each for each in found if each.item.query_id == form.query_id]
         forward = rubric_form.brought_forward(form, rubric)
-        return Tried(forward, rubric, is_behind=True, others=others)
+        return Tried(forward, rubric, 409, others=others)
     done = Tried(form, rubric)
     form.version = rubric.newest  # the query is the same in it
     try:
@@ -187,7 +176,7 @@ def _tried(project: Project, collection: str, form: Form, editor: str, saves: bo
         if not saves:
             done.versions = preview.of_proposed(project, collection, done.saved)
     except BadInput as error:
-        done.refused = True
+        done.status = 400
         done.messages = rubric_form.note_problems(form, error)
     return done
 

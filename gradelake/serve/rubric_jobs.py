@@ -11,7 +11,7 @@ from gradelake.grading.graders.configured import judges
 from gradelake.ingest.rubric import preview
 from gradelake.ingest.rubric.save import Saved
 from gradelake.serve import rubric_grading
-from gradelake.serve.pages import page, route
+from gradelake.serve.pages import at, page, route
 from gradelake.serve.people import Person
 from gradelake.serve.writer import Job, Writer
 from gradelake.sql.common.project import Project, did_you_mean
@@ -27,9 +27,8 @@ def path_of(job: Job) -> str:
 
 def path_to(what: str, collection: str, query_id: str) -> str:
     """Where a query's page is. A path cannot end in . or .. as browsers read it."""
-    at = f"/c/{quote(collection, safe='')}/{what}/"
     query = quote(query_id, safe="")
-    return f"{at}?query={query}" if query_id in (".", "..") else f"{at}{query}"
+    return f"{at(collection)}/{what}/{'?query=' * (query_id in ('.', '..'))}{query}"
 
 
 def query_of(request: Request) -> str:
@@ -44,7 +43,6 @@ def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response
     """How far it is; when it ended, what came of it and what to do next."""
     job = _job(request)
     collection, query_id = job.about["collection"], job.about["query_id"]
-    at = f"/c/{quote(collection, safe='')}"
     return page(
         request,
         "rubric_job",
@@ -52,12 +50,9 @@ def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response
         job=job,
         collection=collection,
         query_id=query_id,
-        board=f"{at}/board",
-        rubric=f"{at}/rubric/",
+        there=at(collection),
         edit=path_to("rubric", collection, query_id) if query_id else None,
         grade=path_to("grading", collection, query_id) if query_id else None,
-        questions=f"{at}/ask/",
-        build=f"{at}/build",
     )
 
 

@@ -112,12 +112,12 @@ function incomplete(labels) {
   return says ? ` ${labels} is ${says}.` : "";
 }
 
-function moved(row, known) {
-  if (!board.settled.compared_with) return [null, ""];
-  if (!known) return [null, "\u2013"]; // the earlier release had no such board
-  if (row.before === null) return [null, "new"];
-  const by = row.before - row.rank;
-  return [by, by > 0 ? `\u25b2${by}` : by < 0 ? `\u25bc${-by}` : "="];
+// A cell that says by how many ranks a system moved; `instead` where it did not stand there before
+function movedCell(by, instead) {
+  const words = by > 0 ? `\u25b2${by}` : by < 0 ? `\u25bc${-by}` : "=";
+  return make("td", {
+    class: `n ${by > 0 ? "up" : by < 0 ? "down" : ""}`, "data-value": by ?? "",
+  }, by === null ? instead : words);
 }
 
 // What makes a passage, an item or an answer count
@@ -142,13 +142,11 @@ function leaderboardTable(data, labels, level, measure, rows) {
   const scoreOf = (row, name) => make("td", { class: "n" },
     figure(data.boards[level][name]?.score[column.get(row.system)], 4));
   const lines = rows.map((row) => {
-    const [by, words] = moved(row, known);
     return make("tr", {},
       make("td", { class: "n" }, row.rank),
       make("th", { scope: "row" }, link(row.system, "system", [row.system], chosen(BOARD))),
-      ...(before ? [make("td", {
-        class: `n ${by > 0 ? "up" : by < 0 ? "down" : ""}`, "data-value": by ?? "",
-      }, words)] : []),
+      // where none is known the earlier release had no such board
+      ...(before ? [movedCell(row.before && row.before - row.rank, known ? "new" : "\u2013")] : []),
       ...Object.values(official).map((ranks) =>
         make("td", { class: "n" }, ranks[row.system] ?? "\u2013")),
       scoreOf(row, measure),

@@ -38,7 +38,7 @@ async function showQuery(page) {
     (about.shown < about.n_passages ? `; the best ${about.shown} are here.` : ".");
   byId("grid-items").replaceChildren(...grid.data.items.map((item) =>
     make("li", {}, link(item.item_text ?? item.item_id, "item", [about.query_id, item.item_id]))));
-  nothingChosen();
+  byId("grid-detail").replaceChildren(make("p", { class: "caption" }, "No cell is chosen."));
   showPage();
 }
 
@@ -118,11 +118,6 @@ function detail(passage, item, column, grade) {
     make("p", { class: "text" }, grid.texts[passage.passage_id] ?? "(its text is not in the lake)"));
 }
 
-function nothingChosen() {
-  byId("grid-detail").replaceChildren(
-    make("p", { class: "caption" }, "No cell is chosen."));
-}
-
 function walk(event) {
   const from = event.target.closest("td.grade");
   const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -132,6 +127,5 @@ function walk(event) {
   const to = byId("grid-table").querySelector(
     `td[data-row="${row}"][data-column="${column}"]`);
   event.preventDefault();
-  if (!to) return;
-  to.focus();
+  to?.focus();
 }

@@ -83,9 +83,7 @@ async function compareLabelSets(ids, asked) {
       rows.map((row) => [
         link(row.system, "system", [row.system], { labels: b, measure, level: levels[b] }),
         countCell(row.rank_a), countCell(row.rank_b),
-        make("td", { class: `n ${row.moved > 0 ? "up" : row.moved < 0 ? "down" : ""}`,
-          "data-value": row.moved },
-        row.moved > 0 ? `\u25b2${row.moved}` : row.moved < 0 ? `\u25bc${-row.moved}` : "="),
+        movedCell(row.moved),
         scoreCell(row.score_a), scoreCell(row.score_b)])),
     make("h3", {}, "Who scores them higher"),
     ...(deciding.length ? [

@@ -34,12 +34,9 @@ async function showQueryView([id], asked) {
         : "No system has a score yet.")]),
     ...(data.items.length ? [make("h3", {}, `Rubric items (${data.items.length})`),
       make("ol", {}, ...data.items.map((item) => make("li", {},
-        link(itemWords(item), "item", [id, item.item_id], along(state)))))] : []),
+        link((item.facet_id ? `[${item.facet_id}] ` : "") + (item.item_text ?? item.item_id), "item",
+          [id, item.item_id], along(state)))))] : []),
   ];
-}
-
-function itemWords({ item_text: text, item_id: id, facet_id: facet }) {
-  return (facet ? `[${facet}] ` : "") + (text ?? id);
 }
 
 function highest(grades) {

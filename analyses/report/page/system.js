@@ -8,7 +8,9 @@ async function showSystem([name], asked) {
   const all = await topicScores(labels, level, measure);
   const others = data.systems.filter((other) => other !== name);
   state.than = others.includes(state.than) ? state.than : "";
-  const ranked = scores(data, level, measure).find((row) => row.system === name);
+  const rows = scores(data, level, measure);
+  const ranked = rows.find((row) => row.system === name);
+  const best = rows.find((row) => row.system !== name);
   const topics = topicsOf(name, state.than, all);
   const counted = topics.filter((topic) => topic.score !== null);
   const go = along(state, { system: name });
@@ -20,12 +22,12 @@ async function showSystem([name], asked) {
     make("p", {}, ranked
       ? `${figure(ranked.score, 4)} by ${measure} of the labels ${labels}` +
         (board.settled.has_levels.includes(measure) ? `, relevant from ${level}: ` : ": ") +
-        `rank ${ranked.rank} of ${scores(data, level, measure).length}, a mean over ` +
+        `rank ${ranked.rank} of ${rows.length}, a mean over ` +
         `${data.queries[measure]} queries.`
       : `It has no score by ${measure} of the labels ${labels} at ${level}.`,
     " ", link("The leaderboard", "board", [], { labels, measure, level }), ". ",
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
-      { a: name, b: state.than || bestOther(data, state, name), labels, measure, level }), "."] : [])),
+      { a: name, b: state.than || best?.system, labels, measure, level }), "."] : [])),
     ...(counted.length ? [
       place("view-chart", "topics", [...counted].sort((a, b) => b.difference - a.difference),
         differencesSay(name, than, counted)),
@@ -42,10 +44,6 @@ async function showSystem([name], asked) {
           ...(state.than ? [scoreCell(topic.other), scoreCell(topic.difference, "+")] : []),
           countCell(topic.rank), countCell(topic.of)]))] : []),
   ];
-}
-
-function bestOther(data, { measure, level }, name) {
-  return scores(data, level, measure).find((row) => row.system !== name)?.system;
 }
 
 // Of each query: the score of a system, and how far it is from the median's and another's

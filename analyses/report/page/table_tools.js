@@ -27,7 +27,8 @@ function withTools(table, whole) {
   const tools = tooled.get(table);
   const heads = headsOf(table);
   tools.rows = [...table.tBodies[0].rows];
-  tools.order = orderOf(table);
+  // by which column it is sorted before anybody chose
+  tools.order = [...table.tHead.rows[0].cells].map((head) => head.getAttribute("aria-sort"));
   tools.sort = "";
   tools.filter.hidden = Boolean(whole) || tools.rows.length <= MANY.rows;
   tools.columns.hidden = Boolean(whole) || heads.length <= MANY.columns;

@@ -41,11 +41,6 @@ function sortBy(table, column, direction) {
   table.tHead.rows[0].cells[column].setAttribute("aria-sort", direction);
 }
 
-// Which column a table is sorted by, before anybody chose: null or a direction for each
-function orderOf(table) {
-  return [...table.tHead.rows[0].cells].map((head) => head.getAttribute("aria-sort"));
-}
-
 function restore(table, { rows, order }) {
   table.tBodies[0].append(...rows);
   [...table.tHead.rows[0].cells].forEach((head, column) => {
