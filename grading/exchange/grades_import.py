@@ -54,7 +54,7 @@ def import_grades(
         raise BadInput(f"{shown}: no such file", "Name a file of grades.")
     of_format = choices.format_of(path, shown)
     if of_format == "assignments":
-        ensure_views(lake.project, lake, console.tell, (NUGGETS,))
+        ensure_views(lake, console.tell, (NUGGETS,))
     done = Imported(collection, shown)
     with lake.transaction("import", f"grades {collection} {path.name}") as transaction:
         lake.require_collection(collection)

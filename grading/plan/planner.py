@@ -11,7 +11,7 @@ from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.build.ensure import ensure
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.connection import execute, little_memory
 from gradelake.sql.lake.opening import Lake
 
@@ -270,8 +270,6 @@ def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
     return version
 
 
-def ensure_views(
-    project: Project, lake: Lake, tell: Callable[[str], None], views: tuple[str, ...] = VIEWS
-) -> None:
+def ensure_views(lake: Lake, tell: Callable[[str], None], views: tuple[str, ...] = VIEWS) -> None:
     """Build dbt's views of what is wanted where they are missing, or older than the seeds."""
     ensure(lake, views, SEEDS, tell)

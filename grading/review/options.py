@@ -67,7 +67,7 @@ def deal_for(
     check_name(choice["assessor"], "--assessor")
     if (grader_name is None) == (queue is None):
         raise click.UsageError("Name either a grader (--grader) or a queue (--queue).")
-    ensure_views(project, lake, console.tell, VIEWS + (queues.VIEWS if queue else ()))
+    ensure_views(lake, console.tell, VIEWS + (queues.VIEWS if queue else ()))
     if queue is None:
         assert grader_name
         grader = find_grader(lake, grader_name)

@@ -103,7 +103,7 @@ def add_queue(
     """
     with Lake.writer(project) as lake:
         lake.require_collection(collection)
-        ensure_views(project, lake, tell, REVIEW_VIEWS + VIEWS)
+        ensure_views(lake, tell, REVIEW_VIEWS + VIEWS)
         return _made(lake, request_for(lake, collection, name, **options), arguments)
 
 
@@ -116,7 +116,7 @@ def drop_queue(
 ) -> None:
     """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, tell, VIEWS)
+        ensure_views(lake, tell, VIEWS)
         _queue_of(lake, collection, name)
         with lake.transaction("review", f"queue {collection} {name}") as transaction:
             for table in ("review_cards", "review_queues"):
@@ -130,7 +130,7 @@ def list_queues(
 ) -> list[dict[str, Any]]:
     """Return what `queues_of` finds now. Raises `BadInput` for an unknown collection."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, tell, VIEWS)
+        ensure_views(lake, tell, VIEWS)
         if collection:
             lake.require_collection(collection)
         return queues_of(lake, collection)

@@ -198,7 +198,7 @@ def prepare(
     """The sentinel's graders; its pairs are drawn if they were not. Raises `BadInput` for what
     cannot be watched, and as `draw`."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, tell)
+        ensure_views(lake, tell)
         graders = [watched(project, lake, name, grader) for grader in sentinel.graders]
         is_new = not n_drawn(lake, sentinel.collection, name)[0]
         n_pairs = draw(lake, name, sentinel, graders)
