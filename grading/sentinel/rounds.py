@@ -3,7 +3,6 @@
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
@@ -14,6 +13,7 @@ from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.plan.prices import price_of, required_price
 from gradelake.grading.plan.request import Chunk, Totals
 from gradelake.grading.run.grader_run import Run, work
+from gradelake.grading.run.progress import Progress
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.sentinel.sentinel import (
     KINDS,
@@ -149,10 +149,10 @@ class Watch:
 def watch(
     project: Project,
     names: Sequence[str],
-    tell: Callable[[str], None],
-    progress: Callable[[], AbstractContextManager[Callable[[Run, Committer], None]]],
-    now: bool,
-    limits: Limits,
+    now: bool = False,
+    limit: int | None = None,
+    max_minutes: float | None = None,
+    max_cost: float | None = None,
 ) -> Watch:
     """Grade the rounds of sentinels (none named: all) that are due, or `now` is true.
 
@@ -166,21 +166,22 @@ def watch(
             'Describe one: [sentinels.NAME] collection = "...", graders = ["..."]',
         )
     chosen = {name: read_sentinel(project, name) for name in names}
+    limits = Limits(limit, max_minutes and 60 * max_minutes, max_cost)
     started, done = time.monotonic(), Watch()
     for name, sentinel in chosen.items():
         if done.stopped:
             break
         about = {"sentinel": name, "collection": sentinel.collection}
-        for grader in prepare(project, name, sentinel, tell):
+        for grader in prepare(project, name, sentinel, console.tell):
             left = limits.less(
                 sum(each["pairs"] for each in done.rounds),
                 time.monotonic() - started,
                 sum(each["cost"] or 0.0 for each in done.rounds),
             )
             try:
-                with progress() as on_progress:
+                with Progress() as progress:
                     found = grade_round(
-                        project, name, sentinel, grader, tell, on_progress, now, left
+                        project, name, sentinel, grader, console.tell, progress, now, left
                     )
             except GradelakeError as error:
                 console.warn(f"error: {grader.name}: {error}")
@@ -198,7 +199,7 @@ def prepare(
     """The sentinel's graders; its pairs are drawn if they were not. Raises `BadInput` for what
     cannot be watched, and as `draw`."""
     with Lake.writer(project) as lake:
-        ensure_views(lake, tell)
+        ensure_views(lake)
         graders = [watched(project, lake, name, grader) for grader in sentinel.graders]
         is_new = not n_drawn(lake, sentinel.collection, name)[0]
         n_pairs = draw(lake, name, sentinel, graders)
