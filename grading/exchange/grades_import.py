@@ -18,7 +18,7 @@ from gradelake.grading.exchange.judgments_and_rankings import write_judgments, w
 from gradelake.grading.exchange.workbench import Found
 from gradelake.grading.exchange.workbench_read import read_graded
 from gradelake.grading.plan.planner import ensure_views
-from gradelake.sql.common import console, files
+from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.connection import quote
@@ -54,7 +54,7 @@ def import_grades(
         raise BadInput(f"{shown}: no such file", "Name a file of grades.")
     of_format = choices.format_of(path, shown)
     if of_format == "assignments":
-        ensure_views(lake, console.tell, (NUGGETS,))
+        ensure_views(lake, (NUGGETS,))
     done = Imported(collection, shown)
     with lake.transaction("import", f"grades {collection} {path.name}") as transaction:
         lake.require_collection(collection)

@@ -1,7 +1,7 @@
 """What a grader has still to do: an anti-join in SQL, then chunks of work in order."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -270,6 +270,6 @@ def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
     return version
 
 
-def ensure_views(lake: Lake, tell: Callable[[str], None], views: tuple[str, ...] = VIEWS) -> None:
+def ensure_views(lake: Lake, views: tuple[str, ...] = VIEWS) -> None:
     """Build dbt's views of what is wanted where they are missing, or older than the seeds."""
-    ensure(lake, views, SEEDS, tell)
+    ensure(lake, views, SEEDS)

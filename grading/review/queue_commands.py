@@ -134,9 +134,7 @@ def add(project, collection, name, label_names, **options):
 
     names = [each.strip() for each in label_names.split(",")] if label_names else None
     with console.working("choosing cards"):
-        return add_queue(
-            project(), console.tell, sys.argv[1:], collection, name, label_names=names, **options
-        )
+        return add_queue(project(), sys.argv[1:], collection, name, label_names=names, **options)
 
 
 @queue.command("list", short_help="How far people are with their queues.")
@@ -153,7 +151,7 @@ def list_(project, collection):
     """
     from gradelake.grading.review.queues import list_queues
 
-    return list_queues(project(), console.tell, collection)
+    return list_queues(project(), collection)
 
 
 @queue.command(short_help="Remove a queue; reviews stay.")
@@ -169,5 +167,5 @@ def remove(project, collection, name):
     """
     from gradelake.grading.review.queues import drop_queue
 
-    drop_queue(project(), console.tell, sys.argv[1:], collection, name)
+    drop_queue(project(), sys.argv[1:], collection, name)
     console.say(f"removed {name}; what people answered stays")

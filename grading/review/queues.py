@@ -1,7 +1,7 @@
 """Queues: cards that several people share, chosen once; who is asked for which; what they differ
 on, for somebody else to settle."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import md5
 from typing import Any
 
@@ -88,35 +88,23 @@ _CONFLICTS = """
 
 
 def add_queue(
-    project: Project,
-    tell: Callable[[str], None],
-    arguments: Sequence[str],
-    collection: str,
-    name: str,
-    **options: Any,
+    project: Project, arguments: Sequence[str], collection: str, name: str, **options: Any
 ) -> dict[str, Any]:
-    """Make a queue of what `request_for` takes, and return its object of `queues_of`. `tell` gets
-    lines on what takes long.
+    """Make a queue of what `request_for` takes, and return its object of `queues_of`.
 
     Raises `BadInput` as `request_for` does, for a name that is taken, where the source has nothing,
     and for somebody whose judgments are not their own to give.
     """
     with Lake.writer(project) as lake:
         lake.require_collection(collection)
-        ensure_views(lake, tell, REVIEW_VIEWS + VIEWS)
+        ensure_views(lake, REVIEW_VIEWS + VIEWS)
         return _made(lake, request_for(lake, collection, name, **options), arguments)
 
 
-def drop_queue(
-    project: Project,
-    tell: Callable[[str], None],
-    arguments: Sequence[str],
-    collection: str,
-    name: str,
-) -> None:
+def drop_queue(project: Project, arguments: Sequence[str], collection: str, name: str) -> None:
     """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
     with Lake.writer(project) as lake:
-        ensure_views(lake, tell, VIEWS)
+        ensure_views(lake, VIEWS)
         _queue_of(lake, collection, name)
         with lake.transaction("review", f"queue {collection} {name}") as transaction:
             for table in ("review_cards", "review_queues"):
@@ -125,12 +113,10 @@ def drop_queue(
             transaction.finish_run(list(arguments))
 
 
-def list_queues(
-    project: Project, tell: Callable[[str], None], collection: str | None
-) -> list[dict[str, Any]]:
+def list_queues(project: Project, collection: str | None) -> list[dict[str, Any]]:
     """Return what `queues_of` finds now. Raises `BadInput` for an unknown collection."""
     with Lake.writer(project) as lake:
-        ensure_views(lake, tell, VIEWS)
+        ensure_views(lake, VIEWS)
         if collection:
             lake.require_collection(collection)
         return queues_of(lake, collection)

@@ -104,6 +104,4 @@ def import_reviews(project, collection, file):
 
     project = project()
     with console.working(f"reading {file}"), Lake.writer(project) as lake:
-        return run_import(
-            lake, collection, file, sys.argv[1:], lambda: ensure_views(lake, console.tell, VIEWS)
-        )
+        return run_import(lake, collection, file, sys.argv[1:], lambda: ensure_views(lake, VIEWS))
