@@ -11,7 +11,6 @@ from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.grading.review.queues import add_queue, deal_conflicts, drop_queue, queues_of
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
-from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, Busy
 from gradelake.sql.lake.opening import Lake
 
@@ -32,7 +31,7 @@ def added(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     try:
         name, options = _options(sent)
         arguments = ["queue", "add", collection, name]
-        work = partial(add_queue, request.app.state.project, console.tell, arguments)
+        work = partial(add_queue, request.app.state.project, arguments)
         request.app.state.writer.in_turn("queue", lambda: work(collection, name, **options))
     except (BadInput, Busy) as error:
         status = 503 if isinstance(error, Busy) else 400
@@ -44,7 +43,7 @@ def removed(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Remove a queue, as `gradelake queue remove` does."""
     collection, name = request.path_params["collection"], request.path_params["queue"]
     arguments = ["queue", "remove", collection, name]
-    work = partial(drop_queue, request.app.state.project, console.tell, arguments)
+    work = partial(drop_queue, request.app.state.project, arguments)
     request.app.state.writer.in_turn("queue", lambda: work(collection, name))
     return RedirectResponse(f"/c/{quote(collection, safe='')}/review/", 303)
 
