@@ -83,9 +83,7 @@ class OpenLake:
         from gradelake.ingest.collections.pipeline import ingest_collection
 
         with console.quietly(not progress):
-            done = ingest_collection(
-                self.project, collection, ["ingest", collection], console.progress
-            )
+            done = ingest_collection(self.project, collection, ["ingest", collection])
         return console.plain(done.as_object())
 
     def grade(
@@ -141,11 +139,10 @@ class OpenLake:
         progress: bool = False,
     ) -> dict[str, Any]:
         """Grade the rounds of sentinels (none: all) that are due, or `now` is true."""
-        from gradelake.grading.sentinel.rounds import Limits, watch
+        from gradelake.grading.sentinel.rounds import watch
 
-        limits = Limits(limit, max_minutes and 60 * max_minutes, max_cost)
         with console.quietly(not progress):
-            done = watch(self.project, sentinels, now, limits)
+            done = watch(self.project, sentinels, now, limit, max_minutes, max_cost)
         return console.plain(done.as_object())
 
     def build(

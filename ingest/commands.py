@@ -84,7 +84,7 @@ def ingest(project, collection):
     with console.working(f"ingesting {collection}"):
         from gradelake.ingest.collections.pipeline import ingest_collection
 
-        return ingest_collection(project, collection, sys.argv[1:], console.progress)
+        return ingest_collection(project, collection, sys.argv[1:])
 
 
 @click.group("import", short_help="Bring in others' labels, judgments, rubric banks and grades.")

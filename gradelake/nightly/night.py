@@ -11,15 +11,13 @@ import duckdb
 
 from gradelake.grading.plan.plans import plan
 from gradelake.grading.run.grading import grade
-from gradelake.grading.sentinel.rounds import Limits as SentinelLimits
-from gradelake.grading.sentinel.rounds import Watch, watch
+from gradelake.grading.sentinel.rounds import watch
 from gradelake.ingest.collections.pipeline import ingest_collection
 from gradelake.nightly import record, step
-from gradelake.nightly.budget import Budget, Share
+from gradelake.nightly.budget import Budget
 from gradelake.nightly.record import Night
 from gradelake.nightly.step import Step, Stop
 from gradelake.sql.build import building, changes, seeds
-from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, Busy, GradelakeError
 from gradelake.sql.common.interrupts import after_imports, handled
@@ -140,7 +138,6 @@ class _Doing:
                 ingest_collection,
                 collection,
                 ["ingest", collection],
-                console.progress,
                 apart=True,
             )
         self._go_through("rubric", self._check_edits)
@@ -197,7 +194,8 @@ class _Doing:
         if share is None:
             self._leave_out(f"sentinel {sentinel}", "the night's budget is used up")
             return
-        result = self._run(f"sentinel {sentinel}", _sentinel, sentinel, share, apart=True).result
+        name, limits = f"sentinel {sentinel}", asdict(share)
+        result = self._run(name, watch, (sentinel,), **limits, apart=True).result
         if result is None:
             self.budget.spend(share.limit or 0, share.max_cost or 0)
             return
@@ -351,12 +349,6 @@ def _is_paid(job: Job) -> bool:
     return job.cost is not None and job.cost["currency"] is not None
 
 
-def _sentinel(project: Project, name: str, share: Share) -> Watch:
-    seconds = share.max_minutes and 60 * share.max_minutes
-    limits = SentinelLimits(share.limit, seconds, share.max_cost)
-    return watch(project, (name,), False, limits)
-
-
 def _gate(project: Project, rule: str, release: str, baseline_release: str | None) -> Any:
     from gradelake.analyses.gate.forms import Answer
     from gradelake.analyses.gate.gate import run_gate
@@ -368,7 +360,7 @@ def _gate(project: Project, rule: str, release: str, baseline_release: str | Non
 
 def _report(project: Project) -> Any:
     from gradelake.analyses.report.files import write_reports
-    from gradelake.analyses.report.request import Request
+    from gradelake.analyses.report.page import Request
 
     with Lake.published(project) as lake:
         return write_reports(project, lake, Request())

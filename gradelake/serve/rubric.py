@@ -19,7 +19,6 @@ from gradelake.serve.people import Person
 from gradelake.serve.rubric_form import Form, Line
 from gradelake.serve.rubric_jobs import build_job, path_of, path_to, query_of
 from gradelake.serve.writer import Writer
-from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, Busy
 from gradelake.sql.common.project import Project
@@ -151,7 +150,7 @@ def _read(project: Project, writer: Writer, collection: str, query_id: str) -> R
 
 
 def _current(project: Project, collection: str, query_id: str) -> tuple[Rubric, list]:
-    lake, rows = open_up_to_date(project, console.tell)
+    lake, rows = open_up_to_date(project)
     with lake:
         lake.require_collection(collection)
         return Rubric(lake, collection, (query_id,)), rows

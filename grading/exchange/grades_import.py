@@ -15,7 +15,7 @@ from gradelake.grading.exchange.file_import import FileImport, Imported
 from gradelake.grading.exchange.judgments_and_rankings import write_judgments, write_rankings
 from gradelake.grading.exchange.workbench_read import read_graded
 from gradelake.grading.plan.planner import ensure_views
-from gradelake.sql.common import console, files
+from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.lake.connection import quote
@@ -63,7 +63,7 @@ def import_grades(
         raise BadInput(f"{shown}: no such file", "Name a file of grades.")
     of_format = choices.format_of(path, shown)
     if of_format == "assignments":
-        ensure_views(lake.project, lake, console.tell, (NUGGETS,))
+        ensure_views(lake, (NUGGETS,))
     with lake.transaction("import", f"grades {collection} {path.name}") as transaction:
         lake.require_collection(collection)
         into = FileImport(transaction, collection, path, choices, of_format)

@@ -1,7 +1,7 @@
 """What a grader has still to do: an anti-join in SQL, then chunks of work in order."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.build.ensure import ensure
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, require_known
+from gradelake.sql.common.project import require_known
 from gradelake.sql.lake.connection import execute, little_memory
 from gradelake.sql.lake.opening import Lake
 
@@ -264,8 +264,6 @@ def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
     return version
 
 
-def ensure_views(
-    project: Project, lake: Lake, tell: Callable[[str], None], views: tuple[str, ...] = VIEWS
-) -> None:
+def ensure_views(lake: Lake, views: tuple[str, ...] = VIEWS) -> None:
     """Build dbt's views of what is wanted where they are missing, or older than the seeds."""
-    ensure(lake, views, SEEDS, tell)
+    ensure(lake, views, SEEDS)

@@ -56,7 +56,7 @@ def plan(
     plans, refused = [], []
     with console.working("planning"), Lake.writer(project) as lake:
         check_queries(lake, collection, queries)
-        ensure_views(project, lake, console.tell)
+        ensure_views(lake)
         for name in graders or judges(project, collection):
             try:
                 grader = configured(project, lake, name)

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradelake.sql.common import console
 from gradelake.sql.common.command_line import with_options
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
@@ -67,7 +66,7 @@ def deal_for(
     check_name(choice["assessor"], "--assessor")
     if (grader_name is None) == (queue is None):
         raise click.UsageError("Name either a grader (--grader) or a queue (--queue).")
-    ensure_views(lake.project, lake, console.tell, VIEWS + (queues.VIEWS if queue else ()))
+    ensure_views(lake, VIEWS + (queues.VIEWS if queue else ()))
     if queue is None:
         assert grader_name
         grader = find_grader(lake, grader_name)

@@ -13,7 +13,6 @@ from gradelake.grading.review.cards import Card, Deck, Reviewable, dealt, find_g
 from gradelake.grading.review.judging import draw, sample_rows
 from gradelake.grading.review.queue_request import labels_of, request_for
 from gradelake.grading.review.queue_sources import QueueRequest, choose
-from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
@@ -100,14 +99,14 @@ def add_queue(
     """
     with Lake.writer(project) as lake:
         lake.require_collection(collection)
-        ensure_views(project, lake, console.tell, REVIEW_VIEWS + VIEWS)
+        ensure_views(lake, REVIEW_VIEWS + VIEWS)
         return _made(lake, request_for(lake, collection, name, **options), arguments)
 
 
 def drop_queue(project: Project, arguments: Sequence[str], collection: str, name: str) -> None:
     """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, console.tell, VIEWS)
+        ensure_views(lake, VIEWS)
         _queue_of(lake, collection, name)
         with lake.transaction("review", f"queue {collection} {name}") as transaction:
             for table in ("review_cards", "review_queues"):
@@ -119,7 +118,7 @@ def drop_queue(project: Project, arguments: Sequence[str], collection: str, name
 def list_queues(project: Project, collection: str | None) -> list[dict[str, Any]]:
     """Return what `queues_of` finds now. Raises `BadInput` for an unknown collection."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, console.tell, VIEWS)
+        ensure_views(lake, VIEWS)
         if collection:
             lake.require_collection(collection)
         return queues_of(lake, collection)

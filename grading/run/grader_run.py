@@ -110,7 +110,7 @@ def grade(
     grader = request.grader
     purpose = f"gradelake grade {request.collection} --grader {grader.name}"
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
-        ensure_views(project, lake, tell)
+        ensure_views(lake)
         price = (price_of if max_cost is None else required_price)(lake, grader)
         committer = Committer(lake, grader, request.collection)
         recovered = committer.recover()

@@ -57,7 +57,7 @@ def grade(
     ]
     if dry_run:
         with console.working("planning"), Lake.writer(project) as lake:
-            ensure_views(project, lake, console.tell)
+            ensure_views(lake)
             plans = [(request.grader, Plan(lake, request).totals) for request in requests]
         return Plans(collection, plans)
     done: list[tuple[Request, grader_run.Run]] = []

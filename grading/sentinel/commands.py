@@ -58,7 +58,6 @@ def sentinel(project, sentinels, now, limit, max_minutes, max_cost):
       gradelake sentinel daily --now
       gradelake sentinel daily --max-cost 2
     """
-    from gradelake.grading.sentinel.rounds import Limits, watch
+    from gradelake.grading.sentinel.rounds import watch
 
-    limits = Limits(limit, max_minutes and 60 * max_minutes, max_cost)
-    return watch(project(), sentinels, now, limits)
+    return watch(project(), sentinels, now, limit, max_minutes, max_cost)

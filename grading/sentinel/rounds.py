@@ -129,7 +129,14 @@ class Watch:
         return counts | {"rounds": self.rounds, "failed_graders": self.failed}
 
 
-def watch(project: Project, names: Sequence[str], now: bool, limits: Limits) -> Watch:
+def watch(
+    project: Project,
+    names: Sequence[str],
+    now: bool = False,
+    limit: int | None = None,
+    max_minutes: float | None = None,
+    max_cost: float | None = None,
+) -> Watch:
     """Grade the rounds of sentinels (none named: all) that are due, or `now` is true.
 
     The limits are of all rounds together. A grader that fails is told, and the others go on.
@@ -142,6 +149,7 @@ def watch(project: Project, names: Sequence[str], now: bool, limits: Limits) -> 
             'Describe one: [sentinels.NAME] collection = "...", graders = ["..."]',
         )
     chosen = {name: read_sentinel(project, name) for name in names}
+    limits = Limits(limit, max_minutes and 60 * max_minutes, max_cost)
     started, done = time.monotonic(), Watch()
     for name, sentinel in chosen.items():
         if done.stopped:
@@ -169,7 +177,7 @@ def prepare(project: Project, name: str, sentinel: Sentinel) -> list[Grader]:
     """The sentinel's graders; its pairs are drawn if they were not. Raises `BadInput` for what
     cannot be watched, and as `draw`."""
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, console.tell)
+        ensure_views(lake)
         graders = [watched(project, lake, name, grader) for grader in sentinel.graders]
         is_new = not n_drawn(lake, sentinel.collection, name)[0]
         n_pairs = draw(lake, name, sentinel, graders)

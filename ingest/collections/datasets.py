@@ -16,7 +16,7 @@ from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, TrecQrel
 
 from gradelake.ingest.collections import texts
 from gradelake.ingest.collections.collection import Collection
-from gradelake.sql.common.console import unseen
+from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.own_code import load_file
 from gradelake.sql.common.problems import Rejected, reject
@@ -33,13 +33,13 @@ class LocalQueries(BaseQueries):
 
 
 class LocalDocs(BaseDocs):
-    """Passages of a local file."""
+    """Passages of a local file; how far their reading is is shown."""
 
-    def __init__(self, file: Path, shown: str, progress: Callable[..., Any]):
-        self._file, self._shown, self._progress = file, shown, progress
+    def __init__(self, file: Path, shown: str):
+        self._file, self._shown = file, shown
 
     def docs_iter(self) -> Iterator[texts.Passage]:
-        yield from texts.read_passages(self._file, self._shown, self._progress)
+        yield from texts.read_passages(self._file, self._shown, console.progress)
 
     def docs_store(self) -> "LocalDocs":
         return self
@@ -85,7 +85,7 @@ def _page(query_id: str) -> str:
     return query_id.partition("/")[0]
 
 
-def load(collection: Collection, progress: Callable[..., Any] = unseen) -> ir_datasets.Dataset:
+def load(collection: Collection) -> ir_datasets.Dataset:
     """The collection's dataset: the named one, in which local topics and passages take the place
     of its own; or these alone.
 
@@ -94,7 +94,7 @@ def load(collection: Collection, progress: Callable[..., Any] = unseen) -> ir_da
     path, topics, passages = collection.path, collection.queries, collection.passages
     local = [
         LocalQueries(path(topics), topics) if topics else None,
-        LocalDocs(path(passages), passages, progress) if passages else None,
+        LocalDocs(path(passages), passages) if passages else None,
     ]
     dataset_id = collection.ir_dataset
     if not dataset_id:

@@ -6,9 +6,7 @@ them. Either the whole command lands, or nothing of it.
 
 import os
 import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import polars as pl
 
@@ -26,20 +24,17 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
 
-def ingest(
-    lake: Lake, collection: Collection, arguments: list[str], progress: Callable[..., Any]
-) -> Outcome:
+def ingest(lake: Lake, collection: Collection, arguments: list[str]) -> Outcome:
     """Bring a collection's new and changed inputs into the lake.
 
-    `progress` wraps loops that take long, as `console.progress` does. Raises `BadInput` for
-    unusable settings; unusable files are in the outcome's `rejected`. What has arrived in the
-    collection's inbox is read with the rest, and put away once it was committed.
+    Raises `BadInput` for unusable settings; unusable files are in the outcome's `rejected`. What
+    has arrived in the collection's inbox is read with the rest, and put away once it was committed.
     """
     outcome = Outcome(collection.name, inbox=inboxes.look(collection))
     collection, strange = inboxes.with_arrivals(collection, outcome.inbox)
     outcome.rejected.extend(strange)
     with lake.transaction("ingest", collection.name) as transaction:
-        into = Targets(transaction, collection, outcome, progress)
+        into = Targets(transaction, collection, outcome)
         try:
             _bring_in(into)
         finally:
@@ -53,9 +48,7 @@ def ingest(
     return outcome
 
 
-def ingest_collection(
-    project: Project, name: str, arguments: list[str], progress: Callable[..., Any]
-) -> Outcome:
+def ingest_collection(project: Project, name: str, arguments: list[str]) -> Outcome:
     """`ingest` for a collection by its name in gradelake.toml, into a lake that is made if needed.
 
     `arguments` are kept in `raw.pipeline_runs`. Raises `BadInput` as `ingest` does, and for a
@@ -64,7 +57,7 @@ def ingest_collection(
     started = time.monotonic()
     settings = Collection.named(project, name)
     with Lake.create(project) as lake:
-        outcome = ingest(lake, settings, arguments, progress)
+        outcome = ingest(lake, settings, arguments)
     outcome.seconds = time.monotonic() - started
     return outcome
 

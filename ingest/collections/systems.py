@@ -11,6 +11,7 @@ import polars as pl
 from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response, passage_id
 from gradelake.ingest.collections.targets import Targets, hash_of
+from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.problems import Problems, Rejected, reject
 from gradelake.sql.common.rubric_items import item_id_of
@@ -62,7 +63,7 @@ class Systems:
         good: list[tuple[str, str, str, int]] = []
         with ThreadPoolExecutor(READERS) as readers:
             ahead = _read_ahead(readers, changed, self.into.at_work.begin)
-            for source, frames in self.into.progress("reading runs", ahead, len(changed)):
+            for source, frames in console.progress("reading runs", ahead, len(changed)):
                 try:
                     with self.into.at_work.reading(source.shown):
                         n_rows = self._stage_run(staged, source, frames)

@@ -63,19 +63,12 @@ class Outcome:
 class Targets:
     """One collection's targets within one transaction, and the account of what happened to them."""
 
-    def __init__(
-        self,
-        transaction: Transaction,
-        collection: Collection,
-        outcome: Outcome,
-        progress: Callable[..., Any],
-    ):
+    def __init__(self, transaction: Transaction, collection: Collection, outcome: Outcome):
         self.transaction = transaction
         self.collection = collection
         self.outcome = outcome
-        self.progress = progress
         self.name = collection.name
-        self.dataset = datasets.load(collection, progress)
+        self.dataset = datasets.load(collection)
         self.dataset_id = collection.ir_dataset or ""
         self.at_work = AtWork(transaction.lake.project, collection)
         self.query_ids: set[str] = set()  # known once the topics are in

@@ -191,7 +191,7 @@ def _open(project, collection: str | None, queries):
         from gradelake.ingest.rubric.rubric import Rubric, choose_collection
         from gradelake.ingest.rubric.up_to_date import open_up_to_date
 
-        lake, rows = open_up_to_date(project, console.tell)
+        lake, rows = open_up_to_date(project)
         with lake:
             collection = choose_collection(project, lake, collection, queries)
             return Rubric(lake, collection, queries), rows

@@ -1,7 +1,5 @@
 """Opening the lake with every edit of the file in its views."""
 
-from collections.abc import Callable
-
 from gradelake.ingest.rubric import edits_file
 from gradelake.sql.build.ensure import are_current, ensure
 from gradelake.sql.common.project import Project
@@ -10,9 +8,7 @@ from gradelake.sql.lake.opening import Lake
 _READ = (("intermediate.int_rubric_items", "intermediate.int_rubric_edits"), ("rubric_edits",))
 
 
-def open_up_to_date(
-    project: Project, tell: Callable[[str], None]
-) -> tuple[Lake, list[edits_file.Row]]:
+def open_up_to_date(project: Project) -> tuple[Lake, list[edits_file.Row]]:
     """Open the working catalog, its views holding the edits of the file; and these edits.
 
     Raises what `ensure` raises when the file has rows that cannot be applied.
@@ -20,7 +16,7 @@ def open_up_to_date(
     lake, rows = Lake.live(project), edits_file.read(project)
     try:
         for _ in range(2):  # a second time when somebody saves edits meanwhile
-            ensure(lake, *_READ, tell)
+            ensure(lake, *_READ)
             rows, known = edits_file.read(project), rows
             if rows == known:
                 break

@@ -1,16 +1,15 @@
 """Models that a command needs, as new as the raw tables and the seeds: built where they are not."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import duckdb
 
 from gradelake.sql.build import seeds as people
+from gradelake.sql.common import console
 from gradelake.sql.lake.opening import Lake
 
 
-def ensure(
-    lake: Lake, models: Sequence[str], seeds: Sequence[str], tell: Callable[[str], None]
-) -> None:
+def ensure(lake: Lake, models: Sequence[str], seeds: Sequence[str]) -> None:
     """Build views (SCHEMA.NAME) that a lake lacks, or whose seeds are not as people have them.
 
     Nothing is published. Raises `BadInput` naming the rows where a seed has wrong ones.
@@ -20,7 +19,8 @@ def ensure(
     from gradelake.sql.build.building import build
 
     is_old = _has(lake, models)
-    tell("bringing the lake up to date with its seeds" if is_old else "making the lake's views")
+    what = "bringing the lake up to date with its seeds" if is_old else "making the lake's views"
+    console.tell(what)
     names = [model.partition(".")[2] for model in models]
     build(lake.project, [], [f"({', '.join(names)})"], only=names)
 

@@ -72,7 +72,7 @@ def make_big(folder: Path) -> None:
                     .replace("ITEMS_GRADED", str(ITEMS_GRADED))
                     .replace("ITEMS", str(ITEMS))
                 )
-        ensure_views(project, lake, lambda line: None)
+        ensure_views(lake)
 
 
 MAKE = (

@@ -170,7 +170,7 @@ def make_priced(template: Path, folder: Path) -> None:
     with closing(copy_of(template, folder)) as judged:
         judged.write("seeds/prices.csv", PRICES)
         views = (*VIEWS, "marts.grading_cost", "marts.grading_backlog")
-        ensure_views(judged.project, judged.lake, lambda line: None, views)
+        ensure_views(judged.lake, views)
 
 
 def make_template(folder: Path) -> Path:
@@ -179,6 +179,6 @@ def make_template(folder: Path) -> Path:
     Lake.create(project.project).close()
     assert project.ingest().exit_code == 0
     project.bank()
-    ensure_views(project.project, project.lake, lambda line: None)
+    ensure_views(project.lake)
     project.close()
     return folder / "lake"

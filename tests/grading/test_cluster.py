@@ -96,7 +96,7 @@ def ready(project: Judged, engines: Path) -> None:
     (engines / "slow.py").write_text(SLOW)
     project.grading["engines"] = str(engines)
     project.grader("slow", engine="slow", prompt="question_self_rating", parser="strict", actors=3)
-    ensure_views(project.project, project.lake, lambda line: None)
+    ensure_views(project.lake)
 
 
 def told(process: subprocess.Popen, code: int = 0) -> dict:

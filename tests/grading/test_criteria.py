@@ -183,7 +183,7 @@ def dl19_topics(tmp_path, empty_lake):
         pytest.skip(reason)
     with closing(new_tiny(tmp_path / "dl19", empty_lake)) as project:
         project.settings = {"queries": str(DL19 / "topics.tsv")}
-        ingest(project.lake, Collection.named(project.project, "tiny"), [], lambda w, i, n: i)
+        ingest(project.lake, Collection.named(project.project, "tiny"), [])
         yield project
 
 

@@ -109,7 +109,7 @@ def watched_lake(tmp_path_factory) -> Path:
         with closing(Watched(folder)) as project:
             Lake.create(project.project).close()
             assert project.ingest().exit_code == 0
-            ensure_views(project.project, project.lake, lambda _: None)
+            ensure_views(project.lake)
 
     return made_once(tmp_path_factory, "watched", make) / "lake"
 

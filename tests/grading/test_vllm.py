@@ -48,7 +48,7 @@ def test_real_pairs_through_actors_equal_one_llm_called_directly(tmp_path, two_w
     project = Project.read(folder / "gradelake.toml")
     request = Request("dl19", read_grader(project, "smol"))
     with Lake.writer(project) as lake:
-        ensure_views(project, lake, lambda line: None)
+        ensure_views(lake)
         chunks = list(Plan(lake, request).chunks())
     assert sum(map(len, chunks)) == 100 * QUERIES
 

@@ -11,7 +11,6 @@ import pytest
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
 from gradelake.ingest.collections.targets import Outcome
-from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -61,8 +60,8 @@ class Tiny:
             self._lake = Lake.writer(self.project)
         return self._lake
 
-    def ingest(self, progress=unseen) -> Outcome:
-        return ingest(self.lake, self.collection, [], progress)
+    def ingest(self) -> Outcome:
+        return ingest(self.lake, self.collection, [])
 
     def gradelake(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
         """The command line, in the project's folder."""

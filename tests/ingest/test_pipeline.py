@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from gradelake.sql.common import console
 from tests.ingest.conftest import said
 from tests.projects import write
 
@@ -249,7 +250,7 @@ def test_a_run_refused_for_its_queries_lands_once_the_topics_have_them(tiny):
 
 
 def stop_after(n: int, error: BaseException):
-    """A progress callback that raises once n runs were read."""
+    """A `console.progress` that raises once n runs were read."""
 
     def progress(what, items, total, **_):
         for number, item in enumerate(items):
@@ -260,7 +261,7 @@ def stop_after(n: int, error: BaseException):
     return progress
 
 
-def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny):
+def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny, monkeypatch):
     tiny.write("runs/other.run", ["q1 Q0 p1 1 1 t"])
     all_inputs(tiny)
     tiny.ingest()
@@ -269,8 +270,9 @@ def test_an_interrupted_change_leaves_the_lake_exactly_as_it_was(tiny):
     tiny.write("nist.qrels", ["q1 0 p1 1"])
     tiny.write("runs/good.run", ["q1 Q0 p9 1 9 t"])
     tiny.write("runs/other.run", ["q1 Q0 p9 1 9 t"])
+    monkeypatch.setattr(console, "progress", stop_after(1, KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
-        tiny.ingest(stop_after(1, KeyboardInterrupt()))
+        tiny.ingest()
     assert tiny.snapshot() == before
     assert everything(tiny) == rows
 

@@ -10,7 +10,6 @@ from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.ingest.collections import starter
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
-from gradelake.sql.common.console import unseen
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -60,7 +59,7 @@ def test_the_demo_collection_is_ingested_without_a_complaint(tmp_path):
     assert not list(project.folder.rglob("*.py"))
     with Lake.create(project) as lake:
         demo = Collection.named(project, "demo")
-        outcome = ingest(lake, demo, [], unseen)
+        outcome = ingest(lake, demo, [])
         assert (outcome.exit_code, outcome.rejected, outcome.warnings) == (0, [], [])
         assert set(outcome.counts) >= {"queries", "passages", "judgments", "run_entries"}
         assert (

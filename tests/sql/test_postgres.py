@@ -204,8 +204,7 @@ def test_two_first_ingests_at_once_double_nothing(catalog, tmp_path):
         "from gradelake.ingest.collections.pipeline import ingest\n"
         "project = Project.find(sys.argv[1])\nsys.stdin.readline()\n"
         "with Lake.create(project) as lake:\n"
-        "    print(ingest(lake, Collection.named(project, 'twice'), [], lambda w, i, n: i)"
-        ".counts)\n"
+        "    print(ingest(lake, Collection.named(project, 'twice'), []).counts)\n"
     )
     machines = []
     for name in ("one", "two"):

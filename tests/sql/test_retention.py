@@ -14,6 +14,7 @@ import duckdb
 import pytest
 
 from gradelake.sql.build import changes
+from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
@@ -256,7 +257,7 @@ def test_what_a_killed_build_left_goes_and_staged_grades_stay(project):
     assert [file.exists() for file in (*left, staged)] == [False, False, True]
 
 
-def test_interrupted_anywhere_it_loses_nothing_and_the_next_time_finishes(project):
+def test_interrupted_anywhere_it_loses_nothing_and_the_next_time_finishes(project, monkeypatch):
     with Lake.writer(project) as lake:
         files = merged_away(lake)
     for step in ("merging", "dropping", "deleting"):
@@ -265,10 +266,12 @@ def test_interrupted_anywhere_it_loses_nothing_and_the_next_time_finishes(projec
             if words.startswith(step):
                 raise KeyboardInterrupt
 
+        monkeypatch.setattr(console, "tell", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            maintain(at_once(project, 1), tell=interrupt)
+            maintain(at_once(project, 1))
         with Lake.published(project) as lake:
             assert lake.value("select count(distinct text) from lake.raw.queries") == 40
+    monkeypatch.undo()
     (Path(data_path(project)) / files[0]).unlink()  # killed between a file and its row
     assert maintain(at_once(project, 1)).files_deleted == 2
     assert not on_disk(project) & set(files)

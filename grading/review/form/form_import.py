@@ -12,7 +12,6 @@ from gradelake.grading.review.form.answers import Answers, FormAnswer, read_answ
 from gradelake.grading.review.queue_request import labels_of
 from gradelake.grading.review.revise import Answer, ReviewKey
 from gradelake.grading.review.verdicts import put_answers
-from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -124,7 +123,7 @@ def import_reviews(lake: Lake, collection: str, path: Path, arguments: list[str]
             f"{shown}: the answers are of collection {content.collection!r}, not {collection!r}",
             f"gradelake import reviews {content.collection} {shown}",
         )
-    ensure_views(lake.project, lake, console.tell, VIEWS)
+    ensure_views(lake, VIEWS)
     grader = _grader_of(lake, content, shown)
     _check_grades(answers, grader, shown)
     done = Imported(collection, shown, grader.name, content.assessor, len(answers))

@@ -304,4 +304,4 @@ def tidy(project):
     from gradelake.sql.operations.upkeep.retention import maintain
 
     with console.working("tidying"):
-        return maintain(project(), tell=lambda step: console.tell(f"{step} ..."))
+        return maintain(project())

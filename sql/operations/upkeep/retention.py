@@ -6,13 +6,13 @@ that is killed leaves a lake that is tidied a little, and the next one goes on.
 """
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gradelake.sql.build import changes
+from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
@@ -45,7 +45,6 @@ def maintain(
     project: Project,
     merge_from: int = compaction.MERGE_FROM,
     flush_from: int = compaction.FLUSH_FROM,
-    tell: Callable[[str], None] = lambda step: None,
 ) -> Maintained:
     """Tidy the lake under the writer's lock, as `[lake]` of gradelake.toml says.
 
@@ -60,14 +59,14 @@ def maintain(
         _require_fitting(lake)
         before = _catalog_bytes(project)
         _remove_unfinished(project)
-        tell("merging small files")
+        console.tell("merging small files ...")
         compaction.flush_inlined_rows(lake, flush_from)
         done.files_merged = compaction.merge_small_files(lake, merge_from)
-        tell("dropping old releases")
+        console.tell("dropping old releases ...")
         done.releases_dropped = len(keeping.drop_old(lake, project.keep_releases))
         done.snapshots_expired = _expire(lake, datetime.now(UTC) - grace)
         compaction.forget_inlined_rows(lake)
-        tell("deleting files that nobody needs")
+        console.tell("deleting files that nobody needs ...")
         freed = _clean(lake, grace, done)
         if not project.on_postgres:
             _shrink(catalog_file(project))

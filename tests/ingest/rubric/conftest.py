@@ -55,7 +55,7 @@ class Edited(Tiny):
     def session(self, **options) -> Session:
         """A `rubric edit` that has begun."""
         project = self.project
-        lake, rows = open_up_to_date(project, lambda line: None)
+        lake, rows = open_up_to_date(project)
         with lake:
             return Session(project, Rubric(lake, self.name), rows, **options)
 
@@ -102,7 +102,7 @@ def rubric_lake(tmp_path_factory, tiny_lake) -> Path:
         for name, lines in (("mine", BANK), ("facets", FACETS)):
             project.write(f"{name}.csv", lines)
             import_bank(project.lake, "tiny", folder / f"{name}.csv", name, "csv", [])
-        open_up_to_date(project.project, lambda line: None)[0].close()
+        open_up_to_date(project.project)[0].close()
     return folder / "lake"
 
 
