@@ -84,14 +84,10 @@ class Grader:
 
     def row(self) -> dict[str, Any]:
         """The grader as `raw.graders` has it, without the time."""
-        recorded = {
-            key: self.identity[key]
-            for key in (
-                *("decoding", "settings", "context_first", "rendering", "answers_from"),
-                *(("scores_from",) if self.scores_from else ()),
-                *(("trial", "trial_of") if self.trial_of else ()),
-            )
-        } | {"items": self.prompt.items}
+        names = ("decoding", "settings", "context_first", "rendering", "answers_from")
+        names += ("scores_from", "trial", "trial_of")
+        recorded = {key: self.identity[key] for key in names if key in self.identity}
+        recorded["items"] = self.prompt.items
         return {
             "grader_id": self.grader_id,
             "name": self.name,
