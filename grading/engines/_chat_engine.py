@@ -233,11 +233,8 @@ class ChatEngine(Base):
 
     def _heed_model(self, answering: Any) -> None:
         """Note which model answered. Raises `EngineUnusable` where it is another one."""
-        asked = self.grader.model
-        if not answering:  # some servers do not say
-            return
-        answering = str(answering)
-        if answering in self.answering:
+        asked, answering = self.grader.model, str(answering or "")  # some servers do not say
+        if not answering or answering in self.answering:
             return
         named = short(answering, self.connection.key)
         if answering not in self.grader.settings["served_as"] and not is_same_model(

@@ -84,8 +84,8 @@ class Grader:
 
     def row(self) -> dict[str, Any]:
         """The grader as `raw.graders` has it, without the time."""
-        names = ("decoding", "settings", "context_first", "rendering", "answers_from")
-        names += ("scores_from", "trial", "trial_of")
+        names: tuple[str, ...] = ("decoding", "settings", "context_first", "rendering")
+        names += ("answers_from", "scores_from", "trial", "trial_of")
         recorded = {key: self.identity[key] for key in names if key in self.identity}
         recorded["items"] = self.prompt.items
         return {
