@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from gradelake.grading.prompts.neutral import RENDERING
 from gradelake.grading.prompts.prompt import Prompt
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.transaction import Transaction
+from gradelake.sql.common.clock import utc_now
+from gradelake.sql.lake.transaction import Transaction
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,8 @@ class Grader:
             "label_rubric_id": self.label_rubric_id,
         }
 
-    def register(self, transaction: "Transaction") -> None:
+    def register(self, transaction: Transaction) -> None:
         """Enter it in `raw.graders`, unless it is there."""
-        import polars as pl
-
-        from gradelake.sql.common.clock import utc_now
-
         known = "select 1 from lake.raw.graders where grader_id = ?"
         if not transaction.lake.value(known, self.grader_id):
             row = self.row() | {"created_at": utc_now()}
