@@ -43,13 +43,8 @@ class Plan:
 
     def as_object(self) -> dict[str, Any]:
         request, sample = self.request, self.sample
-        return {
-            "collection": request.collection,
-            "assessor": request.assessor,
+        return request.about | {
             "grader": request.grader.name,
-            "grader_id": request.grader.grader_id,
-            "name": request.name,
-            "seed": request.seed,
             "pairs": len(sample.pairs),
             "per_label": sample.per_label,
             "drawn": {label: len(sample.of(label)) for label in sample.available},

@@ -3,7 +3,7 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,9 +14,6 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-
-if TYPE_CHECKING:
-    from gradelake.grading.distil.distil import Outcome, Plan
 
 
 @dataclass
@@ -88,14 +85,12 @@ def _imported(project: Project, name: str, file: str) -> Answer:
     )
 
 
-def _show(result: "Plan | Outcome | Answer") -> None:
-    from gradelake.grading.distil.distil import Outcome
-
+def _show(result):
     if isinstance(result, Answer):
         console.say(result.text)
         if result.hint:
             console.hint(result.hint)
-    elif isinstance(result, Outcome):
+    elif not click.get_current_context().params["dry_run"]:
         _show_outcome(result)
     else:
         request, sample = result.request, result.sample
@@ -107,7 +102,7 @@ def _show(result: "Plan | Outcome | Answer") -> None:
         _warn_short(result)
 
 
-def _warn_short(plan: "Plan") -> None:
+def _warn_short(plan):
     for label, n in plan.sample.short.items():
         console.warn(
             f"the label {label} has only {counted(n, 'pairs')}, not {plan.sample.per_label:,}: "
@@ -115,7 +110,7 @@ def _warn_short(plan: "Plan") -> None:
         )
 
 
-def _show_outcome(outcome: "Outcome") -> None:
+def _show_outcome(outcome):
     name = outcome.request.name
     _warn_short(outcome)
     if outcome.rubric_id is None:

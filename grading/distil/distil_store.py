@@ -36,6 +36,12 @@ class DistilRequest:
     seed: int = 1
     query_ids: tuple[str, ...] | None = None  # None: all
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """What tells it from others, but for the prompt."""
+        names = ("collection", "assessor", "name", "seed")
+        return {name: getattr(self, name) for name in names} | {"grader_id": self.grader.grader_id}
+
 
 @dataclass
 class Distilled:
@@ -98,13 +104,8 @@ def _lines(explanations: Mapping[str, Explanation]) -> str:
 
 def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
     """16 hex digits over what the rubric was made of and what came of it."""
-    content = {
-        "name": request.name,
-        "collection": request.collection,
-        "assessor": request.assessor,
-        "grader_id": request.grader.grader_id,
+    content = request.about | {
         "distil_prompt": request.distil_prompt.sha256,
-        "seed": request.seed,
         "pairs": [
             [pair.query_id, pair.passage_id, pair.label, explanation]
             for pair, explanation in zip(made.pairs, made.explanations, strict=True)
@@ -119,17 +120,12 @@ def store(
 ) -> tuple[str, bool]:
     """Commit a rubric with its iterations, its pairs and its maker, as `commit_version` does."""
     rubric_id, grader = rubric_id_of(request, made), request.grader
-    shared = {
+    shared = request.about | {
         "rubric_id": rubric_id,
-        "name": request.name,
-        "collection": request.collection,
-        "assessor": request.assessor,
-        "grader_id": grader.grader_id,
         "engine": grader.engine,
         "model": grader.model,
         "distil_prompt": request.distil_prompt.name,
         "distil_prompt_sha256": request.distil_prompt.sha256,
-        "seed": request.seed,
         "created_at": utc_now(),
     }
     rubrics = [

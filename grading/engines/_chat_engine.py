@@ -19,7 +19,7 @@ from gradelake.grading.engines._chat import (
     shorter,
 )
 from gradelake.grading.engines._client import is_same_model
-from gradelake.grading.engines._connection import Connection
+from gradelake.grading.engines._connection import CONTINUES, Connection
 from gradelake.grading.engines._patience import Busy, patiently
 from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.graders.grader import Grader
@@ -29,7 +29,6 @@ from gradelake.sql.common.checked import Count
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
 _NAMES = 10  # of models that answer, told of
 _TELLING = 8  # characters of a key; a shorter one may be a word of the scale
-_CONTINUES = "What was graded is kept; the same command continues."
 
 Seconds = Annotated[float, Field(gt=0)]
 
@@ -160,7 +159,7 @@ class ChatEngine(Base):
             except Busy as error:
                 raise self.connection.unusable(
                     f"still busy after {patience:g} s of patience: {error}",
-                    f"Wait, or lower concurrency, or raise patience. {_CONTINUES}",
+                    f"Wait, or lower concurrency, or raise patience. {CONTINUES}",
                 ) from None
             else:
                 self.answered_at = time.monotonic()
@@ -186,14 +185,14 @@ class ChatEngine(Base):
         except TimeoutError:
             seconds = self.grader.settings["timeout"]
             raise _Unanswered(
-                f"no reply within {seconds:g} seconds", f"Is it busy? Raise timeout. {_CONTINUES}"
+                f"no reply within {seconds:g} seconds", f"Is it busy? Raise timeout. {CONTINUES}"
             ) from None
         except (openai.OpenAIError, ValueError) as error:  # no, half or another reply
             if isinstance(error, openai.APIStatusError):
                 connection.refuse_redirect(error)
             if connection.lacks_credentials(error):
                 raise connection.unusable(error, connection.key_hint) from None
-            raise _Unanswered(connection.reason(error), f"Is it running? {_CONTINUES}") from None
+            raise _Unanswered(connection.reason(error), f"Is it running? {CONTINUES}") from None
 
     async def _complete(self, messages: list[dict[str, str]]) -> Response:
         """One reply; without a schema where the server refuses the one for a text."""
@@ -234,11 +233,8 @@ class ChatEngine(Base):
 
     def _heed_model(self, answering: Any) -> None:
         """Note which model answered. Raises `EngineUnusable` where it is another one."""
-        asked = self.grader.model
-        if not answering:  # some servers do not say
-            return
-        answering = str(answering)
-        if answering in self.answering:
+        asked, answering = self.grader.model, str(answering or "")  # some servers do not say
+        if not answering or answering in self.answering:
             return
         named = short(answering, self.connection.key)
         if answering not in self.grader.settings["served_as"] and not is_same_model(
@@ -247,7 +243,7 @@ class ChatEngine(Base):
             raise self.connection.unusable(
                 f"{named!r} answers, not {asked!r}",
                 "Check model. If it is the same by another name, allow it: "
-                f'served_as = ["{named}"]. {_CONTINUES}',
+                f'served_as = ["{named}"]. {CONTINUES}',
             )
         if len(self.answering) < _NAMES:
             self.answering.add(answering)

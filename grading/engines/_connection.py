@@ -8,6 +8,8 @@ from gradelake.grading.engines._chat import full_text, reason_of, retry_after, s
 from gradelake.grading.engines._patience import Busy
 from gradelake.grading.graders.grader import Grader
 
+CONTINUES = "What was graded is kept; the same command continues."
+
 
 class Connection:
     """Asks one endpoint with one key, which appears nowhere else; says what went wrong.
@@ -71,11 +73,8 @@ class Connection:
     def busy(self, error: Any) -> Busy:
         """A 429, as what is waited for. Raises `EngineUnusable` where waiting does not help."""
         if "insufficient_quota" in full_text(error):
-            raise self.unusable(
-                error,
-                "The account's quota is used up. What was graded is kept; the same command "
-                "continues.",
-            ) from None
+            hint = f"The account's quota is used up. {CONTINUES}"
+            raise self.unusable(error, hint) from None
         return Busy(self.reason(error), self.stated_wait(error))
 
     def refuse_redirect(self, error: Any) -> None:

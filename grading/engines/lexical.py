@@ -3,6 +3,7 @@
 It runs anywhere and takes no time. It is the floor that every judge with a model must beat.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -41,8 +42,6 @@ class Engine(Base):
 
     def __init__(self, grader):
         super().__init__(grader)
-        import re
-
         import snowballstemmer
 
         self._words = re.compile(r"\w+").findall

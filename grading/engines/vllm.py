@@ -23,6 +23,8 @@ _ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
 }
 
+_AS_VLLM_NAMES_THEM = ("dtype", "quantization", "max_num_seqs", "trust_remote_code")
+
 
 class Engine(Base):
     """Scale prompts answer with one token, always one of the scale's words; the model's own
@@ -151,10 +153,8 @@ def _load(grader):
         config = _config(grader)
         own_length = getattr(config, "max_position_embeddings", None) or settings["max_model_len"]
         on_cpu = current_platform.is_cpu()
-        options: dict[str, Any] = {
-            "gpu_memory_utilization": settings["gpu_memory_utilization"],
-            "tensor_parallel_size": settings["tensor_parallel_size"],
-        }
+        of_gpus = ("gpu_memory_utilization", "tensor_parallel_size")
+        options: dict[str, Any] = {name: settings[name] for name in of_gpus}
         if on_cpu:
             # blocks of 128, the default there, are longer than most passages: nothing is shared
             options = {"block_size": 32, "kv_cache_memory_bytes": settings["kv_cache_mib"] << 20}
@@ -166,15 +166,12 @@ def _load(grader):
         llm = LLM(
             model=grader.model_path,
             revision=_revision(grader),
-            dtype=settings["dtype"],
-            quantization=settings["quantization"],
             max_model_len=min(own_length, settings["max_model_len"]),
-            max_num_seqs=settings["max_num_seqs"],
             max_logprobs=max(20, len(scale.words) if scale else 0),
             enable_prefix_caching=settings["prefix_caching"],
             enforce_eager=on_cpu if compiled is None else not compiled,
-            trust_remote_code=settings["trust_remote_code"],
             seed=0,
+            **{name: settings[name] for name in _AS_VLLM_NAMES_THEM},
             **options,
         )
         return llm, load_adapter(llm, adapter) if adapter else None

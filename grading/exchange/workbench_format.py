@@ -6,7 +6,7 @@ Keys that it does not name are allowed. What is checked raises `Fault`, in a per
 import json
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import polars as pl
 from pydantic import (
@@ -177,14 +177,8 @@ _GRADER: dict[str, Any] = dict.fromkeys(GRADER_COLUMNS, (str, ...)) | {
     "settings": (Annotated[str, AfterValidator(_settings)], ...),
     "created_at": (Time, ...),
 }
-if TYPE_CHECKING:  # it cannot follow models that are made of columns
-
-    class RestoredGrade(BaseModel): ...
-
-    class RestoredGrader(BaseModel): ...
-else:
-    RestoredGrade = create_model("RestoredGrade", __config__=_OF_A_LAKE, **_GRADE)
-    RestoredGrader = create_model("RestoredGrader", __config__=_OF_A_LAKE, **_GRADER)
+RestoredGrade: Any = create_model("RestoredGrade", __config__=_OF_A_LAKE, **_GRADE)
+RestoredGrader: Any = create_model("RestoredGrader", __config__=_OF_A_LAKE, **_GRADER)
 
 
 class Restored(Object):

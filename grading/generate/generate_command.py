@@ -1,7 +1,6 @@
 """`gradelake generate`: a rubric bank from a model."""
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,16 +11,10 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 
-if TYPE_CHECKING:
-    from gradelake.grading.generate.generation import Outcome, Plan
-    from gradelake.grading.generate.generation_bank import GenerationRequest
 
-
-def _show(outcome: "Plan | Outcome") -> None:
-    from gradelake.grading.generate.generation import Outcome
-
+def _show(outcome):
     collection, bank = outcome.request.collection, outcome.request.bank
-    if not isinstance(outcome, Outcome):
+    if click.get_current_context().params["dry_run"]:
         left = outcome.asked_for - outcome.had_items
         now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
         console.say(
@@ -138,7 +131,7 @@ def generate(project, collection, name, method, label_set, level, bank, queries,
     return generation.generate(project, request, sys.argv[1:])
 
 
-def _check_method(request: "GenerationRequest", method: str | None) -> None:
+def _check_method(request, method):
     """Raise `BadInput` for what only a prompt that reads passages understands."""
     options = {"--method": method, "--label-set": request.label_set, "--level": request.level}
     stated = [option for option, value in options.items() if value is not None]

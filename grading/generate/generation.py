@@ -14,6 +14,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
 
+_ODD = ("duplicates", "empty", "unusable", "long_nuggets", "beyond")  # of `Items`
 BATCH = 16  # queries that are asked about, and committed, together
 
 NO_SUBTOPIC = (
@@ -87,16 +88,9 @@ class Outcome(WritingRun, Plan):
             "failed": [_ids(name) | {"reason": why} for name, why in self.failed.items()],
             "remarkable": [
                 _ids(one.query_id)
-                | {
-                    "tries": one.tries,
-                    "decoding": dict(one.decoding),
-                    "duplicates": list(one.items.duplicates),
-                    "empty": one.items.empty,
-                    "unusable": one.items.unusable,
-                    "long_nuggets": list(one.items.long_nuggets),
-                    "beyond": one.items.beyond,
-                    "cut_characters": one.cut_characters,
-                }
+                | {"tries": one.tries, "decoding": dict(one.decoding)}
+                | {name: getattr(one.items, name) for name in _ODD}
+                | {"cut_characters": one.cut_characters}
                 for one in self.remarkable
             ],
             **self.run_facts(),
@@ -176,7 +170,6 @@ def _add(outcome: Outcome, generated: list[Generated], n_items: int) -> None:
             outcome.failed[one.query_id] = one.error or "no reason was given"
             continue
         outcome.written += 1
-        items = one.items
-        dropped = items.duplicates or items.empty or items.unusable or items.beyond
-        if one.tries > 1 or dropped or items.long_nuggets or one.cut_characters:
+        is_odd = any(getattr(one.items, name) for name in _ODD)
+        if one.tries > 1 or is_odd or one.cut_characters:
             outcome.remarkable.append(one)

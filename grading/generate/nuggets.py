@@ -46,14 +46,9 @@ class _Draft:
         """Note what became of a window; what was odd about earlier ones is kept."""
         before = self.one
         if reply.items and (old := before.items):
-            items = replace(
-                reply.items,
-                duplicates=old.duplicates + reply.items.duplicates,
-                empty=old.empty + reply.items.empty,
-                unusable=old.unusable + reply.items.unusable,
-                beyond=old.beyond + reply.items.beyond,
-            )
-            reply = replace(reply, items=items)
+            names = ("duplicates", "empty", "unusable", "beyond")
+            dropped = {name: getattr(old, name) + getattr(reply.items, name) for name in names}
+            reply = replace(reply, items=replace(reply.items, **dropped))
         self.one = replace(
             reply,
             tries=max(before.tries, reply.tries),
@@ -97,18 +92,12 @@ def create(grader: Grader, engine: Engine, queries: Sequence[Query]) -> list[Gen
             for name, draft in drafts.items()
             if len(draft.passages) > start and draft.one.error is None
         }
-        asked = [
-            (
-                name,
-                {
-                    "query": drafts[name].query,
-                    "passages": numbered([text for _, text in window]),
-                    "items": as_list(drafts[name].texts),
-                    "n_items": str(len(drafts[name].texts)),
-                },
-            )
-            for name, window in windows.items()
-        ]
+        asked = []
+        for name, window in windows.items():
+            texts, passages = drafts[name].texts, numbered(text for _, text in window)
+            values = {"query": drafts[name].query, "passages": passages}
+            values |= {"items": as_list(texts), "n_items": str(len(texts))}
+            asked.append((name, values))
         for reply in ask(grader, engine, asked) if asked else ():
             ids = tuple(passage_id for passage_id, _ in windows[reply.query_id])
             drafts[reply.query_id].take(reply, ids)

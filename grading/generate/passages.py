@@ -1,6 +1,5 @@
 """Which passages nuggets are made out of: those that people, or a label set, find relevant."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -38,45 +37,33 @@ class Relevant:
         Passages without a text, near-duplicates that the collection leaves out, and passages of
         generated answers, which nuggets are to judge, are not among them.
         """
-        rows = lake.rows(
-            f"""
-            with labels as ({_LABELS if self.label_set else _JUDGMENTS}),
-            passages as (
-                select passage_id, text_sha256
-                from lake.raw.passages
-                where collection = $1 and origin = 'corpus' and trim(text) <> ''
-            ),
-            found as (
-                select query_id, passage_id, label
-                from labels
-                inner join passages using (passage_id)
-                anti join (
-                    select passage_id
-                    from lake.raw.near_duplicates
-                    inner join lake.raw.collections using (collection)
-                    where collection = $1 and leave_out_near_duplicates
-                ) as left_out using (passage_id)
-                where label >= $3
-                qualify row_number() over (
-                    partition by query_id, text_sha256 order by label desc, passage_id
-                ) = 1
-            )
-            select query_id, passage_id
-            from found
+        query = f"""
+        with labels as ({_LABELS if self.label_set else _JUDGMENTS}),
+        passages as (
+            select passage_id, text_sha256
+            from lake.raw.passages
+            where collection = $1 and origin = 'corpus' and trim(text) <> ''
+        ),
+        found as (
+            select query_id, passage_id, label
+            from labels
+            inner join passages using (passage_id)
+            anti join (
+                select passage_id
+                from lake.raw.near_duplicates
+                inner join lake.raw.collections using (collection)
+                where collection = $1 and leave_out_near_duplicates
+            ) as left_out using (passage_id)
+            where label >= $3
             qualify row_number() over (
-                partition by query_id order by label desc, passage_id
-            ) <= $4
-            order by query_id, label desc, passage_id
-            """,
-            self.collection,
-            self.label_set,
-            self.level,
-            most,
+                partition by query_id, text_sha256 order by label desc, passage_id
+            ) = 1
         )
-        by_query = defaultdict(list)
-        for query_id, passage_id in rows:
-            by_query[query_id].append(passage_id)
-        return dict(by_query)
+        select query_id, list_slice(list(passage_id order by label desc, passage_id), 1, $4)
+        from found
+        group by query_id
+        """
+        return dict(lake.rows(query, self.collection, self.label_set, self.level, most))
 
     def texts(self, lake: Lake, passage_ids: Iterable[str]) -> dict[str, str]:
         """passage -> its text."""

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from gradelake.grading.prompts.neutral import RENDERING
 from gradelake.grading.prompts.prompt import Prompt
-
-if TYPE_CHECKING:
-    from gradelake.sql.lake.transaction import Transaction
+from gradelake.sql.common.clock import utc_now
+from gradelake.sql.lake.transaction import Transaction
 
 
 @dataclass(frozen=True)
@@ -84,14 +85,10 @@ class Grader:
 
     def row(self) -> dict[str, Any]:
         """The grader as `raw.graders` has it, without the time."""
-        recorded = {
-            key: self.identity[key]
-            for key in (
-                *("decoding", "settings", "context_first", "rendering", "answers_from"),
-                *(("scores_from",) if self.scores_from else ()),
-                *(("trial", "trial_of") if self.trial_of else ()),
-            )
-        } | {"items": self.prompt.items}
+        names: tuple[str, ...] = ("decoding", "settings", "context_first", "rendering")
+        names += ("answers_from", "scores_from", "trial", "trial_of")
+        recorded = {key: self.identity[key] for key in names if key in self.identity}
+        recorded["items"] = self.prompt.items
         return {
             "grader_id": self.grader_id,
             "name": self.name,
@@ -109,12 +106,8 @@ class Grader:
             "label_rubric_id": self.label_rubric_id,
         }
 
-    def register(self, transaction: "Transaction") -> None:
+    def register(self, transaction: Transaction) -> None:
         """Enter it in `raw.graders`, unless it is there."""
-        import polars as pl
-
-        from gradelake.sql.common.clock import utc_now
-
         known = "select 1 from lake.raw.graders where grader_id = ?"
         if not transaction.lake.value(known, self.grader_id):
             row = self.row() | {"created_at": utc_now()}

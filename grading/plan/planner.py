@@ -220,17 +220,17 @@ def _checked_version(lake: Lake, request: Request) -> int:
             f"the worked examples of the prompt {prompt.name!r} come from {request.collection!r}",
             "A judge must not see judgments of the collection it grades: take others.",
         )
-    for kind, table, what in (
-        ("answer", "answers", "generated answers"),
-        ("sentence", "citations", "generated answers with citations"),
-    ):
-        if prompt.wanted_kind == kind and not lake.value(
-            f"select count(*) from lake.raw.{table} where collection = ?", request.collection
-        ):
-            raise NothingToGrade(
-                f"{request.collection} has no {what}",
-                "Name their files in gradelake.toml (responses = [...]), and ingest it.",
-            )
+    tables = {
+        "answer": ("answers", "generated answers"),
+        "sentence": ("citations", "generated answers with citations"),
+    }
+    table, what = tables.get(prompt.wanted_kind, ("", ""))
+    there = f"select 1 from lake.raw.{table} where collection = ? limit 1"
+    if table and not lake.value(there, request.collection):
+        raise NothingToGrade(
+            f"{request.collection} has no {what}",
+            "Name their files in gradelake.toml (responses = [...]), and ingest it.",
+        )
     return _version_with_items(lake, request, prompt.items) if prompt.items else 0
 
 

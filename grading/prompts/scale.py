@@ -22,15 +22,14 @@ class Scale:
 
         Grades are whole numbers of one digit.
         """
+        wrong = f"{value!r} is not a scale; write it as 0-5, or as {{No: 0, Yes: 1}}"
         if isinstance(value, str):
             ends = re.fullmatch(r"([0-9])\s*-\s*([0-9])", value.strip())
             if not ends or int(ends[1]) >= int(ends[2]):
-                raise ValueError(
-                    f"{value!r} is not a scale; write it as 0-5, or as {{No: 0, Yes: 1}}"
-                )
+                raise ValueError(wrong)
             return cls({str(grade): grade for grade in range(int(ends[1]), int(ends[2]) + 1)})
         if not isinstance(value, Mapping) or not value:
-            raise ValueError(f"{value!r} is not a scale; write it as 0-5, or as {{No: 0, Yes: 1}}")
+            raise ValueError(wrong)
         for word, grade in value.items():
             if isinstance(grade, bool) or not isinstance(grade, int) or not 0 <= grade <= 9:
                 raise ValueError(f"the grade of {word!r} is {grade!r}, not a whole number 0 to 9")

@@ -1,15 +1,12 @@
 """Options of all commands that choose grades for an assessor to review."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gradelake.sql.common.command_line import with_options
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
-
-if TYPE_CHECKING:
-    from gradelake.grading.review.cards import Assignment, Deck
 
 tau_option = click.option(
     "--tau",
@@ -53,9 +50,8 @@ def deal_for(
     queue: str | None,
     tau: int | None,
     **choice: Any,
-) -> "tuple[Assignment, Deck]":
-    """The assignment that these options describe, and its cards; brings dbt's views of reviews up
-    to date.
+) -> tuple[Any, Any]:
+    """The `Assignment` of these options, and its `Deck`; brings dbt's views of reviews up to date.
 
     Raises `BadInput` where there are no such grades, and unless a grader or a queue is named.
     """

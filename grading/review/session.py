@@ -79,14 +79,14 @@ class Session:
         """Show a card until it is done with; returns the next one's number, below 0 to leave."""
         card = self.deck.cards[at]
         lake, collection = self.verdicts.lake, self._assignment.collection
-        passage, sha256 = passage_texts(lake, collection, [card]).get(card.passage_id, ("", ""))
-        if not sha256 or card.passage_sha256 not in (None, sha256):
+        passage = passage_texts(lake, collection, [card]).get(card.passage_id)
+        if passage is None or card.passage_sha256 not in (None, passage[1]):
             self.screen.write(f"passage {card.passage_id} has gone or changed: left out\n")
             return at + 1
         note = self._note_of(at)
         which = f"{at + 1:,} of {self.deck.n_cards:,}   {card.query_id}   {card.passage_id}"
         is_blind = self._assignment.blind and not self.reviews.get(at)
-        self.screen.show(card, passage, which, note, is_blind)
+        self.screen.show(card, passage[0], which, note, is_blind)
         if self._assignment.settles:
             self.screen.others(others_opinions(lake, collection, self._grader, [card])[0])
         self._shown = time.monotonic()

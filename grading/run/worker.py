@@ -80,11 +80,8 @@ class Worker:
             expected, mass = expectation(response.probabilities, words)
             answers.append(
                 {
-                    "grade": reading.grade,
-                    "status": reading.status,
-                    "answer": reading.answer,
+                    **{name: getattr(reading, name) for name in reading.__slots__},
                     "response": None if response.error else response.text,
-                    "error": reading.error,
                     "expected_grade": expected if reading.status != "failed" else None,
                     "scale_mass": None if response.constrained_probabilities else mass,
                     **{name: getattr(response, name) for name in (*TOKENS, "cut_characters")},

@@ -1,7 +1,5 @@
 """`gradelake sentinel`."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from gradelake.grading.commands import limit_options
@@ -9,11 +7,8 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import amount
 
-if TYPE_CHECKING:
-    from gradelake.grading.sentinel.rounds import Watch
 
-
-def _show(result: "Watch") -> None:
+def _show(result):
     rounds = result.rounds
     columns = ["sentinel", "collection", "grader", "round", "pairs", "failed", "left"]
     rows = [[each[column] for column in columns] for each in rounds]
