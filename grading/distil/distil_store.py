@@ -82,7 +82,8 @@ class ExplanationCache:
         """Keep explanations with the prompts they answer."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as stream:
-            stream.write(_lines({_sha256(text): each for text, each in explained}))
+            # behind a line that a killed process began
+            stream.write("\n" + _lines({_sha256(text): each for text, each in explained}))
 
     def clear(self) -> None:
         """The rubric is in the lake, and its explanations with it; those of other runs stay."""
@@ -95,9 +96,8 @@ class ExplanationCache:
 
 
 def _lines(explanations: Mapping[str, Explanation]) -> str:
-    """A line each; the one before it may be a killed process's, without its end."""
     return "".join(
-        f"\n{json.dumps({'prompt': prompt, 'explanation': each})}\n"
+        f"{json.dumps({'prompt': prompt, 'explanation': each})}\n"
         for prompt, each in explanations.items()
     )
 
