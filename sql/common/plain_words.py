@@ -21,6 +21,7 @@ _SERVER_GONE = re.compile(
     r"server closed the connection|terminating connection|no connection to the server"
     r"|from DuckLake: Current transaction is aborted|the database system is (shutting|starting)"
     r'|Unable to connect to Postgres|Failed to execute query "ROLLBACK"'
+    r"|Attempting to fetch from an unsuccessful query result"
 )
 _NO_RIGHT = re.compile(
     r"cannot execute [A-Z ]+ in a read-only transaction|permission denied for [a-z]+ \"?\w+\"?"
