@@ -5,14 +5,12 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
 from gradelake.ingest.collections.targets import Outcome
-from gradelake.sql.common import console
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -62,10 +60,8 @@ class Tiny:
             self._lake = Lake.writer(self.project)
         return self._lake
 
-    def ingest(self, progress=console.progress) -> Outcome:
-        """`progress` goes through what is read."""
-        with mock.patch.object(console, "progress", progress):
-            return ingest(self.lake, self.collection, [])
+    def ingest(self) -> Outcome:
+        return ingest(self.lake, self.collection, [])
 
     def gradelake(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
         """The command line, in the project's folder."""

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from gradelake.ingest.collections.at_work import AtWork
-from gradelake.sql.common import files
+from gradelake.sql.common import console, files
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -114,19 +114,20 @@ def test_what_does_not_fit_into_memory_is_named(ingested):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_an_ingest_that_is_stopped_leaves_no_suspects(ingested, error):
+def test_an_ingest_that_is_stopped_leaves_no_suspects(ingested, error, monkeypatch):
     def stopped(what, items, total):
         yield next(iter(items))
         raise error
 
     ingested.write("runs/new.run", RUN)
     ingested.write("runs/other.run", RUN)
+    monkeypatch.setattr(console, "progress", stopped)
     with pytest.raises(error):
-        ingested.ingest(stopped)
+        ingested.ingest()
     assert not note_of(ingested).exists()
 
 
-def test_a_file_that_changes_while_it_is_read_is_refused(ingested):
+def test_a_file_that_changes_while_it_is_read_is_refused(ingested, monkeypatch):
     def changing(what, items, total):
         for item in items:
             other = ingested.write("new.run", "q1 Q0 p2 1 1.0 new\n")
@@ -134,7 +135,9 @@ def test_a_file_that_changes_while_it_is_read_is_refused(ingested):
             yield item
 
     ingested.write("runs/new.run", RUN)
-    refused = ingested.ingest(changing)
+    with monkeypatch.context() as patch:
+        patch.setattr(console, "progress", changing)
+        refused = ingested.ingest()
     assert "runs/new.run: was changed while it was read" in said(refused)
     assert "new" not in ingested.systems()
     assert said(ingested.ingest()) == ""

@@ -7,6 +7,7 @@ import pytest
 
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import look
+from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 
@@ -114,14 +115,15 @@ def test_a_killed_ingest_is_finished_by_the_next(boxed):
     assert boxed.rows("select count(*) from lake.raw.run_entries") == entries
 
 
-def test_a_file_that_changes_while_it_is_read_stays(boxed):
+def test_a_file_that_changes_while_it_is_read_stays(boxed, monkeypatch):
     path = arrive(boxed, "new.run", GOOD[:1])
 
     def meanwhile(what, items, total):
         yield from items
         path.write_text("".join(f"{line}\n" for line in GOOD))
 
-    outcome = boxed.ingest(meanwhile)
+    monkeypatch.setattr(console, "progress", meanwhile)
+    outcome = boxed.ingest()
     assert outcome.inbox.waiting == ["in [1]/new.run"]
     assert inbox_files(boxed) == {"new.run"}
 
