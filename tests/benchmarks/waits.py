@@ -1,8 +1,8 @@
 """What a person waits for: a query, a build with nothing to do, a build after an edit or a new run.
 
 On the demo, and on TREC DL 2019 with 37 runs, 430 questions and a grade for every pair of the pool
-(by the lexical engine): whole processes, and a process that stays. No model is called. What importing
-dbt costs in the same run, as builds once did, tells one machine from another.
+(by the lexical engine): whole processes, and a process that stays. No model is called. What
+importing dbt costs in the same run, as builds once did, tells one machine from another.
 
     python -m tests.benchmarks.waits
 """
@@ -25,7 +25,7 @@ from tests.edits import write_edits
 from tests.lakes import write_dl19_config
 from tests.places import DL19, missing_dl19
 
-FLOOR = "import dbt.cli.main, dbt.adapters.duckdb"
+IMPORTS = "import dbt.cli.main, dbt.adapters.duckdb"
 GRADER = (
     '\n[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\nparser = "strict"\n'
 )
@@ -75,8 +75,8 @@ def main() -> None:
     def measure(what: str, folder: Path, *arguments: str, aim: str = "") -> None:
         row(what, *timed(lambda: command(folder, *arguments))[:2], aim)
 
-    floor = timed(lambda: subprocess.run([sys.executable, "-c", FLOOR], check=True))
-    row("importing dbt", *floor[:2])
+    imports = timed(lambda: subprocess.run([sys.executable, "-c", IMPORTS], check=True))
+    row("importing dbt", *imports[:2])
     with tempfile.TemporaryDirectory() as place:
         demo = Path(place) / "demo"
         command(Path(place), "init", str(demo), "--demo")
