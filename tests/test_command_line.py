@@ -77,6 +77,17 @@ def test_every_option_has_help_and_is_there_once():
             assert not isinstance(option, click.Option) or option.help, option.opts
 
 
+def test_json_is_what_the_function_of_a_command_returns():
+    own = {
+        context.command_path
+        for command, context in EVERY
+        if any("--json" in option.opts for option in command.params)
+        and not getattr(command.callback, "answers", False)
+    }
+    # a line for each build with --watch; a night has an object when it fails, too
+    assert own == {"gradelake build", "gradelake nightly"}
+
+
 def test_help_lists_every_command_once_by_what_it_is_for_and_says_where_to_begin():
     shown = CliRunner().invoke(app, ["--help"], terminal_width=WIDTH).output
 

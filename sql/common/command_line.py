@@ -69,6 +69,7 @@ def answering(
             if code := getattr(result, "exit_code", 0):
                 sys.exit(code)
 
+        command.answers = True  # type: ignore[attr-defined]  # as a test asks of each command
         return command
 
     return decorate
