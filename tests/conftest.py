@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.sql.lake.connection import CONNECTION_SETTINGS
 from tests import lakes
 from tests.grading.vllm_server import vllm_server
 from tests.lakes import copy_of, kept, made_once_in
 from tests.places import REPOSITORY, missing_dl19
 
-# lakes of tests are small: to make one takes three times the processor time with two threads
-CONNECTION_SETTINGS["threads"] = "1"
 # the files of tests that were collected, before any was left out
 COLLECTED = pytest.StashKey[set[Path]]()
 # how long each test took when it last ran, in seconds

@@ -9,6 +9,7 @@ import click
 
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import to_file
 from gradelake.sql.common.counted import counted
 
 
@@ -54,7 +55,7 @@ def drawing(command):
             figures, line = command(lake, collection, output=output, **asked)
         return Drawn(collection, output, figures, line)
 
-    to_picture = options.to_file("The file; its ending says svg, png or pdf.", required=True)
+    to_picture = to_file("The file; its ending says svg, png or pdf.", required=True)
     return options.on_collection(options.answers(to_picture(draw)))
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from gradelake.analyses.stats.options import answers, named, to_file
+from gradelake.analyses.stats.options import answers, named
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import reading
+from gradelake.sql.common.command_line import reading, to_file
 
 
 @click.command(short_help="Write what the lake says of a COLLECTION as one HTML file.")

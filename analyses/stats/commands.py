@@ -4,6 +4,7 @@ import click
 
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import to_file
 from gradelake.sql.common.errors import BadInput
 
 
@@ -139,7 +140,7 @@ def correlation(
 @options.at_alpha("A pair with p at or below it is significant.")
 @options.replicated("Permutations; with up to 14 queries all sign patterns are tried.", 100_000)
 @options.seeded
-@options.to_file("Write all pairs as CSV, zipped when the name ends in .gz.")
+@to_file("Write all pairs as CSV, zipped when the name ends in .gz.")
 def significance(
     read,
     collection,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, reading
+from gradelake.sql.common.command_line import answering, reading, to_file
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
@@ -65,12 +65,6 @@ def at_alpha(what: str):
     """The option of the level of significance; `what` is its help."""
     kind = click.FloatRange(0, 1, True, True)
     return click.option("--alpha", type=kind, default=0.05, show_default=True, help=what)
-
-
-def to_file(what: str, **attributes):
-    """The option of which file a result goes to."""
-    kind = click.Path(dir_okay=False, path_type=Path)
-    return click.option("--output", "-o", metavar="FILE", type=kind, help=what, **attributes)
 
 
 def to_output(what: str = "The file; - is standard output."):

@@ -4,6 +4,7 @@ import click
 
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import to_file
 
 
 @click.command("estimate", short_help="Estimate the leaderboard under human labels.")
@@ -86,7 +87,7 @@ def estimate(read, collection, measure, label_set, assessor, confidence, **setti
     help="Only passages that some system ranked in its first K.",
 )
 @options.seeded
-@options.to_file("The CSV to write.", required=True)
+@to_file("The CSV to write.", required=True)
 def export_sample(read, collection, label_set, output, **settings):
     """Draw a sample for people to judge, as CSV with an empty judgment column.
 

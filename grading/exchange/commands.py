@@ -7,15 +7,9 @@ from typing import Any
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, reading
+from gradelake.sql.common.command_line import answering, reading, to_file
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
-
-_FILE: dict[str, Any] = {
-    "required": True,
-    "type": click.Path(dir_okay=False, path_type=Path),
-    "help": "The file; zipped when its name ends in .gz.",
-}
 
 
 def _show_import(done) -> None:
@@ -131,7 +125,12 @@ def export():
 
 @export.command("grades", short_help="Write a COLLECTION's grades as the workbench's JSONL.")
 @click.argument("collection")
-@click.option("--output", **_FILE)
+@click.option(
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file; zipped when its name ends in .gz.",
+)
 @click.option(
     "--grader",
     "graders",
@@ -167,7 +166,7 @@ def export_grades(read, collection, output, graders, depth):
 @export.command("assignments", short_help="Write which nuggets each answer holds, as nuggetizer.")
 @click.argument("collection")
 @click.option("--grader", required=True, metavar="NAME", help="Who looked for the nuggets.")
-@click.option("--output", "-o", **_FILE)
+@to_file("The file; zipped when its name ends in .gz.", required=True)
 @reading
 @answering(_show_assignments)
 def export_assignments(read, collection, grader, output):

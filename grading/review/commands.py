@@ -8,7 +8,7 @@ import click
 
 from gradelake.grading.review.options import deal_for, which_grades
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, to_file
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
 
@@ -142,13 +142,7 @@ def _print_imported(done):
 @click.command("review", short_help="Write grades to review, as one HTML file for a browser.")
 @click.argument("collection")
 @which_grades
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The HTML file to write.",
-)
+@to_file("The HTML file to write.", required=True)
 @answering(_print_exported)
 @click.pass_obj
 def export_review(project, collection, output, **choice):

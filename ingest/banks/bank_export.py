@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, reading
+from gradelake.sql.common.command_line import answering, reading, to_file
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -34,13 +34,7 @@ def _print_written(done: dict) -> None:
     show_default=True,
     help="Format of the file.",
 )
-@click.option(
-    "--output",
-    "-o",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File to write; zipped when its name ends in .gz.",
-)
+@to_file("File to write; zipped when its name ends in .gz.", required=True)
 @answering(_print_written)
 @reading
 def export_bank(read, collection, name, format_, output):

@@ -31,8 +31,8 @@ class LastBuild:
 
 
 def definitions() -> str:
-    """One hash for the models' code and for the versions of what runs it. Unit tests, which change
-    no model and are not in a wheel, are not in it."""
+    """One hash for the models' code and for the versions of what runs it; without the files of
+    unit tests, which change no model and are in no wheel."""
     made_of = hashlib.sha256(" ".join(map(version, _MADE_BY)).encode())
     files = [DBT_PROJECT / "dbt_project.yml"]
     for folder in _FOLDERS:

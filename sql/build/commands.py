@@ -2,14 +2,13 @@
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradelake.sql.build.node_progress import NodeProgress
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, to_file
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError
 
@@ -120,13 +119,7 @@ def _show_docs(done: dict[str, Any]) -> None:
 
 
 @click.command(short_help="Write what every table and column means as one HTML file.")
-@click.option(
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file. Default: docs.html next to gradelake.toml.",
-)
+@to_file("The file. Default: docs.html next to gradelake.toml.")
 @click.pass_obj
 @answering(_show_docs)
 def docs(project, output):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from gradelake.sql.build import seeds as people
+from gradelake.sql.build.seeds import edits_are_in
 from gradelake.sql.common import console
 from gradelake.sql.lake.opening import Lake
 
@@ -27,7 +27,7 @@ def ensure(lake: Lake, models: Sequence[str], seeds: Sequence[str]) -> None:
 
 def are_current(lake: Lake, models: Sequence[str], seeds: Sequence[str]) -> bool:
     """Whether it has them all, with the rows of the seeds that people keep; nothing is written."""
-    return _has(lake, models) and people.edits_are_in(lake, seeds)
+    return _has(lake, models) and edits_are_in(lake, seeds)
 
 
 def _has(lake: Lake, models: Sequence[str]) -> bool:
