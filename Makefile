@@ -140,7 +140,7 @@ lock: $(VENV)/.dev
 # dist/*.whl, with the plan of its models: whoever installs it builds without waiting for dbt
 wheel: $(VENV)/.dev
 	@$(BIN)/python -c "from gradelake.sql.build import changes, plan; now = changes.definitions(); \
-	  plan.write(plan.PACKAGED, now, plan.plan(now).nodes.values())"
+	  plan.PACKAGED.write_bytes(plan.packed(now, plan.plan(now).nodes.values()))"
 	@$(BIN)/uv build --wheel --quiet
 
 # Known vulnerabilities of all that is locked; asks PyPI's advisories, so it needs the network

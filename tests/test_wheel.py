@@ -33,7 +33,8 @@ def wheel(tmp_path_factory) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, source)
     now = definitions()
-    plans.write(source / "dbt_project" / "plan.json", now, plans.plan(now).nodes.values())
+    plan = plans.packed(now, plans.plan(now).nodes.values())
+    (source / "dbt_project" / "plan.json").write_bytes(plan)
     build = "from setuptools.build_meta import build_wheel; build_wheel('..')"
     subprocess.run([sys.executable, "-c", build], cwd=source, capture_output=True, check=True)
     (file,) = source.parent.glob("*.whl")

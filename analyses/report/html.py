@@ -12,11 +12,9 @@ import vl_convert
 from markupsafe import Markup
 
 from gradelake.sql.common import page_policy
-from gradelake.sql.common.cache import cache_folder
+from gradelake.sql.common.cache import cache_folder, keep
 from gradelake.sql.common.console import duration
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.common.word_diff import word_diff
 
 # in this order
@@ -49,10 +47,7 @@ def vega() -> str:
     with suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")
     code = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
-    with suppress(OSError, BadInput):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(kept) as file:
-            file.write(code.encode())
+    keep(kept, code.encode())
     return code
 
 

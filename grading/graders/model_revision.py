@@ -4,9 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from gradelake.sql.common.cache import cache_folder
+from gradelake.sql.common.cache import cache_folder, keep
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.whole_file import whole_file
 
 # what a change of a grade could come from; notes, pictures and other formats are left out
 _COUNTED = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".jinja", ".model", ".txt", ".py")
@@ -50,12 +49,7 @@ def folder_hash(folder: Path) -> str:
             new = True
         total.update(f"{path.relative_to(folder)}\0{cache[key]}\n".encode())
     if new:
-        try:
-            cache_file.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file(cache_file) as stream:
-                stream.write(json.dumps(cache, indent=1).encode())
-        except (OSError, BadInput):
-            pass  # a cache that cannot be written only costs time
+        keep(cache_file, json.dumps(cache, indent=1).encode())
     return total.hexdigest()[:16]
 
 

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.sql.build.changes import DBT_PROJECT
-from gradelake.sql.common.cache import cache_folder
+from gradelake.sql.common.cache import cache_folder, keep
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.common.whole_file import whole_file
 
 SEED, TEST = "seed_file", "test"  # kinds; others are view, table, parts and snapshot
 PACKAGED = DBT_PROJECT / "plan.json"  # in a wheel
@@ -102,20 +101,18 @@ def plan(definitions: str) -> Plan:
             if kept["definitions"] == definitions:
                 return Plan(Node(**node) for node in kept["nodes"])
     nodes = _compiled()
-    with suppress(OSError, BadInput):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write(file, definitions, nodes)
+    keep(file, packed(definitions, nodes))
+    with suppress(OSError):
         plans = sorted(file.parent.glob("*-plan.json"), key=lambda each: each.stat().st_mtime)
         for old in plans[:-_KEPT]:
             old.unlink(missing_ok=True)
     return Plan(nodes)
 
 
-def write(file: Path, definitions: str, nodes: Iterable[Node]) -> None:
-    """Keep a plan, whole or not at all, beside the definitions that it is of."""
-    with whole_file(file) as kept:
-        plan = {"definitions": definitions, "nodes": [asdict(node) for node in nodes]}
-        kept.write(json.dumps(plan).encode())
+def packed(definitions: str, nodes: Iterable[Node]) -> bytes:
+    """A plan as it is kept, with the definitions that it is of."""
+    plan = {"definitions": definitions, "nodes": [asdict(node) for node in nodes]}
+    return json.dumps(plan).encode()
 
 
 def _compiled() -> list[Node]:

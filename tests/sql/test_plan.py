@@ -51,7 +51,7 @@ def test_where_nothing_fit_can_be_kept_dbt_compiles(cache, tmp_path, monkeypatch
 
 def test_a_wheels_own_plan_serves_its_own_definitions_only(cache, tmp_path, monkeypatch):
     monkeypatch.setattr(plans, "PACKAGED", tmp_path / "plan.json")
-    plans.write(plans.PACKAGED, "d1", [node("alone")])
+    plans.PACKAGED.write_bytes(plans.packed("d1", [node("alone")]))
     assert [*plan("d1").nodes] == ["alone"]
     assert [*plan("d2").nodes] == ["above", "below"]
 
