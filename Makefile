@@ -65,7 +65,7 @@ old-demo:
 
 # two files of tests at a time, those that take longest first
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
-  --durations 20
+  --max-worker-restart 0 --durations 20
 
 # what a change needs: the real thing once each, in minutes; dbt's own tests where models differ from
 # the last commit but one
@@ -96,7 +96,7 @@ campaigns: $(VENV)/.dev
 	@GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
 	  GRADELAKE_FAULTS=500 GRADELAKE_PREVIEWS=200 GRADELAKE_VLLM_QUERIES=3 GRADELAKE_VLLM_ACTORS=2 \
 	  GRADELAKE_DRAWS=400 GRADELAKE_CHANGES=30 GRADELAKE_BATCH_KILLS=30 \
-	  $(BIN)/python -m pytest \
+	  $(BIN)/python -m pytest -o timeout=0 -o faulthandler_timeout=0 \
 	  tests/ingest/test_malformed.py tests/end_to_end tests/grading/test_vllm.py \
 	  tests/grading/test_batches.py \
 	  tests/analyses/test_review_sample.py

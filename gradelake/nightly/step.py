@@ -157,6 +157,9 @@ def _do_apart(name: str, work: Work, stop: Stop) -> Step:
         pass
     finally:
         process.join(GRACE)
+        if process.exitcode is None:  # it said all, and does not leave: the night would wait for it
+            os.killpg(process.pid, signal.SIGKILL)
+            process.join()
     code = process.exitcode
     reason = f"it left with exit code {code} and said nothing"
     if code < 0:

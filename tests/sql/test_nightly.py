@@ -2,18 +2,20 @@
 
 import gzip
 import json
+import multiprocessing
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
-from gradelake.nightly import WEBHOOK, summary
+from gradelake.nightly import WEBHOOK, step, summary
 from gradelake.nightly.alert import Alerts
 from gradelake.nightly.budget import Budget, Share
 from gradelake.sql.common.project import Project
@@ -514,6 +516,18 @@ def test_minutes_are_shared_by_what_is_left_of_them():
     assert budget.share(1).max_minutes == pytest.approx(8)
     now[0] += 480
     assert budget.share(1) is None
+
+
+def said_and_stays() -> dict[str, str]:
+    threading.Thread(target=threading.Event().wait).start()
+    return {"said": "all"}
+
+
+def test_a_step_that_said_all_and_does_not_leave_holds_no_night_up(monkeypatch):
+    monkeypatch.setattr(step, "GRACE", 0.5)
+    done = step.run("it", said_and_stays, step.Stop(), apart=True)
+    assert (done.state, done.result) == (step.DONE, {"said": "all"})
+    assert multiprocessing.active_children() == []
 
 
 def test_a_file_whose_name_is_no_utf8_can_be_told(tmp_path):

@@ -139,7 +139,8 @@ class Rounds:
         with self.readers.hidden(fault.hides_data):
             striker = threading.Thread(target=fault.strike, args=(job,))
             striker.start()
-            while striker.is_alive() and not fault.met:
+            until = time.monotonic() + TIMEOUT
+            while striker.is_alive() and not fault.met and time.monotonic() < until:
                 time.sleep(0.002)
             job.signal(signal.SIGCONT)
             code, said = job.end(TIMEOUT)
