@@ -18,7 +18,6 @@ from unittest import mock
 
 from gradelake.app import main
 from gradelake.sql.common import console
-from tests import shared_ray
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
@@ -33,11 +32,8 @@ def run(
 ) -> subprocess.CompletedProcess:
     """Run the command line in `folder`, in this process, which is afterwards as it was.
 
-    `given` is its standard input; `together` sends its errors where its output goes. What works
-    with Ray finds one.
+    `given` is its standard input; `together` sends its errors where its output goes.
     """
-    if {"grade", "generate", "distil"}.intersection(arguments):
-        shared_ray.start()
     with (
         tempfile.TemporaryFile() as in_,
         tempfile.TemporaryFile() as out,

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests import lakes
+from tests import lakes, shared_ray
 from tests.grading.vllm_server import vllm_server
 from tests.lakes import copy_of, kept, made_once_in
 from tests.places import REPOSITORY, missing_dl19
 
+shared_ray.install()
 # the files of tests that were collected, before any was left out
 COLLECTED = pytest.StashKey[set[Path]]()
 # how long each test took when it last ran, in seconds

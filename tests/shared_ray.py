@@ -1,46 +1,70 @@
-"""One Ray of two cores for all that a process of tests grades: starting one takes seconds."""
+"""One Ray of two cores for all that a process of tests grades, whose workers serve run after run:
+starting it takes seconds, and so does each worker."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-import pytest
+from gradelake.grading.generate import writers
+from gradelake.grading.run import crew, grader_run, lone_ray
 
-from gradelake.grading.run import crew, lone_ray
+_waiting: dict[str, list[Any]] = {}  # idle workers by what they ask of a machine, of one kind only
+_are_kept = True
 
 
-@cache
-def start() -> None:
-    """Start it, unless it runs; it ends with the process. Its workers have today's environment."""
-    lone_ray.start(num_cpus=2)
+def install() -> None:
+    """Let what grades in this process find it."""
+    writers.Crew = grader_run.Crew = _Crew
 
 
 @contextmanager
-def warm() -> Iterator[None]:
-    """Here, workers that outlive a run serve the next one: starting one takes seconds, too."""
-    start()
-    waiting: dict[str, list[Any]] = defaultdict(list)  # by what they ask of a machine
+def new_workers() -> Iterator[None]:
+    """Inside, each run has workers of its own, as in earnest: for what is about workers."""
+    global _are_kept
+    _let_go()
+    _are_kept = False
+    try:
+        yield
+    finally:
+        _are_kept = True
 
-    class Warm(crew.Crew):
-        def _hire(self) -> None:
-            known = waiting[repr(self.options)]
-            handle = known.pop() if known else crew._actor_class().options(**self.options).remote()
-            self.actors.append(crew._Actor(handle, handle.start.remote(self.worker)))
 
-        def __exit__(self, *error: object) -> None:
-            waiting[repr(self.options)] += [actor.handle for actor in self.actors]
-            self.actors.clear()
-            super().__exit__(*error)
+@cache
+def _start() -> None:
+    """Its workers have today's environment."""
+    lone_ray.start(num_cpus=2)
 
+
+def _let_go() -> None:
     import ray
 
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            for user in ("run.grader_run", "generate.writers"):
-                patch.setattr(f"gradelake.grading.{user}.Crew", Warm)
-            yield
-    finally:
-        for handle in (each for known in waiting.values() for each in known):
+    for handles in _waiting.values():
+        for handle in handles:
             ray.kill(handle)
+    _waiting.clear()
+
+
+class _Crew(crew.Crew):
+    def __enter__(self) -> "_Crew":
+        if not self.ray_address:
+            _start()
+        super().__enter__()
+        return self
+
+    def _hire(self) -> None:
+        kind = repr(self.options)
+        if kind not in _waiting:  # there is no place for both
+            _let_go()
+        if not (known := _waiting.get(kind)):
+            super()._hire()
+            return
+        handle = known.pop()
+        self.actors.append(crew._Actor(handle, handle.start.remote(self.worker)))
+
+    def __exit__(self, *error: object) -> None:
+        if _are_kept:
+            idle = [actor for actor in self.actors if not actor.work and actor.ready is None]
+            _waiting.setdefault(repr(self.options), []).extend(actor.handle for actor in idle)
+            self.actors = [actor for actor in self.actors if actor not in idle]
+        super().__exit__(*error)

@@ -1,4 +1,4 @@
-"""The tiny collection of the ingest tests, with a rubric and graders; one Ray for all tests."""
+"""The tiny collection of the ingest tests, with a rubric and graders."""
 
 from contextlib import closing
 from functools import partial
@@ -33,16 +33,10 @@ def judged(tmp_path, judged_lake):
         yield project
 
 
-@pytest.fixture(scope="session")
-def two_workers():
-    """A Ray of two cores in this process, so that each test need not start one."""
-    shared_ray.start()
-
-
-@pytest.fixture(scope="module")
-def warm_workers():
-    """The same, and workers that stay for the next run: where it is not about workers."""
-    with shared_ray.warm():
+@pytest.fixture
+def new_workers():
+    """Workers that end with their run."""
+    with shared_ray.new_workers():
         yield
 
 

@@ -90,7 +90,7 @@ def with_graders(judged):
 
 
 @pytest.fixture(scope="module")
-def extracted_lake(tmp_path_factory, judged_lake, warm_workers):
+def extracted_lake(tmp_path_factory, judged_lake):
     """A lake with gold answers and the answers of `exam`, made once and copied."""
     project = with_graders(copy_of(judged_lake, tmp_path_factory.mktemp("extracted") / "project"))
     with closing(project):

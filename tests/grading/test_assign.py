@@ -39,7 +39,7 @@ class Engine(Base):
 
 
 @pytest.fixture
-def answering(judged, warm_workers):
+def answering(judged):
     """Four systems: q1 is answered at length by a, in brief by b and c alike; q2 by d."""
     rows = [("a", "q1", LONG), ("b", "q1", "Fact 03. Fact 04."), ("c", "q1", "Fact 03. Fact 04.")]
     rows.append(("d", "q2", "Bees see the sun."))

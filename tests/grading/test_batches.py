@@ -102,9 +102,6 @@ def test_prompts_and_grades_are_those_of_the_same_grader_online(hosted, server):
     with hosted.lake.transaction("grade") as transaction:
         transaction.run("delete from {lake}.raw.grades")
     asked_before = len(server.asked)
-    from tests import shared_ray
-
-    shared_ray.start()
     hosted.grader("gpt", batch=False)
     grade(hosted)
     online = sorted(json.dumps(one.body, sort_keys=True) for one in server.asked[asked_before:])

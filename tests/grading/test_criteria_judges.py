@@ -57,7 +57,7 @@ class Engine(Base):
 
 
 @pytest.fixture
-def judged(tmp_path, judged_lake, warm_workers):
+def judged(tmp_path, judged_lake):
     with closing(copy_of(judged_lake, tmp_path / "project")) as project:
         project.engine("grades", GRADES)
         project.engine("shown", SHOWN)

@@ -80,7 +80,7 @@ def with_explainer(judged, server: Server):
 
 
 @pytest.fixture
-def judged(judged, server, warm_workers):
+def judged(judged, server):
     return with_explainer(judged, server)
 
 
@@ -94,7 +94,7 @@ class Distilled:
 
 
 @pytest.fixture(scope="module")
-def distilled(judged_lake, tmp_path_factory, warm_workers) -> Distilled:
+def distilled(judged_lake, tmp_path_factory) -> Distilled:
     server, folder = scripted(), tmp_path_factory.mktemp("distilled")
     with closing(with_explainer(copy_of(judged_lake, folder), server)) as judged:
         outcome = distil(judged)

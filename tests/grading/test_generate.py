@@ -65,13 +65,13 @@ def with_writer(judged, server: Server):
 
 
 @pytest.fixture
-def gpt(judged, server, warm_workers):
+def gpt(judged, server):
     """The collection with a rubric, and a grader that asks the server for questions."""
     return with_writer(judged, server)
 
 
 @pytest.fixture(scope="module")
-def generated(judged_lake, tmp_path_factory, warm_workers):
+def generated(judged_lake, tmp_path_factory):
     """The same with the bank that it wrote, how that went, and the server; tests only read it."""
     server = scripted()
     folder = tmp_path_factory.mktemp("generated")
@@ -281,7 +281,7 @@ def test_a_server_that_refuses_a_schema_is_asked_without_one_and_that_is_told(
     assert sum("response_format" in asked.body for asked in server.asked) == 1
 
 
-def test_a_query_that_kills_its_worker_is_found_and_reported(judged, warm_workers):
+def test_a_query_that_kills_its_worker_is_found_and_reported(judged):
     judged.engine("dying", DYING)
     judged.grader("own", engine="dying", prompt="generate_questions_dl", actors=1)
     outcome = generate(judged, "own")

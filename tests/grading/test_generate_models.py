@@ -23,9 +23,7 @@ HOSTILE = (
 
 
 @pytest.mark.skipif(bool(missing()), reason=str(missing()))
-def test_a_real_vllm_writes_a_bank_in_the_right_shape_whatever_a_query_says(
-    judged_lake, tmp_path, two_workers
-):
+def test_a_real_vllm_writes_a_bank_in_the_right_shape_whatever_a_query_says(judged_lake, tmp_path):
     with closing(copy_of(judged_lake, tmp_path / "project")) as project:
         project.write(
             "topics.jsonl",

@@ -73,7 +73,7 @@ class Engine(Base):
 
 
 @pytest.fixture
-def stumbling(judged, two_workers):
+def stumbling(judged, new_workers):
     """The collection with the engine above; its workers read STUMBLE_* when they start."""
     judged.engine("stumbling", STUMBLING)
     judged.grader(
@@ -97,7 +97,7 @@ def asked(judged) -> list[str]:
 
 
 @pytest.mark.fast
-def test_every_pair_gets_its_grade(judged, two_workers):
+def test_every_pair_gets_its_grade(judged):
     run = judged.grade()
     assert (run.counts["pairs"], run.counts["ok"], run.left, run.exit_code) == (12, 12, 0, 0)
     grades = judged.grades(columns="grade")
@@ -116,9 +116,7 @@ def test_every_pair_gets_its_grade(judged, two_workers):
     assert n_rows == 12  # so that no chunk is committed twice
 
 
-def test_when_the_time_is_over_the_next_run_goes_on_and_the_one_after_has_nothing_to_do(
-    judged, two_workers
-):
+def test_when_the_time_is_over_the_next_run_goes_on_and_the_one_after_has_nothing_to_do(judged):
     run = judged.grade(max_seconds=0.01)
     assert (run.counts["pairs"], run.left, run.out_of_time, run.exit_code) == (0, 12, True, 0)
     run = judged.grade(max_seconds=3600)
@@ -220,7 +218,7 @@ def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling):
     assert len(stumbling.grades("judge")) == 12
 
 
-def test_an_engine_that_cannot_be_loaded_says_so(judged, two_workers):
+def test_an_engine_that_cannot_be_loaded_says_so(judged, new_workers):
     load = "def __init__(self, grader):\n    raise EngineUnusable('no room', 'Buy a machine.')"
     judged.engine("broken", load)
     judged.grader("judge", engine="broken", prompt="question_self_rating")
@@ -228,7 +226,7 @@ def test_an_engine_that_cannot_be_loaded_says_so(judged, two_workers):
         judged.grade("judge")
 
 
-def test_an_engine_that_dies_while_loading_is_given_up_after_three_times(judged, two_workers):
+def test_an_engine_that_dies_while_loading_is_given_up_after_three_times(judged, new_workers):
     judged.engine("dying", "def __init__(self, grader):\n    os._exit(1)")
     judged.grader("judge", engine="dying", prompt="question_self_rating", actors=1)
     with pytest.raises(WorkFailed, match="3 workers died while loading the engine"):
@@ -261,7 +259,7 @@ def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_a
     assert not list((stumbling.folder / "lake" / "grading").glob("*/*"))
 
 
-def test_two_processes_cannot_grade_with_one_grader(judged, two_workers):
+def test_two_processes_cannot_grade_with_one_grader(judged):
     grader = judged.grader()
     holding = (
         "import time\n"
@@ -345,7 +343,7 @@ def test_verbs_without_what_they_need_say_what(judged):
         assert "the lake has no collection 'tin'\n  Did you mean 'tiny'?" in unknown.stderr
 
 
-def test_adding_an_engine_takes_one_file(judged, two_workers):
+def test_adding_an_engine_takes_one_file(judged):
     """The engine that grading/engines/README.md shows."""
     readme = (Path(__file__).parents[2] / "grading" / "engines" / "README.md").read_text()
     code = readme.split("```python\n")[1].split("```")[0]
@@ -361,7 +359,7 @@ def test_adding_an_engine_takes_one_file(judged, two_workers):
 # --- found by looking for trouble -----------------------------------------------------------------
 
 
-def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, two_workers):
+def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, new_workers):
     judged.grader(actors=9)
     run = judged.grade()
     assert run.workers <= 2
@@ -369,7 +367,7 @@ def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, two_wor
 
 
 @pytest.mark.fast
-def test_a_worker_that_fits_no_machine_is_refused(judged, two_workers):
+def test_a_worker_that_fits_no_machine_is_refused(judged, new_workers):
     workers = "def workers(cls, cluster, settings):\n    return Workers(count=1, cpus=64)"
     judged.engine("wide", f"@classmethod\n{workers}")
     judged.grader("wide", engine="wide", prompt="question_self_rating")
@@ -410,7 +408,7 @@ def test_a_run_that_was_killed_does_not_stay_running(stumbling, monkeypatch):
     assert states == [("failed",), ("done",)]
 
 
-def test_a_limit_counts_what_is_asked_not_what_is_copied(judged, two_workers):
+def test_a_limit_counts_what_is_asked_not_what_is_copied(judged):
     judged.grade()
     judged.write(
         "passages.tsv",

@@ -20,7 +20,7 @@ QUICK = {"pause": 0.01, "timeout": 20.0, "concurrency": 4}
 
 
 @pytest.fixture
-def hosted(priced_lake, tmp_path, server, monkeypatch, warm_workers):
+def hosted(priced_lake, tmp_path, server, monkeypatch):
     """A collection with 12 pairs in 10 prompts, and a grader `gpt` that asks the server: 10 tokens
     a prompt, 4 of them cached, and 1 a reply."""
     monkeypatch.setenv("OPENAI_API_KEY", "k")

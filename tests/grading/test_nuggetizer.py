@@ -92,7 +92,7 @@ def ready(judged, judged_pairs: list[tuple] = JUDGED, topics: dict[str, str] = T
 
 
 @pytest.fixture(scope="module")
-def made(judged_lake, tmp_path_factory, warm_workers):
+def made(judged_lake, tmp_path_factory):
     """The collection with the bank `nuggets`, and how its making went."""
     with closing(copy_of(judged_lake, tmp_path_factory.mktemp("nuggets"))) as judged:
         yield ready(judged), generate(judged)

@@ -65,7 +65,7 @@ def test_chunks_hold_whole_items_or_whole_passages_where_they_are_large_enough(j
     assert of_q2(judged, chunk_pairs=2) == [["p3"] * 2, ["p3"], ["p4"] * 2, ["p4"]]
 
 
-def test_what_is_left_after_a_crash_falls_into_the_same_chunks(judged, warm_workers):
+def test_what_is_left_after_a_crash_falls_into_the_same_chunks(judged):
     judged.grader(chunk_pairs=2)
     before = {chunk.id for chunk in judged.plan().chunks()}
     judged.grade(limit=3)  # two passages, and the third whose text is the first's
@@ -82,7 +82,7 @@ def test_a_limit_takes_the_first_pairs_and_queries_can_be_chosen(judged):
     assert {query_id for query_id, _, _ in pairs(plan)} == {"q2"}
 
 
-def test_a_passage_whose_text_changed_is_missing_again(judged, warm_workers):
+def test_a_passage_whose_text_changed_is_missing_again(judged):
     judged.grade()
     judged.write("passages.tsv", PASSAGES | {"p1": "The sky is green."})
     judged.ingest()
@@ -97,7 +97,7 @@ def test_a_passage_whose_text_changed_is_missing_again(judged, warm_workers):
     assert judged.plan().totals.missing == 0
 
 
-def test_a_new_passage_with_a_known_text_costs_nothing(judged, warm_workers):
+def test_a_new_passage_with_a_known_text_costs_nothing(judged):
     judged.grade()
     judged.write("passages.tsv", ["p6\tBees find their way home by the sun."])
     judged.write("nist.qrels", ["q2 0 p6 1"])
@@ -130,7 +130,7 @@ def test_near_duplicates_are_asked_about_only_where_they_count(judged, left_out)
     assert asked_about == {"p3", "p4"} - ({copy[0]} if left_out else set())
 
 
-def test_the_time_is_estimated_from_earlier_runs(judged, warm_workers):
+def test_the_time_is_estimated_from_earlier_runs(judged):
     judged.grade(limit=6)
     (rate,) = judged.rows("select ok / wall_seconds from lake.raw.grading_runs")[0]
     assert judged.plan().totals.pairs_per_second == pytest.approx(rate)
@@ -148,7 +148,7 @@ def test_what_the_lake_does_not_have_is_named(judged):
         judged.plan("nuggets")
 
 
-def test_a_query_whose_text_changed_is_asked_again_where_the_prompt_names_it(judged, warm_workers):
+def test_a_query_whose_text_changed_is_asked_again_where_the_prompt_names_it(judged):
     judged.grader("direct", engine="lexical", prompt="thomas", parser="strict")
     judged.grade("direct")
     judged.grade()

@@ -115,7 +115,7 @@ def watched_lake(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def watching(tmp_path, watched_lake, warm_workers):
+def watching(tmp_path, watched_lake):
     shutil.copytree(watched_lake, tmp_path / "project" / "lake")
     with closing(Watched(tmp_path / "project")) as project:
         yield project

@@ -140,7 +140,7 @@ def test_a_trial_may_not_be_called_like_another_grader(moody, judged):
 
 
 @pytest.mark.slow
-def test_all_trials_are_graded_in_a_row_and_resumed(moody, judged, warm_workers):
+def test_all_trials_are_graded_in_a_row_and_resumed(moody, judged):
     moody(decoding=WARM, trials=3)
     judged.project, judged.close()
     asked = ("grade", judged.name, "--grader", "moody.all", "--json")

@@ -34,7 +34,7 @@ SMOL = {
 }
 
 
-def test_real_pairs_through_actors_equal_one_llm_called_directly(tmp_path, two_workers):
+def test_real_pairs_through_actors_equal_one_llm_called_directly(tmp_path):
     if reason := missing_dl19():
         pytest.skip(reason)
     folder = make_sample(tmp_path / "sample", n_queries=QUERIES)

@@ -15,7 +15,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def smol(judged, served, two_workers):
+def smol(judged, served):
     """Grades the collection; gives the named columns of the grades."""
 
     def grade(columns: str, name: str = "smol", **settings) -> dict[tuple, tuple]:
