@@ -63,8 +63,8 @@ class OpenLake:
                 chosen = question.lake_of(lake, entry, self._named is not None)
                 self._live = self._open.enter_context(chosen)
             lake = self._live
-        given = {key: "any" if value is None else str(value) for key, value in parameters.items()}
-        return question.rows(lake, *book.asked(lake, name, given))
+        values = {key: "any" if value is None else str(value) for key, value in parameters.items()}
+        return question.rows(lake, *book.asked(lake, name, values))
 
     def tables(self) -> duckdb.DuckDBPyRelation:
         """The tables that people ask, marts first: name (as a query may say it), description."""

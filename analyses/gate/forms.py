@@ -134,10 +134,10 @@ def junit(found: Gate, n_queries: int) -> str:
         if one.verdict == PASSED:
             continue
         what = "failure" if one.verdict == FELL else "error"
-        said = ElementTree.SubElement(
+        element = ElementTree.SubElement(
             case, what, type=one.verdict, message=_xml(_sentence(one, found))
         )
-        said.text = _xml(
+        element.text = _xml(
             "\n".join(
                 f"{each.query_id}: {each.baseline:.4f} -> {each.system:.4f}"
                 for each in found.verdict.deciders(n_queries)
@@ -185,8 +185,8 @@ def _points(value: Any) -> Any:
 
 
 def _sentences(found: Gate) -> list[str]:
-    told = [_sentence(one, found) for one in found.verdict.measures if one.verdict != PASSED]
-    return told + [f"note: {note}" for note in found.notes]
+    sentences = [_sentence(one, found) for one in found.verdict.measures if one.verdict != PASSED]
+    return sentences + [f"note: {note}" for note in found.notes]
 
 
 def _sentence(one: Judged, found: Gate) -> str:

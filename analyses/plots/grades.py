@@ -27,9 +27,9 @@ def draw_grades(
     Raises `BadInput` for a name that is not in the lake, and for more items than a page has room
     for.
     """
-    given = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
+    parameters = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
     statement, values = book.asked(
-        lake, "item_grades", given | ({"query_id": query_id} if query_id else {})
+        lake, "item_grades", parameters | ({"query_id": query_id} if query_id else {})
     )
     lake.connection.execute("use lake.marts")
     rows = lake.objects(statement, **values)

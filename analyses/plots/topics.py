@@ -42,7 +42,7 @@ def draw_topics(
     differences = values[:, 0] - values[:, 1]
     order = np.argsort(-differences, kind="stable")
     (p,), _ = randomisation_test(differences[:, None], replicates, seed)
-    said = {
+    found = {
         "queries": len(board.queries),
         "wins": int((differences > 0).sum()),
         "ties": int((differences == 0).sum()),
@@ -66,9 +66,9 @@ def draw_topics(
         style.title(
             drawn,
             f"{one} minus {other}",
-            f"{said['difference']:+.4f} on average, p = {p:.3f}",
-            f"better on {said['wins']}, equal on {said['ties']}, worse on {said['losses']} of "
-            f"{said['queries']} queries",
+            f"{found['difference']:+.4f} on average, p = {p:.3f}",
+            f"better on {found['wins']}, equal on {found['ties']}, worse on {found['losses']} of "
+            f"{found['queries']} queries",
             *([f"{style.shortened(label_set)} is {says}"] if says else []),
         )
-    return said
+    return found

@@ -67,7 +67,7 @@ def write_reports(project: Project, lake: Lake, request: Request) -> Reports:
         for collection in dict.fromkeys(collections):
             try:
                 with lake.one_state():
-                    html, told = make_report(project, lake, collection, request)
+                    html, summary = make_report(project, lake, collection, request)
             except GradelakeError as error:
                 if len(collections) == 1:
                     raise
@@ -78,7 +78,7 @@ def write_reports(project: Project, lake: Lake, request: Request) -> Reports:
             with whole_file(target) as file:
                 file.write(content)
             about = {"collection": collection, "file": str(target), "bytes": len(content)}
-            reports.written.append(about | {"release": lake.release} | told)
+            reports.written.append(about | {"release": lake.release} | summary)
     return reports
 
 

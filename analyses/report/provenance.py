@@ -24,10 +24,10 @@ def read_provenance(
     snapshot, at = read_at(lake)
     name = shlex.quote(collection)
     source = f"--release {shlex.quote(lake.release)}" if lake.release else "--live"
-    said = options | {"--compare-with": compared_with}
+    stated = options | {"--compare-with": compared_with}
     made = shlex.join(
         str(word)
-        for pair in said.items()
+        for pair in stated.items()
         if pair[1] is not None
         for word in (pair[:1] if pair[1] is True else pair)
     )

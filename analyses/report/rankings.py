@@ -40,10 +40,10 @@ def read_rankings(
         labels = ask_by(lake, "passage_labels", *keys, label_sets=label_sets, **of)
         with_text: dict[str, set[str]] = {}
         for query_id in batch:
-            given, ranked = labels.get(query_id, {}), rankings.get(query_id, {})
+            own_labels, ranked = labels.get(query_id, {}), rankings.get(query_id, {})
             in_grids = grids.shown.get(query_id, set())
             seen = in_grids.union(*(ranking["passages"] for ranking in ranked.values()))
-            seen = seen.union(*given.values())
+            seen = seen.union(*own_labels.values())
             passages = sorted(seen)
             place = {passage_id: at for at, passage_id in enumerate(passages)}
             packs[f"query-{number}"] = pack(
@@ -51,7 +51,7 @@ def read_rankings(
                     "passages": passages,
                     "labels": {
                         label_set: [own.get(passage_id) for passage_id in passages]
-                        for label_set, own in given.items()
+                        for label_set, own in own_labels.items()
                     },
                     "rankings": {
                         system: ranking | {"passages": [place[one] for one in ranking["passages"]]}

@@ -147,8 +147,8 @@ def read_assignments(into: FileImport, problems: Problems) -> None:
     lines = files.lines_of(into.path, into.shown, console.progress)
     for number, row in files.json_objects(lines, problems):
         try:
-            given = row.get("qid")
-            query_id = checked(TEXT, str(given) if isinstance(given, int) else given, "qid")
+            qid = row.get("qid")
+            query_id = checked(TEXT, str(qid) if isinstance(qid, int) else qid, "qid")
             if into.has_query(query_id):
                 reader.line(number, row, query_id)
         except Fault as fault:

@@ -290,13 +290,13 @@ def checked(kind: TypeAdapter[T], value: Any, what: str = "") -> T:
     where = what
     for part in each["loc"]:
         where += f" {part + 1}" if isinstance(part, int) else f"{', ' if where else ''}{part}"
-    wrong, given = each["type"], short(each["input"])
+    wrong, value = each["type"], short(each["input"])
     if wrong in _IS:
-        message = _IS[wrong].format(given)
+        message = _IS[wrong].format(value)
     elif wrong in _MUST_BE:
-        message = f"is {given}, not {_MUST_BE[wrong]}"
+        message = f"is {value}, not {_MUST_BE[wrong]}"
     elif wrong == "literal_error":
-        message = f"is {given}, not {each['ctx']['expected']}"
+        message = f"is {value}, not {each['ctx']['expected']}"
     else:
         message = str(each["ctx"]["error"]) if wrong == "value_error" else each["msg"]
     raise Fault(f"{where or 'this'} {message}")

@@ -75,8 +75,8 @@ class _Reader:
     def line(self, line: Any) -> None:
         """Read one query's line. Raises `Fault` saying what is wrong with it."""
         match line:
-            case [given, [*paragraphs]]:
-                query_id = self._query_id(given)
+            case [query, [*paragraphs]]:
+                query_id = self._query_id(query)
             case _:
                 raise Fault(_SHAPE)
         if not self.into.has_query(query_id):

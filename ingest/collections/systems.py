@@ -328,14 +328,14 @@ def _sentences(answers: list[Response]) -> pl.DataFrame:
 
 
 def _citations(answers: list[Response]) -> pl.DataFrame:
-    said = ("sentence", "cited_passage_id", "confidence", "citation")
+    fields = ("sentence", "cited_passage_id", "confidence", "citation")
     rows = (
         (
             response.query_id,
             response.citing_passage(citation.sentence),
-            *(getattr(citation, name) for name in said),
+            *(getattr(citation, name) for name in fields),
         )
         for response in answers
         for citation in response.citations
     )
-    return frame_of("citations", ("query_id", "passage_id", *said), rows)
+    return frame_of("citations", ("query_id", "passage_id", *fields), rows)

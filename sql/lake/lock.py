@@ -46,8 +46,8 @@ def file_lock(
                 time.sleep(0.05)
         os.ftruncate(descriptor, 0)
         started = time.strftime("%H:%M:%S")
-        said = f"{purpose} (process {os.getpid()}, since {started})"
-        os.pwrite(descriptor, said.encode(errors="replace"), 0)
+        holder = f"{purpose} (process {os.getpid()}, since {started})"
+        os.pwrite(descriptor, holder.encode(errors="replace"), 0)
         _held.add(path)
         yield
     finally:
