@@ -4,10 +4,11 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 ELEMENTS = 1 << 18  # numbers of one array in a block: what stays in a core's cache
 
@@ -32,9 +33,16 @@ def in_blocks(
         for sequence in np.random.SeedSequence(seed).spawn(len(sizes))
     ]
     # small matrices: threads of the linear algebra library would only wait for each other
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers or _cores()) as pool:
+    one_thread = _libraries().limit(limits=1, user_api="blas")
+    with one_thread, ThreadPoolExecutor(workers or _cores()) as pool:
         blocks = list(pool.map(work, generators, sizes))
     return {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Finding them takes 3 ms, and a report resamples a hundred times."""
+    return ThreadpoolController()
 
 
 def _cores() -> int:

@@ -189,7 +189,9 @@ def reason_of(error: Exception, key: str) -> str:
         text = str(error)
     elif isinstance(error, json.JSONDecodeError):
         text = f"the reply is not JSON: {error}"
-    elif type(error).__name__ == "APIConnectionError":  # says no more than its name
+    # they say no more than their name; aiohttp's lost connections come as the second: nothing that
+    # is asked of it can time out
+    elif type(error).__name__ in ("APIConnectionError", "APITimeoutError"):
         text = f"no connection: {error.__cause__ or error}"
     else:  # without a message in the usual place, what else the server sent
         text = str(error) if " - " in str(error) else full_text(error)

@@ -39,16 +39,23 @@ def careful(kind: type, longest_reply: int = LONGEST_REPLY, **options: Any) -> A
     return Client(follow_redirects=False, timeout=None, **options)
 
 
-def open_client(base_url: str, key: str, longest_reply: int = LONGEST_REPLY) -> Any:
-    """A client of OpenAI's library that is `careful`, and tries once."""
+def open_client(
+    base_url: str, key: str, longest_reply: int = LONGEST_REPLY, at_speed: bool = False
+) -> Any:
+    """A client of OpenAI's library that is `careful`, and tries once.
+
+    `at_speed`: by aiohttp, for many requests at once; it complains when it is not closed.
+    """
     import openai
+
+    kind = openai.DefaultAioHttpClient if at_speed else openai.DefaultAsyncHttpxClient
 
     return openai.AsyncOpenAI(
         base_url=base_url,
         api_key=key or "none",  # servers of one's own often want no key
         timeout=None,
         max_retries=0,
-        http_client=careful(openai.DefaultAsyncHttpxClient, longest_reply),
+        http_client=careful(kind, longest_reply),
     )
 
 

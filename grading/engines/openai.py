@@ -22,10 +22,14 @@ class OpenAIConnection(Connection):
 
     def __init__(self, grader: Grader):
         super().__init__(grader)
-        self.client = open_client(self.where, self.key)
+        self.client = open_client(self.where, self.key, at_speed=True)
 
     async def chat(self, messages: list[Any], options: dict[str, Any]) -> Any:
-        return await self.client.chat.completions.create(messages=messages, **options)
+        # `chat.completions.create` looks through every message for files to upload: 0.5 ms
+        body = {"messages": messages, **options}
+        body |= body.pop("extra_body", {})
+        kind = self.openai.types.chat.ChatCompletion
+        return await self.client.post("/chat/completions", cast_to=kind, body=body)
 
     async def reach(self) -> str | None:
         openai = self.openai

@@ -5,16 +5,31 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradelake.grading.exchange.beside_rows import judgments_of, rankings_of, together
-from gradelake.grading.exchange.workbench_write import GraderEntry, paragraph
+from gradelake.grading.exchange.workbench import GRADE_COLUMNS
+from gradelake.grading.exchange.workbench_write import GraderEntry, Row, paragraph
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
 
+_AT_ONCE = 250_000  # grades that are read at once: each reading goes through all of them
+# queries of a collection, by what is read at once
+BLOCKS = """
+    with counted as (
+        select
+            query_id,
+            sum(count(grades.query_id)) over (order by query_id) // $at_once as block
+        from lake.raw.queries
+        left join lake.raw.grades using (collection, query_id)
+        where collection = $collection
+        group by query_id
+    )
+    select list(query_id order by query_id) from counted group by block order by block
+"""
 # ranked as trec_eval does; rankings that came from a graded file have gaps, and keep the ranks they
 # had
 RANKINGS = """
@@ -22,10 +37,10 @@ RANKINGS = """
         select
             *,
             row_number() over (
-                partition by system order by score::float desc, passage_id desc
+                partition by query_id, system order by score::float desc, passage_id desc
             ) as place
         from lake.raw.run_entries
-        where collection = $collection and query_id = $query_id
+        where collection = $collection and query_id in (select unnest($queries))
     )
     select
         system as method,
@@ -50,25 +65,39 @@ JUDGMENTS = """
         assessor
     from lake.raw.judgments
     inner join lake.raw.queries using (collection, query_id)
-    where collection = $collection and query_id = $query_id
+    where collection = $collection and query_id in (select unnest($queries))
     order by passage_id, assessor
 """
-GRADES = """
-    select * from lake.raw.grades
+GRADES = f"""
+    select {", ".join(GRADE_COLUMNS)} from lake.raw.grades
     where
         collection = $collection
-        and query_id = $query_id
+        and query_id in (select unnest($queries))
         and grader_id in (select unnest($graders))
     order by passage_id, grader_id, item_id, graded_at
 """
 BROUGHT_ALONG = """
-    select part, content from lake.raw.brought_along
-    where collection = $collection and query_id = $query_id and starts_with(target, $source)
+    select query_id, part, content from lake.raw.brought_along
+    where
+        collection = $collection
+        and query_id in (select unnest($queries))
+        and starts_with(target, $source)
     order by part, target
 """
 TEXTS = """
+    with named as (
+        select passage_id from lake.raw.grades
+        where collection = $collection and query_id in (select unnest($queries))
+        union
+        select passage_id from lake.raw.judgments
+        where collection = $collection and query_id in (select unnest($queries))
+        union
+        select passage_id from lake.raw.run_entries
+        where collection = $collection and query_id in (select unnest($queries))
+    )
     select passage_id, text from lake.raw.passages
-    where collection = $collection and passage_id in (select unnest($passages))
+    semi join named using (passage_id)
+    where collection = $collection
 """
 
 
@@ -79,23 +108,23 @@ def export_grades(
     what was written, and with a `depth`, below which rankings are cut, how much of them was not.
 
     `names` are graders by name or id; none: all. The file appears whole or not at all, zipped when
-    its name ends in .gz; no more than one query is held. Raises `BadInput` for an unknown
+    its name ends in .gz. Raises `BadInput` for an unknown
     collection or grader, when there are no grades, and when the file cannot be written.
     """
     with lake.one_state():
         lake.require_collection(collection)
         graders = _graders(lake, collection, names)
-        queries = lake.rows(
-            "select query_id from lake.raw.queries where collection = ? order by query_id",
-            collection,
-        )
+        blocks = lake.column(BLOCKS, collection=collection, at_once=_AT_ONCE)
+        n_queries = sum(map(len, blocks))
         counts: Counter[str] = Counter(graders=len(graders))
+        found = (
+            each for block in blocks for each in _rows(lake, collection, block, depth, graders)
+        )
         with whole_file(output) as stream:
-            for (query_id,) in console.progress("writing queries", queries, len(queries)):
-                of_query = {"collection": collection, "query_id": query_id}
-                passages = list(_paragraphs(lake, of_query, depth, graders, counts))
+            for rows in console.progress("writing queries", found, n_queries):
+                passages = list(_paragraphs(rows, depth, graders, counts))
                 if passages:
-                    line = json.dumps([query_id, passages], ensure_ascii=False)
+                    line = json.dumps([rows.query_id, passages], ensure_ascii=False)
                     stream.write(line.encode() + b"\n")
                     counts["queries"] += 1
                     counts["passages"] += len(passages)
@@ -133,34 +162,61 @@ def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, G
     return wanted | {i: e for i, e in entries.items() if e.is_label and e.key in keys}
 
 
+class _Rows(NamedTuple):
+    """All that is written of a query, by passage."""
+
+    query_id: str
+    grades: dict[str, list[Row]]
+    judgments: dict[str, list[Row]]
+    rankings: dict[str, list[Row]]
+    brought: dict[str, list[Row]]
+    texts: dict[str, str]
+
+
+def _rows(
+    lake: Lake, collection: str, queries: list[str], depth: int | None, graders: dict[str, Any]
+) -> Iterator[_Rows]:
+    """What is written of these queries, which is read at once."""
+    of = {"collection": collection, "queries": queries}
+    frames = [
+        ("query_id", "passage_id", lake.frame(GRADES, **of, graders=list(graders))),
+        ("query", "paragraphId", lake.frame(JUDGMENTS, **of)),
+        ("queryId", "paragraphId", lake.frame(RANKINGS, **of, depth=depth)),
+        ("query_id", "part", lake.frame(BROUGHT_ALONG, **of, source=f"{collection}/grades/")),
+    ]
+    texts = dict(lake.rows(TEXTS, **of))
+    of_query = [
+        (key, {query: found for (query,), found in frame.partition_by(by, as_dict=True).items()})
+        for by, key, frame in frames
+    ]
+    for query_id in queries:
+        yield _Rows(
+            query_id,
+            *(
+                _by(key, found[query_id].to_dicts()) if query_id in found else {}
+                for key, found in of_query
+            ),
+            texts,
+        )
+
+
 def _paragraphs(
-    lake: Lake,
-    of_query: dict[str, str],
-    depth: int | None,
-    graders: dict[str, GraderEntry],
-    counts: Counter,
-) -> Iterator[dict[str, Any]]:
-    grades = _by("passage_id", lake.frame(GRADES, **of_query, graders=list(graders)).to_dicts())
-    judgments = _by("paragraphId", lake.frame(JUDGMENTS, **of_query).to_dicts())
-    rankings = _by("paragraphId", lake.frame(RANKINGS, **of_query, depth=depth).to_dicts())
-    source = f"{of_query['collection']}/grades/"
-    brought = _by("part", lake.frame(BROUGHT_ALONG, **of_query, source=source).to_dicts())
-    ids = sorted({*grades, *judgments, *rankings})
-    texts = dict(lake.rows(TEXTS, collection=of_query["collection"], passages=ids))
-    for passage_id in ids:
-        graded = grades.get(passage_id, [])
-        beside = together(json.loads(row["content"]) for row in brought.get(passage_id, []))
-        judged = judgments_of(judgments.get(passage_id, []), beside)
-        ranked = rankings_of(rankings.get(passage_id, []), beside, depth)
-        if passage_id not in texts:
+    rows: _Rows, depth: int | None, graders: dict[str, GraderEntry], counts: Counter
+) -> Iterator[Row]:
+    for passage_id in sorted({*rows.grades, *rows.judgments, *rows.rankings}):
+        graded = rows.grades.get(passage_id, [])
+        beside = together(json.loads(row["content"]) for row in rows.brought.get(passage_id, []))
+        judged = judgments_of(rows.judgments.get(passage_id, []), beside)
+        ranked = rankings_of(rows.rankings.get(passage_id, []), beside, depth)
+        if passage_id not in rows.texts:
             counts["passages_without_text"] += 1
         counts["grades"] += len(graded)
         counts["judgments"] += len(judged)
         counts["rankings"] += len(ranked)
-        text = texts.get(passage_id, "")
+        text = rows.texts.get(passage_id, "")
         yield paragraph(passage_id, text, judged, ranked, graded, graders, beside)
 
 
-def _by(key: str, rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def _by(key: str, rows: list[Row]) -> dict[str, list[Row]]:
     """Rows that are sorted by a key, by that key."""
     return {i: list(group) for i, group in groupby(rows, lambda row: row[key])}

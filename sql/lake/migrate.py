@@ -30,24 +30,21 @@ def migrations() -> list[tuple[int, str, str]]:
 
 
 def applied(lake: Any) -> int:
-    """Number of the newest migration an open `Lake` has; 0 for a new one."""
+    """Number of the newest migration an open `Lake` has; 0 for a new one.
+
+    Raises `WorkFailed` where it was made before there were releases of Gradelake.
+    """
+    query = f"select number, name from {NAME}.raw.schema_migrations order by number"
     try:
-        return lake.value(f"select max(number) from {NAME}.raw.schema_migrations") or 0
+        schemas = lake.rows(query)
     except duckdb.CatalogException:
         return 0
-
-
-def refuse_unknown(lake: Any) -> None:
-    """Raise `WorkFailed` where an open `Lake` was made before there were releases of Gradelake."""
-    try:
-        names = lake.column(f"select name from {NAME}.raw.schema_migrations where number = 1")
-    except duckdb.CatalogException:  # a new one
-        return
-    if names != [FIRST[1]]:
+    if schemas[:1] != [FIRST]:
         raise WorkFailed(
             "this lake was made before Gradelake 0.1.0, which cannot read it",
             "Move it away, and make a new one with `gradelake init` and `gradelake ingest`.",
         )
+    return schemas[-1][0]
 
 
 def migrate(lake: Any) -> None:
@@ -55,7 +52,6 @@ def migrate(lake: Any) -> None:
 
     Raises `WorkFailed` when the lake was made by a newer Gradelake, or before 0.1.0.
     """
-    refuse_unknown(lake)
     newest, name, _ = migrations()[-1]
     if (have := applied(lake)) > newest:
         raise WorkFailed(

@@ -12,7 +12,7 @@ from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import NAME, attach, connect, execute, require_lake, write_lock
 from gradelake.sql.lake.identity import LostCatalog
-from gradelake.sql.lake.migrate import migrate, refuse_unknown
+from gradelake.sql.lake.migrate import applied, migrate
 from gradelake.sql.lake.transaction import NO_DATA, Kind, Transaction
 from gradelake.sql.releases import data_files, publishing
 
@@ -65,7 +65,7 @@ class Lake:
         connection = connect()
         attach(connection, project, read_only=True)
         lake = cls(project, connection, None)
-        refuse_unknown(lake)
+        applied(lake)  # one that was made before 0.1.0 is refused
         return lake
 
     @classmethod
@@ -78,7 +78,7 @@ class Lake:
         connection = connect()
         found = publishing.attach_release(connection, project, release)
         lake = cls(project, connection, found)
-        refuse_unknown(lake)
+        applied(lake)  # one that was made before 0.1.0 is refused
         return lake
 
     @classmethod

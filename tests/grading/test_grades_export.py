@@ -422,7 +422,7 @@ def test_the_file_is_there_whole_or_not_at_all(ingested):
     brought(ingested, FULL)
 
     def interrupted(what, items, total):
-        yield items[0]
+        yield next(items)
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:

@@ -145,7 +145,10 @@ def test_a_used_up_quota_stops_the_run_at_once(server, engine):
         (refuse(422, "cannot process"), "cannot process"),
         (refuse(400, "invalid prompt"), "BadRequestError: .*invalid prompt"),
         (refuse(403, "flagged as violence"), "flagged as violence"),
-        (Reply(b'{"choices": [{"mess', stated_length=400), "no connection: .*received 19 bytes"),
+        (
+            Reply(b'{"choices": [{"mess', stated_length=400),
+            "no connection: .*received 19 of 400 bytes",
+        ),
         (Reply(b'{"choices": [{"mess'), "the reply is not JSON"),
         (Reply(b"<html>Welcome to our hotel!</html>", kind="text/html"), "has no choices"),
         (Reply(b"", kind="application/json"), "the reply is not JSON"),

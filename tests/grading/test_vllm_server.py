@@ -6,6 +6,7 @@ SmolLM2-135M is too small for any of it and proves the machinery: its grades mea
 import pytest
 
 from tests.grading import smollm
+from tests.grading.project import wait_for
 from tests.grading.vllm_server import ROOM
 
 pytestmark = [
@@ -49,6 +50,22 @@ def test_every_grade_is_on_the_scale_and_comes_with_its_expectation(smol, judged
     assert sum(row[2] == 0 for row in grades.values()) == 2
     ((cached,),) = judged.rows("select cached_tokens from lake.raw.grading_runs")
     assert cached > 0
+
+
+def test_a_run_that_was_killed_while_the_model_works_is_finished_by_the_next(judged, served):
+    settings = {"prompt": "question_self_rating", "parser": "strict", "chunk_pairs": 1}
+    judged.grader("smol", engine="openai", model="smol", base_url=served, concurrency=1, **settings)
+    run = judged.spawn("grade", "tiny", "--grader", "smol")
+    wait_for(lambda: judged.grades("smol"), run)
+    run.kill()
+    run.communicate()
+    before = judged.grades("smol", "grade, response, graded_at")
+    rest = judged.grade("smol")
+    after = judged.grades("smol", "grade, response, graded_at")
+    assert (run.returncode, len(after)) == (-9, 12)
+    assert 0 < len(before) < 12
+    assert rest.counts["ok"] == 12 - len(before) - rest.recovered
+    assert before.items() <= after.items()
 
 
 def test_a_json_schema_gives_grades_on_the_scale_too(smol):
