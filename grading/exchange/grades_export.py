@@ -16,7 +16,7 @@ from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
 
-_AT_ONCE = 250_000  # grades that are read at once: each reading goes through all of them
+_AT_ONCE = 100_000  # grades that are read at once: each reading goes through all of them
 # queries of a collection, by what is read at once
 BLOCKS = """
     with counted as (
