@@ -7,6 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from gradelake.grading.exchange.beside_rows import judgments_of, rankings_of, together
 from gradelake.grading.exchange.workbench import GRADE_COLUMNS
 from gradelake.grading.exchange.workbench_write import GraderEntry, Row, paragraph
@@ -177,25 +179,23 @@ def _rows(
     lake: Lake, collection: str, queries: list[str], depth: int | None, graders: dict[str, Any]
 ) -> Iterator[_Rows]:
     """What is written of these queries, which is read at once."""
-    of = {"collection": collection, "queries": queries}
-    frames = [
-        ("query_id", "passage_id", lake.frame(GRADES, **of, graders=list(graders))),
-        ("query", "paragraphId", lake.frame(JUDGMENTS, **of)),
-        ("queryId", "paragraphId", lake.frame(RANKINGS, **of, depth=depth)),
-        ("query_id", "part", lake.frame(BROUGHT_ALONG, **of, source=f"{collection}/grades/")),
-    ]
+    of: dict[str, Any] = {"collection": collection, "queries": queries}
+
+    def read(query: str, by: str, **values: Any) -> dict[Any, pl.DataFrame]:
+        return lake.frame(query, **of, **values).partition_by(by, as_dict=True)
+
+    grades = read(GRADES, "query_id", graders=list(graders))
+    judgments = read(JUDGMENTS, "query")
+    rankings = read(RANKINGS, "queryId", depth=depth)
+    brought = read(BROUGHT_ALONG, "query_id", source=f"{collection}/grades/")
     texts = dict(lake.rows(TEXTS, **of))
-    of_query = [
-        (key, {query: found for (query,), found in frame.partition_by(by, as_dict=True).items()})
-        for by, key, frame in frames
-    ]
     for query_id in queries:
         yield _Rows(
             query_id,
-            *(
-                _by(key, found[query_id].to_dicts()) if query_id in found else {}
-                for key, found in of_query
-            ),
+            _by("passage_id", grades.get((query_id,))),
+            _by("paragraphId", judgments.get((query_id,))),
+            _by("paragraphId", rankings.get((query_id,))),
+            _by("part", brought.get((query_id,))),
             texts,
         )
 
@@ -217,6 +217,7 @@ def _paragraphs(
         yield paragraph(passage_id, text, judged, ranked, graded, graders, beside)
 
 
-def _by(key: str, rows: list[Row]) -> dict[str, list[Row]]:
+def _by(key: str, frame: pl.DataFrame | None) -> dict[str, list[Row]]:
     """Rows that are sorted by a key, by that key."""
+    rows = [] if frame is None else frame.to_dicts()
     return {i: list(group) for i, group in groupby(rows, lambda row: row[key])}

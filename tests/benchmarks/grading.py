@@ -2,19 +2,24 @@
 
 Absolute times depend on the machine; the ratios and shares are the result.
 
-    python -m tests.benchmarks.grading [start] [plan] [moving] [model]
+    python -m tests.benchmarks.grading [start] [plan] [moving] [endpoint] [model]
 """
 
+import asyncio
 import json
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import aiohttp
 from rich.console import Console
 from rich.table import Table
 
+from gradelake.grading.engines.openai import Engine
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.sql.common.project import Project
@@ -51,6 +56,31 @@ engine = "nothing"
 prompt = "question_self_rating"
 parser = "strict"
 """
+# answers every chat after 50 ms
+ENDPOINT = """
+import asyncio, sys
+from aiohttp import web
+
+LIKELY = [{"token": str(grade), "logprob": -1.0 - grade, "bytes": None} for grade in range(6)]
+REPLY = {
+    "id": "x", "object": "chat.completion", "created": 1, "model": "m",
+    "choices": [{
+        "index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "3"},
+        "logprobs": {"content": [LIKELY[3] | {"top_logprobs": LIKELY}]},
+    }],
+    "usage": {"prompt_tokens": 200, "completion_tokens": 1, "total_tokens": 201},
+}
+
+async def chat(request):
+    await request.read()
+    await asyncio.sleep(0.05)
+    return web.json_response(REPLY)
+
+app = web.Application()
+app.router.add_post("/v1/chat/completions", chat)
+web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=None, access_log=None)
+"""
+AT_ONCE = 64
 console = Console(highlight=False, width=100)
 
 
@@ -164,6 +194,59 @@ def measure_moving(folder: Path, limit: int = 400_000) -> None:
     )
 
 
+def measure_endpoint(folder: Path, n: int = 3000) -> None:
+    """The engine `openai` and a bare client ask an endpoint that answers after 50 ms."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    folder.mkdir()
+    (folder / "gradelake.toml").write_text(
+        f'[graders.gpt]\nengine = "openai"\nmodel = "m"\nbase_url = "{address}"\n'
+        f'prompt = "question_self_rating"\nparser = "strict"\nconcurrency = {AT_ONCE}\n'
+    )
+    grader = read_grader(Project.read(folder / "gradelake.toml"), "gpt")
+    prompts = [
+        grader.prompt.render({"item": f"What is {i}?", "passage": f"{i} {'some words ' * 80}"})
+        for i in range(n)
+    ]
+    engine = Engine(grader)
+    port = address.rpartition(":")[2].removesuffix("/v1")
+    server = subprocess.Popen([sys.executable, "-c", ENDPOINT, port])
+    try:
+        time.sleep(3)
+        engine.score(prompts[:AT_ONCE])
+        for who, ask in (
+            ("the engine `openai`", lambda: engine.score(prompts)),
+            ("a bare client of aiohttp", lambda: asyncio.run(_bare(address, n))),
+        ):
+            wall, processor = _seconds(ask)
+            console.print(
+                f"{who}, {AT_ONCE} chats at once: {n / wall:,.0f} pairs/s, "
+                f"{1000 * processor / n:.2f} ms of processor time a pair"
+            )
+    finally:
+        server.kill()
+
+
+async def _bare(address: str, n: int) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "some words " * 100}]}
+    gate = asyncio.Semaphore(AT_ONCE)
+    async with aiohttp.ClientSession() as session:
+
+        async def ask() -> None:
+            async with gate, session.post(f"{address}/chat/completions", json=body) as reply:
+                await reply.json()
+
+        await asyncio.gather(*(ask() for _ in range(n)))
+
+
+def _seconds(work: Callable[[], object]) -> tuple[float, float]:
+    """By the clock, and of this process."""
+    wall, processor = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - processor
+
+
 def measure_model(folder: Path) -> None:
     """600 real pairs through SmolLM2 in vLLM, grouped and plain.
 
@@ -220,6 +303,8 @@ def main() -> None:
             measure_plan(folder / "big")
         if not parts or "moving" in parts:
             measure_moving(folder / "big")
+        if not parts or "endpoint" in parts:
+            measure_endpoint(folder / "endpoint")
         if not parts or "model" in parts:
             measure_model(folder / "model")
 
