@@ -32,6 +32,7 @@ def ask(tmp_path, server, cache):
         engine = Engine(Judged(tmp_path / "project").grader("g", **wanted, **settings))
         values = [{"query": "why", "passage": f"Number {number}."} for number in range(n)]
         responses = engine.score([engine.grader.prompt.render(each) for each in values])
+        engine.loop.run_until_complete(engine.connection.client.close())  # type: ignore[attr-defined]
         assert all(response.error is None for response in responses)
         return sum(server.gaps())
 

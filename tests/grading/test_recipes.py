@@ -41,7 +41,10 @@ def ask(tmp_path, server):
         server.on("", SERVERS[name](recipe["model"]))
         settings = {**recipe, "base_url": server.url, "pause": 0.01, **changes}
         engine = Engine(Judged(tmp_path / "project").grader(name, **settings))
-        return engine.score([engine.grader.prompt.render({"query": "", **pair}) for pair in pairs])
+        prompts = [engine.grader.prompt.render({"query": "", **pair}) for pair in pairs]
+        responses = engine.score(prompts)
+        engine.loop.run_until_complete(engine.connection.client.close())  # type: ignore[attr-defined]
+        return responses
 
     return ask
 
