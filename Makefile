@@ -77,9 +77,9 @@ test: $(VENV)/.dev
 	@$(PYTEST) -m "not slow or fast $(MODELS)"
 
 # what `make test-all` has beyond `make test`: kills, faults, made-up input, TREC data, every command
-# of every page, and what takes long and was shown once. It waits a lot: for Ray, servers, browsers
+# of every page, and what takes long and was shown once
 test-rest: $(VENV)/.dev
-	@$(PYTEST) --numprocesses 3 -m "slow and not fast"
+	@$(PYTEST) -m "slow and not fast"
 
 test-all: $(VENV)/.dev
 	@$(PYTEST)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import published_file
+from gradelake.sql.lake.connection import cursor_of, published_file
 from gradelake.sql.lake.opening import Lake
 
 _KEPT = 3  # releases that stay open
@@ -30,7 +30,7 @@ class Readers:
         """A release (None: the newest). Raises `BadInput` where there is none of the name."""
         with self._lock:
             lake = self._opened(name)
-            cursor = lake.connection.cursor()
+            cursor = cursor_of(lake.connection)
         with Lake(self.project, cursor, lake.release) as own:
             cursor.execute("use lake.marts")
             yield own
@@ -39,7 +39,7 @@ class Readers:
     def live(self) -> Iterator[Lake]:
         """The working catalog, as the last commit left it."""
         with self._lock:
-            cursor = self._live_lake().connection.cursor()
+            cursor = cursor_of(self._live_lake().connection)
         with Lake(self.project, cursor, None) as own:
             yield own
 

@@ -109,7 +109,23 @@ def connect() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config=dict(CONNECTION_SETTINGS))
     draw_no_bars(connection)
     extensions.load(connection, "ducklake")
+    _hold_results(connection)
     return connection
+
+
+def cursor_of(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Another connection to the same DuckDB, with what is set for each."""
+    cursor = connection.cursor()
+    if cursor.execute("select current_setting('threads')").fetchall() == [(1,)]:
+        _hold_results(cursor)
+    return cursor
+
+
+def _hold_results(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let one thread find a whole result before it is read. At 1 MB, the default, it waits for its
+    reader; where another part of the query is to go on first (a union with a recursion in it),
+    DuckDB 1.5.5 then waits for ever."""
+    connection.execute("set streaming_buffer_size = '1GB'")
 
 
 def draw_no_bars(connection: duckdb.DuckDBPyConnection) -> None:
@@ -198,7 +214,7 @@ def _use_all_cores(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     query = f"select sum(file_size_bytes) from __ducklake_metadata_{name}.ducklake_table_stats"
     ((n_bytes,),) = connection.execute(query).fetchall()
     if (n_bytes or 0) >= _MANY_BYTES:
-        connection.execute("reset threads")
+        connection.execute("reset threads; reset streaming_buffer_size")
 
 
 def _require_writable(project: Project) -> None:

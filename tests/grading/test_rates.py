@@ -53,11 +53,11 @@ def test_two_processes_together_keep_to_the_requests_of_a_minute(tmp_path, serve
     assert [process.wait(60) for process in processes] == [0, 0]
     assert len(server.asked) == 16
     # one that knew nothing of the other would be done in half of this
-    assert sum(server.gaps()) >= 15 * 0.25 - 0.5
+    assert sum(server.gaps()) >= 15 * 0.25 - 1
 
 
 def test_requests_are_spread_over_the_minute(ask):
-    assert ask(6, requests_per_minute=240) >= 5 * 0.25 - 0.2
+    assert ask(6, requests_per_minute=240) >= 5 * 0.25 - 0.6
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_the_next_run_goes_on_where_the_last_one_ended(ask, server):
 def test_tokens_are_those_that_the_server_counted(ask, server):
     """A prompt of 500 tokens by the server's count, some 250 by its letters: 0.5 s each."""
     server.on("", answer("Yes", usage={"prompt_tokens": 499, "completion_tokens": 1}))
-    assert ask(4, tokens_per_minute=60_000, concurrency=1) >= 3 * 0.5 - 0.2
+    assert ask(4, tokens_per_minute=60_000, concurrency=1) >= 3 * 0.5 - 0.7
 
 
 def test_without_limits_nothing_waits_and_nothing_is_written(ask, cache):

@@ -1,6 +1,7 @@
 """The lake: made, migrated, written in whole transactions, opened again."""
 
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -14,12 +15,14 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import migrate
-from gradelake.sql.lake.connection import lock_file
+from gradelake.sql.lake.connection import cursor_of, lock_file
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lock import file_lock, lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.raw_tables import RawTable, raw_tables
+from tests.command_line import gradelake
+from tests.edits import write_edits
 from tests.sql.small_lake import publish, small_lake
 
 
@@ -306,3 +309,20 @@ print(pandas.__name__)
         "pandas",
         "pandas",
     ]
+
+
+def test_a_result_of_many_rows_ends_though_one_thread_finds_it(graded_demo, tmp_path):
+    """Four versions of the rubric are wanted, more than a MB; read from a cursor, too."""
+    shutil.copytree(graded_demo, tmp_path / "demo")
+    project = Project.find(tmp_path / "demo")
+    with Lake.live(project) as lake:
+        items = lake.objects("select bank, item_id, query_id from lake.raw.rubric_items limit 4")
+    about = {"collection": "demo", "action": "drop", "editor": "ann", "reason": "misleads"}
+    edits = ({**about, **item, "rubric_version": 1 + n} for n, item in enumerate(items))
+    write_edits(project.folder, *edits)
+    gradelake(project.folder, "build")
+    for opened in (Lake.live(project), Lake.published(project)):
+        with opened as lake:
+            for connection in (lake.connection, cursor_of(lake.connection)):
+                connection.execute("select * from lake.marts.wanted_grades")
+                assert len(connection.fetchall()) > 10_000
