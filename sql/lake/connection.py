@@ -116,8 +116,7 @@ def connect() -> duckdb.DuckDBPyConnection:
 def cursor_of(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Another connection to the same DuckDB, with what is set for each."""
     cursor = connection.cursor()
-    if cursor.execute("select current_setting('threads')").fetchall() == [(1,)]:
-        _hold_results(cursor)
+    _hold_results(cursor)
     return cursor
 
 
@@ -125,7 +124,10 @@ def _hold_results(connection: duckdb.DuckDBPyConnection) -> None:
     """Let one thread find a whole result before it is read. At 1 MB, the default, it waits for its
     reader; where another part of the query is to go on first (a union with a recursion in it),
     DuckDB 1.5.5 then waits for ever."""
-    connection.execute("set streaming_buffer_size = '1GB'")
+    alone = connection.execute("select current_setting('threads')").fetchall() == [(1,)]
+    connection.execute(
+        "set streaming_buffer_size = '1GB'" if alone else "reset streaming_buffer_size"
+    )
 
 
 def draw_no_bars(connection: duckdb.DuckDBPyConnection) -> None:
@@ -214,7 +216,8 @@ def _use_all_cores(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     query = f"select sum(file_size_bytes) from __ducklake_metadata_{name}.ducklake_table_stats"
     ((n_bytes,),) = connection.execute(query).fetchall()
     if (n_bytes or 0) >= _MANY_BYTES:
-        connection.execute("reset threads; reset streaming_buffer_size")
+        connection.execute("reset threads")
+        _hold_results(connection)
 
 
 def _require_writable(project: Project) -> None:
