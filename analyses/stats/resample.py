@@ -41,7 +41,7 @@ def in_blocks(
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Finding them takes 3 ms, and a report resamples a hundred times."""
+    """NumPy's among them. Finding them takes 3 ms, and a report resamples a hundred times."""
     return ThreadpoolController()
 
 

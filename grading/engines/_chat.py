@@ -189,8 +189,8 @@ def reason_of(error: Exception, key: str) -> str:
         text = str(error)
     elif isinstance(error, json.JSONDecodeError):
         text = f"the reply is not JSON: {error}"
-    # they say no more than their name; aiohttp's lost connections come as the second: nothing that
-    # is asked of it can time out
+    # neither says more than its name. A connection that aiohttp loses comes as a timeout, which no
+    # client here can have: it sets none
     elif type(error).__name__ in ("APIConnectionError", "APITimeoutError"):
         text = f"no connection: {error.__cause__ or error}"
     else:  # without a message in the usual place, what else the server sent

@@ -49,7 +49,6 @@ def open_client(
     import openai
 
     kind = openai.DefaultAioHttpClient if at_speed else openai.DefaultAsyncHttpxClient
-
     return openai.AsyncOpenAI(
         base_url=base_url,
         api_key=key or "none",  # servers of one's own often want no key

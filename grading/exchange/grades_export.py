@@ -18,15 +18,20 @@ from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
 
-_AT_ONCE = 100_000  # grades that are read at once: each reading goes through all of them
+_AT_ONCE = 100_000  # grades and run entries that are read at once: each reading goes through all
 # queries of a collection, by what is read at once
 BLOCKS = """
-    with counted as (
+    with found as (
+        select query_id from lake.raw.grades where collection = $collection
+        union all
+        select query_id from lake.raw.run_entries where collection = $collection
+    ),
+    counted as (
         select
             query_id,
-            sum(count(grades.query_id)) over (order by query_id) // $at_once as block
+            sum(count(found.query_id)) over (order by query_id) // $at_once as block
         from lake.raw.queries
-        left join lake.raw.grades using (collection, query_id)
+        left join found using (query_id)
         where collection = $collection
         group by query_id
     )

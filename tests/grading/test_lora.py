@@ -114,15 +114,16 @@ def test_a_model_with_an_adapter_answers_as_one_with_the_changes_in_its_weights(
         {"item": "Why is the sky blue?", "passage": text} for text in ("Air.", "Bees.", "Cars.")
     ]
     try:
-        adapted, whole = (
+        plain, adapted, whole = (
             [response.probabilities for response in subject.ask(*pairs, **settings)]
             for settings in (
+                {},
                 {"lora": str(adapter)},
                 {"model": str(merged(adapter, tmp_path / "merged"))},
             )
         )
     finally:
         subject.close()
-    # far from what SmolLM2 says without it
-    for one, other in zip(adapted, whole, strict=True):
-        assert one == pytest.approx(other, rel=1e-2)
+    for one, other, third in zip(plain, adapted, whole, strict=True):
+        assert other == pytest.approx(third, rel=1e-2)
+        assert one != pytest.approx(other, rel=0.2)
