@@ -109,7 +109,6 @@ def connect() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config=dict(CONNECTION_SETTINGS))
     draw_no_bars(connection)
     extensions.load(connection, "ducklake")
-    _hold_results(connection)
     return connection
 
 
@@ -206,7 +205,10 @@ def attach(
             f"{catalog or _shown(project)} cannot be opened: {reason}",
             f"{full}Run `gradelake doctor` for details.",
         ) from None
-    _use_all_cores(connection, name)
+    locked = connection.execute("select current_setting('lock_configuration')").fetchall()
+    if locked == [(False,)]:  # else all is set as for what was attached before
+        _use_all_cores(connection, name)
+        _hold_results(connection)
 
 
 def _use_all_cores(connection: duckdb.DuckDBPyConnection, name: str) -> None:
@@ -217,7 +219,6 @@ def _use_all_cores(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     ((n_bytes,),) = connection.execute(query).fetchall()
     if (n_bytes or 0) >= _MANY_BYTES:
         connection.execute("reset threads")
-        _hold_results(connection)
 
 
 def _require_writable(project: Project) -> None:
