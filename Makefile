@@ -107,6 +107,8 @@ campaigns: $(VENV)/.dev
 lint: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-sql lint-python lint-imports
 
+lint-sql lint-python lint-imports: $(VENV)/.dev
+
 lint-sql:
 	@$(BIN)/sqlfluff lint dbt_project grading $(wildcard sql/lake/migrations/*.sql)
 	@cd sql/ask/queries && ../../../$(BIN)/sqlfluff lint .

@@ -8,9 +8,9 @@ from tests.end_to_end.faults.whole import LAKES, campaign
 
 pytestmark = pytest.mark.slow
 
-# the first kill ingest, build, grade, a Ray actor of it, and then an engine's process in a night;
-# 500 take some hours
-FEW = {"sqlite": 5, "postgres": 1}
+# on each catalog; the first kill ingest, build, grade, a Ray actor of it, and then an engine's
+# process in a night; 500 take some hours
+FEW = {"sqlite": 5, "postgres": 3}
 SEED = int(os.environ.get("GRADELAKE_FAULTS_SEED", "2019"))
 
 

@@ -311,6 +311,7 @@ print(pandas.__name__)
     ]
 
 
+@pytest.mark.slow
 def test_a_result_of_many_rows_ends_though_one_thread_finds_it(graded_demo, tmp_path):
     """Four versions of the rubric are wanted, more than a MB; read from a cursor, too."""
     shutil.copytree(graded_demo, tmp_path / "demo")

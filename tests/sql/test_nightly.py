@@ -239,7 +239,7 @@ def test_wrong_edits_of_the_rubric_leave_the_last_good_ones_in_force(folder):
 
 def kill_the_reader(night: subprocess.Popen, note: Path, times: int) -> None:
     """Kill what reads poison.run.gz, as the system does for its memory; `note` names the file with
-    how often it was tried. The first time a step of the night reads it, then a process of that."""
+    how often it was tried. A night's step reads it, the next night's in a process first."""
     spawned, tried = [], ""
     while len(spawned) < times or f", {times}]" not in tried:
         assert night.poll() is None, night.communicate()
