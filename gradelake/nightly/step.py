@@ -1,14 +1,13 @@
 """One step of a night: a function that a command calls, too, called here or in another process."""
 
-import ctypes
 import os
 import signal
-import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context, parent_process
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -22,7 +21,8 @@ from gradelake.sql.common.results import as_object
 GRACE = 120.0  # seconds that a step gets to finish its work, once it was asked to stop
 DONE, PARTLY, FAILED, SKIPPED, STOPPED = "done", "partly", "failed", "skipped", "stopped"
 MAX_REASON = 1000  # characters
-_PR_SET_PDEATHSIG = 1
+# what the steps in processes of their own import, once for all of them
+_IMPORTED = ["gradelake.app", "gradelake.ingest.collections.pipeline", "gradelake.nightly.night"]
 Work = Callable[[], Any]  # returns what a command shows, with the exit code that it leaves with
 
 
@@ -136,10 +136,14 @@ def _done(name: str, work: Work) -> Step:
 def _do_apart(name: str, work: Work, stop: Stop) -> Step:
     """In a process that gets SIGINT once when the night is asked to stop, and is killed when it has
     not ended in time."""
-    spawn = get_context("spawn")
-    ours, theirs = spawn.Pipe(duplex=False)
-    process: Any = spawn.Process(
-        target=_apart, args=(theirs, os.getpid(), console.loudness, name, work)
+    server = get_context("forkserver")
+    server.set_forkserver_preload(_IMPORTED)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # it is for the night alone
+    forkserver.ensure_running()
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    ours, theirs = server.Pipe(duplex=False)
+    process: Any = server.Process(
+        target=_apart, args=(theirs, dict(os.environ), console.loudness, name, work)
     )
     process.start()
     theirs.close()
@@ -169,15 +173,26 @@ def _do_apart(name: str, work: Work, stop: Stop) -> Step:
 
 
 def _apart(
-    answer: Connection, night: int, loudness: console.Loudness, name: str, work: Work
+    answer: Connection,
+    environment: dict[str, str],
+    loudness: console.Loudness,
+    name: str,
+    work: Work,
 ) -> None:
     os.setsid()
     os.dup2(2, 1)  # what is printed is no result
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell puts behind
     heed_ctrl_c()
-    if sys.platform == "linux":  # no step outlives a killed night
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != night:
-            return
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+    threading.Thread(target=_die_with_the_night, daemon=True).start()
+    os.environ.clear()
+    os.environ.update(environment)  # the server's are those of its first step
     console.loudness = loudness
     answer.send(_done(name, work))
+
+
+def _die_with_the_night() -> None:
+    night = parent_process()
+    assert night is not None  # a step is nobody else's process
+    night.join()
+    os.killpg(0, signal.SIGKILL)

@@ -240,15 +240,15 @@ def test_wrong_edits_of_the_rubric_leave_the_last_good_ones_in_force(folder):
 def kill_the_reader(night: subprocess.Popen, note: Path, times: int) -> None:
     """Kill what reads poison.run.gz, as the system does for its memory; `note` names the file with
     how often it was tried. A night's step reads it, the next night's in a process first."""
-    spawned, tried = [], ""
-    while len(spawned) < times or f", {times}]" not in tried:
+    started, tried = [], ""
+    while len(started) < times or f", {times}]" not in tried:
         assert night.poll() is None, night.communicate()
         time.sleep(0.01)
         with suppress(psutil.Error, FileNotFoundError):  # one has ended, or nothing is read
             children = psutil.Process(night.pid).children(recursive=True)
-            spawned = [each for each in children if "spawn_main" in str(each.cmdline())]
+            started = [each for each in children if "forkserver" in str(each.parent().cmdline())]
             tried = note.read_text().partition("poison")[2]
-    spawned[-1].kill()
+    started[-1].kill()
 
 
 @pytest.mark.slow
