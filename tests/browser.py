@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
@@ -20,6 +21,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
 @contextmanager
@@ -34,6 +36,21 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+def wrong(page: Page) -> str:
+    """What axe finds wrong in a page. What it finds right, thousands of elements, stays there."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]})
+    return f"{page.url}: {found.generate_report()}" if found.violations_count else ""
+
+
+def look_twice(page: Page) -> None:
+    """Accessible, and no wider than the window, on a phone by night and at a desk by day."""
+    for width, scheme in ((390, "dark"), (1280, "light")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        assert not wrong(page)
+        assert not page.evaluate(WIDE), page.url
+
+
 class Look:
     """One look at a file: the open page, what its console said, and what it asked the network."""
 
@@ -44,6 +61,7 @@ class Look:
         width: int,
         scheme: str = "light",
         ready: str = "html[data-ready=yes]",
+        at: str = "",
     ):
         self.said: list[str] = []
         self.asked: list[str] = []
@@ -53,15 +71,13 @@ class Look:
         self.page.on("console", lambda line: self.said.append(f"{line.type}: {line.text}"))
         self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(file.as_uri())
+        self.page.goto(file.as_uri() + at)
         self.page.wait_for_selector(ready, timeout=60_000)
-        self.asked.remove(file.as_uri())
+        del self.asked[0]  # the file itself
 
     @property
     def wider_than_the_window(self) -> bool:
-        return self.page.evaluate(
-            "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-        )
+        return self.page.evaluate(WIDE)
 
     def runs(self, code: str) -> Any:
         """What the page itself gets from an expression; None, and a line in `said`, where it fails.

@@ -234,11 +234,7 @@ def ends(look: Look, hash_end: str) -> None:
 def elsewhere(browser, address: str) -> Look:
     """The address in a browser that knows nothing of the first one."""
     file, _, hash_part = address.removeprefix("file://").partition("#")
-    look = Look(browser, Path(file), 1280)
-    look.page.goto(f"file://{file}#{hash_part}")
-    look.page.reload()
-    look.page.wait_for_selector("html[data-ready=yes]")
-    return look
+    return Look(browser, Path(file), 1280, at=f"#{hash_part}")
 
 
 def shown(look: Look, table: str = "#leaderboard-table") -> str:

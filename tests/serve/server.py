@@ -99,7 +99,7 @@ def reviews(folder: Path, assessor: str) -> list[tuple]:
     """What the lake has of somebody, when nothing waits any more: query_id, passage_id, item_id,
     verdict, own_grade, blind_grade, note, settles; oldest first."""
     with closing(sqlite3.connect(folder / "lake" / "reviews" / "answers.sqlite")) as journal:
-        for _ in range(100):
+        for _ in range(600):
             if not journal.execute("select 1 from answers").fetchall():
                 break
             time.sleep(0.1)

@@ -6,7 +6,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.serve.server import reviews, token
+from tests.serve.server import reviews
 
 pytestmark = pytest.mark.slow
 AT = "/c/demo/review"
@@ -22,7 +22,7 @@ def form(client, **fields: str) -> dict[str, str]:
     """What the page's form sends, with ann and bob as its people."""
     people = {"assessor:ann": "on", "assessor:bob": "on"}
     filled = {"size": "6", "overlap": "2", "seed": "1", "of": "grader/lexical", "source": ""}
-    return {"token": token(client)} | filled | people | fields
+    return {"token": client.headers["x-token"]} | filled | people | fields
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_an_editor_adds_a_queue_sees_progress_and_removes_it(server, editor, dem
     assert len(reviews(demo_lake, "ann")) == 1
     assert '<th scope="row">ann</th><td class="n">1</td>' in editor.get(f"{AT}/").text
 
-    sent = {"token": token(editor)}
+    sent = {"token": editor.headers["x-token"]}
     assert editor.post(f"{AT}/doubts/remove", data=sent).status_code == 303
     assert "doubts" not in editor.get(f"{AT}/").text
     assert len(reviews(demo_lake, "ann")) == 1

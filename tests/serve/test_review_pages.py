@@ -8,7 +8,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
-from tests.serve.server import own_server, reviews
+from tests.serve.server import reviews
 
 pytestmark = pytest.mark.slow
 QUEUE = "/c/demo/review/first"
@@ -91,54 +91,55 @@ def test_nobody_answers_for_others_or_cards_that_are_not_theirs(server, queue):
     assert "no longer in the queue" in unknown.text
 
 
-def test_people_differ_and_somebody_else_settles(graded_demo, tmp_path):
-    people = ("--assessor", "ann", "--assessor", "bob")
-    with own_server(graded_demo, tmp_path) as server:
-        folder = server.folder
-        queue = ("queue", "add", "demo", "q", "--grader", "lexical", "--size", "3")
-        gradelake(folder, *queue, *people)
-        at = "/c/demo/review/q"
-        for name, grades in (("ann", (0, 5, 2)), ("bob", (0, 1, 2))):
-            client = server.browser(name)
-            for card, grade in zip(client.get(f"{at}/cards").json()["cards"], grades, strict=True):
-                client.post(f"{at}/answers", json={"id": card["id"], "grade": grade})
-            reviews(folder, name)
-        dora = server.browser("dora")
-        assert "Settle</a> what people differ on: 1 card." in dora.get("/c/demo/review/").text
-        for name in ("ann", "bob"):  # who differs does not settle
-            assert "Settle" not in server.browser(name).get("/c/demo/review/").text
-        deck = dora.get(f"{at}/conflicts/cards").json()
-        (card,) = deck["cards"]
-        assert not deck["blind"]
-        assert card["others"] == [{"assessor": "ann", "grade": 5}, {"assessor": "bob", "grade": 1}]
-        own = (card["grade"] + 1) % 6
-        answer = {"id": card["id"], "grade": own}
-        assert dora.post(f"{at}/conflicts/answers", json=answer).status_code == 200
-        (row,) = reviews(folder, "dora")
-        assert row[3:] == ("disagree", own, None, None, True)
-        (again,) = dora.get(f"{at}/conflicts/cards").json()["cards"]
-        assert again["own"]["grade"] == own
-        ((lowest, highest, settled_by),) = ask(
-            folder, "select lowest, highest, settled_by from lake.marts.review_conflicts"
-        )
-        assert (lowest, highest, settled_by) == (1, 5, "dora")
+def queue_of(folder: Path, name: str, seed: int, *people: str) -> None:
+    """3 cards of nuggets, which no other test here asks about; of another seed, others."""
+    asked = (part for who in people for part in ("--assessor", who))
+    cards = ("--grader", "lexical_nuggets", "--size", 3, "--seed", seed)
+    gradelake(folder, "queue", "add", "demo", name, *cards, *asked)
 
 
-def test_who_has_still_to_answer_a_card_blind_cannot_see_it_as_a_conflict(graded_demo, tmp_path):
-    with own_server(graded_demo, tmp_path) as server:
-        at = "/c/demo/review/first"
-        for name, people in (("first", ("ann", "bob")), ("second", ("dora", "ann"))):
-            asked = (part for who in people for part in ("--assessor", who))
-            queue = ("queue", "add", "demo", name, "--grader", "lexical", "--size", "3")
-            gradelake(server.folder, *queue, *asked)
-        for name, grade in (("ann", 0), ("bob", 5)):
-            client = server.browser(name)
-            for card in client.get(f"{at}/cards").json()["cards"]:
-                client.post(f"{at}/answers", json={"id": card["id"], "grade": grade})
-            reviews(server.folder, name)
+def answer_all(server, at: str, name: str, *grades: int) -> None:
+    client = server.browser(name)
+    for card, grade in zip(client.get(f"{at}/cards").json()["cards"], grades, strict=True):
+        client.post(f"{at}/answers", json={"id": card["id"], "grade": grade})
+    reviews(server.folder, name)
 
-        found = {
-            name: len(server.browser(name).get(f"{at}/conflicts/cards").json()["cards"])
-            for name in ("cy", "dora")
-        }
-        assert found == {"cy": 3, "dora": 0}
+
+def test_people_differ_and_somebody_else_settles(server, demo_lake):
+    queue_of(demo_lake, "q", 1, "kim", "leo")
+    at = "/c/demo/review/q"
+    answer_all(server, at, "kim", 0, 5, 2)
+    answer_all(server, at, "leo", 0, 1, 2)
+    dora = server.browser("dora")
+    assert "Settle</a> what people differ on: 1 card." in dora.get("/c/demo/review/").text
+    for name in ("kim", "leo"):  # who differs does not settle
+        assert "Settle" not in server.browser(name).get("/c/demo/review/").text
+    deck = dora.get(f"{at}/conflicts/cards").json()
+    (card,) = deck["cards"]
+    assert not deck["blind"]
+    assert card["others"] == [{"assessor": "kim", "grade": 5}, {"assessor": "leo", "grade": 1}]
+    own = (card["grade"] + 1) % 6
+    answer = {"id": card["id"], "grade": own}
+    assert dora.post(f"{at}/conflicts/answers", json=answer).status_code == 200
+    (row,) = reviews(demo_lake, "dora")
+    assert row[3:] == ("disagree", own, None, None, True)
+    (again,) = dora.get(f"{at}/conflicts/cards").json()["cards"]
+    assert again["own"]["grade"] == own
+    ((lowest, highest, settled_by),) = ask(
+        demo_lake, "select lowest, highest, settled_by from lake.marts.review_conflicts"
+    )
+    assert (lowest, highest, settled_by) == (1, 5, "dora")
+
+
+def test_who_has_still_to_answer_a_card_blind_cannot_see_it_as_a_conflict(server, demo_lake):
+    queue_of(demo_lake, "one", 2, "max", "ned")
+    queue_of(demo_lake, "other", 2, "pia", "max")
+    at = "/c/demo/review/one"
+    answer_all(server, at, "max", 0, 0, 0)
+    answer_all(server, at, "ned", 5, 5, 5)
+
+    found = {
+        name: len(server.browser(name).get(f"{at}/conflicts/cards").json()["cards"])
+        for name in ("cy", "pia")
+    }
+    assert found == {"cy": 3, "pia": 0}

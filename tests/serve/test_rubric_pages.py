@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -174,95 +175,11 @@ def test_a_preview_says_what_the_command_says_and_writes_nothing(editor, demo_la
     assert "Nothing is changed" in post(editor, form_of(editor.get(AT)), "preview").text
 
 
-def test_each_kind_of_edit_is_a_row_as_the_command_writes_it(own):
-    ed = own.browser("ed", "editor")
+def test_each_kind_of_edit_is_a_row_as_the_command_writes_it_and_hostile_texts_are_texts(own):
+    ed = own.browser("ed", "operator")
     form = form_of(ed.get(AT))
     dropped = form["1.item.0.text"]
     form["1.item.0.drop"] = "on"
-    assert f"drop: {dropped}" in words(ended(ed, post(ed, form)))
-
-    form = form_of(ed.get(AT))
-    assert form["1.gone.0.text"] == dropped
-    name = name_of(form, OLD)
-    form[f"{name}.text"] = form[f"{name}.text"].replace(OLD, NEW)
-    form["1.gone.0.restore"], form["1.gone.0.weight"] = "on", "2"
-    form["0.item.0.weight"] = "0.5"
-    form["0.item.1.answers"] = "odds|a \\| b"
-    form["0.item.2.drop"] = "on"
-    added = {"text": "What is new?", "kind": "nugget", "answers": "x|y", "weight": "3"}
-    form |= {f"1.new.0.{field}": value for field, value in added.items()}
-    form["reason"] = "  many\r\n things "
-    page = words(ended(ed, post(ed, form)))
-    assert "Saved as version 2" in page
-
-    (first, *others) = sorted(rows(own.folder), key=lambda row: row["rubric_version"])
-    assert (first["action"], first["item_id"], first["reason"]) == ("drop", form["1.gone.0.id"], "")
-    of_item = {"rubric_version": "2", "collection": "demo", "editor": "ed", "reason": "many things"}
-    for row in others:
-        assert row.items() >= of_item.items()
-    columns = ("action", "item_id", "text", "gold_answer", "weight")
-    assert sorted(tuple(row[column] for column in columns) for row in others) == [
-        ("add", "", "What is new?", "x|y", "3"),
-        ("drop", form["0.item.2.id"], "", "", ""),
-        ("reanswer", form["0.item.1.id"], "", "odds|a \\| b", ""),
-        ("restore", form["1.gone.0.id"], "", "", "2"),
-        ("reweight", form["0.item.0.id"], "", "", "0.5"),
-        ("reword", form[f"{name}.id"], form[f"{name}.text"], "", ""),
-    ]
-
-
-def test_two_people_edit_the_same_query(own):
-    ann, bob = own.browser("ann", "editor"), own.browser("bob", "editor")
-    mine, yours = form_of(ann.get(AT)), form_of(bob.get(AT))
-    name = name_of(mine, OLD)
-    mine[f"{name}.text"] = mine[f"{name}.text"].replace(OLD, NEW)
-    yours[f"{name}.text"] = "Which acids are in a sourdough?"
-    yours["1.new.0.text"] = "How sour is it?"
-    yours["0.item.0.weight"] = "2"
-    started = post(ann, mine)
-    assert started.status_code == 303
-
-    told = post(bob, yours)
-
-    assert told.status_code == 409
-    assert "somebody else edited this query" in told.text
-    assert "<ins>sourdough</ins>" in told.text
-    again = form_of(told)
-    assert again["version"] == "1"
-    kept = name_of(again, "Which acids are in a sourdough?")
-    assert again[f"{kept}.id"] != yours[f"{name}.id"]  # it is ann's item that he rewords now
-    assert again["1.new.0.text"] == "How sour is it?"
-    assert again["0.item.0.weight"] == "2"
-    assert len(rows(own.folder)) == 1
-    ended(ann, started)
-    assert "Saved as version 2" in words(ended(bob, post(bob, again)))
-    by = [(row["rubric_version"], row["action"], row["editor"]) for row in rows(own.folder)]
-    assert sorted(by) == [
-        ("1", "reword", "ann"),
-        ("2", "add", "bob"),
-        ("2", "reweight", "bob"),
-        ("2", "reword", "bob"),
-    ]
-
-    # an edit of another query is no conflict; and what others dropped comes as a new item
-    stale = form_of(ann.get(AT))
-    other = form_of(bob.get("/c/demo/rubric/bird-navigation"))
-    other["0.item.0.weight"] = "2"
-    ended(bob, post(bob, other, at="/c/demo/rubric/bird-navigation"))
-    stale["0.item.1.weight"] = "3"
-    assert post(ann, stale).status_code == 303
-    late = form_of(bob.get(AT))
-    gone = form_of(ann.get(AT)) | {"0.item.2.drop": "on"}
-    late["0.item.2.text"] = "Said otherwise"
-    ended(ann, post(ann, gone))
-    told = post(bob, late)
-    assert told.status_code == 409
-    assert form_of(told)["0.new.0.text"] == "Said otherwise"
-
-
-def test_hostile_texts_are_one_item_each_and_text_on_every_page(own):
-    ed = own.browser("ed", "editor")
-    form = form_of(ed.get(AT))
     for n, text in enumerate(NASTY):
         new = {"id": "", "text": text.replace("\n", "\r\n"), "kind": "question", "weight": "1"}
         form |= {f"1.new.{n}.{field}": value for field, value in new.items()}
@@ -271,10 +188,11 @@ def test_hostile_texts_are_one_item_each_and_text_on_every_page(own):
 
     saved = ended(ed, post(ed, form))
 
+    assert f"drop: {dropped}" in words(saved)
     found = rows(own.folder)
-    assert [row["text"] for row in found] == NASTY
     assert {row["query_id"] for row in found} == {QUERY}
-    assert {row["action"] for row in found} == {"add"}
+    assert [row["text"] for row in found if row["action"] == "add"] == NASTY
+    assert [row["item_id"] for row in found if row["action"] != "add"] == [form["1.item.0.id"]]
     with Lake.published(Project.read(own.folder / "gradelake.toml")) as lake:
         in_force = set(
             lake.column("select text from lake.marts.rubric_items_effective where action = 'add'")
@@ -288,75 +206,108 @@ def test_hostile_texts_are_one_item_each_and_text_on_every_page(own):
         assert "<script>window" not in page
         assert "<img" not in page
 
-
-def test_reword_build_grade_build_and_the_board_moves(own):
-    op = own.browser("op", "operator")
-    board = dict(_board(own.folder, 0))
-    form = form_of(op.get(AT))
+    assert form["1.gone.0.text"] == dropped
     name = name_of(form, OLD)
     form[f"{name}.text"] = form[f"{name}.text"].replace(OLD, NEW)
-    form["reason"] = "sour candy answers it"
+    form["1.gone.0.restore"], form["1.gone.0.weight"] = "on", "2"
+    form["0.item.0.weight"] = "0.5"
+    form["0.item.1.answers"] = "odds|a \\| b"
+    form["0.item.2.drop"] = "on"
+    added = {"text": "What is new?", "kind": "nugget", "answers": "x|y", "weight": "3"}
+    form |= {f"1.new.0.{field}": value for field, value in added.items()}
+    form["reason"] = "  many\r\n things "
+    page = words(ended(ed, post(ed, form)))
+    assert "Saved as version 2" in page
 
-    page = ended(op, post(op, form))
+    others = [row for row in rows(own.folder) if row["rubric_version"] == "2"]
+    of_item = {"collection": "demo", "editor": "ed", "reason": "many things"}
+    for row in others:
+        assert row.items() >= of_item.items()
+    columns = ("action", "item_id", "text", "gold_answer", "weight")
+    assert sorted(tuple(row[column] for column in columns) for row in others) == [
+        ("add", "", "What is new?", "x|y", "3"),
+        ("drop", form["0.item.2.id"], "", "", ""),
+        ("reanswer", form["0.item.1.id"], "", "odds|a \\| b", ""),
+        ("restore", form["1.gone.0.id"], "", "", "2"),
+        ("reweight", form["0.item.0.id"], "", "", "0.5"),
+        ("reword", form[f"{name}.id"], form[f"{name}.text"], "", ""),
+    ]
 
-    assert "lexical/v1/best 0 7 0 0 38 of 65" in words(page)
-    assert 'href="/c/demo/board"' in page
-    grading = op.get(f"/c/demo/grading/{QUERY}")
-    assert "lexical 29 29 none" in words(grading.text)
-    token = form["token"]
-    started = op.post(f"/c/demo/grading/{QUERY}", data={"token": token, "grader": "lexical"})
-    while "Stop</button>" not in op.get(started.headers["location"]).text:
+    at, sent = f"/c/demo/grading/{QUERY}", {"token": form["token"]}
+    assert ed.post(at, data=sent | {"grader": "--grader"}).status_code == 400
+    started = ed.post(at, data=sent | {"grader": "lexical"})
+    while "Stop</button>" not in ed.get(started.headers["location"]).text:
         time.sleep(0.05)
-    op.post(f"{started.headers['location']}/stop", data={"token": token})
-    assert "Stopped. 0 pairs were graded" in words(ended(op, started))
-    started = op.post(f"/c/demo/grading/{QUERY}", data={"token": token, "grader": "lexical"})
-    page = ended(op, started)
-    assert "29 pairs were graded" in words(page)
-    page = ended(op, op.post("/c/demo/build", data={"token": token, "query": QUERY}))
-    moved = dict(_board(own.folder, 1))
-    assert moved != board
-    for system in ("ql_dirichlet", "tfidf_cosine"):  # change places, as README says
-        row = rf"{system} lexical/v1/best [\d.]+ [\d.]+ {board[system]} {moved[system]}"
-        assert re.search(row, words(page))
-    assert "No grader" in op.get(f"/c/demo/grading/{QUERY}").text
-    refused = op.post(f"/c/demo/grading/{QUERY}", data={"token": token, "grader": "--grader"})
-    assert refused.status_code == 400
+    ed.post(f"{started.headers['location']}/stop", data=sent)
+    assert "Stopped. 0 pairs were graded" in words(ended(ed, started))
 
 
-def _board(folder: Path, version: int) -> list[tuple[str, int]]:
-    with Lake.published(Project.read(folder / "gradelake.toml")) as lake:
-        return lake.rows(
-            "select system, rank from lake.marts.leaderboard where measure = 'nDCG@10' "
-            "and label_set = ? and level = 4",
-            f"lexical/v{version}/best",
-        )
+def test_two_people_edit_the_same_query_and_the_server_ends_in_a_build(own):
+    ann, bob = own.browser("ann", "editor"), own.browser("bob", "editor")
+    mine, yours = form_of(ann.get(AT)), form_of(bob.get(AT))
+    others = form_of(ann.get("/c/demo/rubric/bird-navigation"))
+    name = name_of(mine, OLD)
+    mine[f"{name}.text"] = mine[f"{name}.text"].replace(OLD, NEW)
+    mine["0.item.2.drop"] = "on"
+    yours[f"{name}.text"] = "Which acids are in a sourdough?"
+    yours["1.new.0.text"] = "How sour is it?"
+    yours["0.item.0.weight"] = "2"
+    yours["0.item.2.text"] = "Said otherwise"
+    started = post(ann, mine)
+    assert started.status_code == 303
 
+    told = post(bob, yours)
 
-def test_a_build_that_fails_says_why_and_a_server_that_ends_in_one_leaves_the_lake_as_it_was(own):
-    ed = own.browser("ed", "editor")
-    form = form_of(ed.get(AT))
-    (own.folder / "seeds").mkdir()
-    (own.folder / "seeds" / "nonsense.csv").write_text("a\n")
+    assert told.status_code == 409
+    assert "somebody else edited this query" in told.text
+    assert "<ins>sourdough</ins>" in told.text
+    again = form_of(told)
+    assert again["version"] == "1"
+    kept = name_of(again, "Which acids are in a sourdough?")
+    assert again[f"{kept}.id"] != yours[f"{name}.id"]  # it is ann's item that he rewords now
+    assert again["1.new.0.text"] == "How sour is it?"
+    assert again["0.new.0.text"] == "Said otherwise"  # what ann dropped comes as a new item
+    assert again["0.item.0.weight"] == "2"
+    assert {row["editor"] for row in rows(own.folder)} == {"ann"}
+    ended(ann, started)
+    # an edit of another query is no conflict
+    others["0.item.0.weight"] = "2"
+    assert post(ann, others, at="/c/demo/rubric/bird-navigation").status_code == 303
+    saved = post(bob, again)
+    by = [(row["rubric_version"], row["action"], row["editor"]) for row in rows(own.folder)]
+    assert sorted(by) == [
+        ("1", "drop", "ann"),
+        ("1", "reword", "ann"),
+        ("2", "reweight", "ann"),
+        ("3", "add", "bob"),
+        ("3", "add", "bob"),
+        ("3", "reweight", "bob"),
+        ("3", "reword", "bob"),
+    ]
 
-    page = ended(ed, ed.post("/c/demo/build", data={"token": form["token"]}))
-
-    assert "no seed has this name" in page
-    assert "Build again" in page
-    assert "no seed has this name" in ed.get(AT).text
-    (own.folder / "seeds" / "nonsense.csv").unlink()
-
-    form = form_of(ed.get(AT))
-    form["0.item.0.weight"] = "2"
-    started = post(ed, form)
-    state = f"{started.headers['location']}/state"
-    while not ed.get(state).json()["total"]:
+    state = f"{saved.headers['location']}/state"
+    while not bob.get(state).json()["total"]:
         time.sleep(0.05)
     before = time.monotonic()
     own.end()
     assert time.monotonic() - before < 20
     gradelake(own.folder, "build")
     with Lake.published(Project.read(own.folder / "gradelake.toml")) as lake:
-        assert lake.value("select max(rubric_version) from lake.marts.rubric_versions") == 1
+        assert lake.value("select max(rubric_version) from lake.marts.rubric_versions") == 3
+
+
+def test_a_build_that_fails_says_why(editor, demo_lake):
+    seeds = demo_lake / "seeds"
+    seeds.mkdir()
+    (seeds / "nonsense.csv").write_text("a\n")
+    token = editor.headers["x-token"]
+
+    page = ended(editor, editor.post("/c/demo/build", data={"token": token}))
+
+    assert "no seed has this name" in page
+    assert "Build again" in page
+    assert "no seed has this name" in editor.get(AT).text
+    shutil.rmtree(seeds)
 
 
 def test_a_query_whose_id_browsers_read_as_a_folder_has_another_address(editor):
