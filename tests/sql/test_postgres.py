@@ -111,8 +111,8 @@ def test_the_demo_on_postgres_gives_the_same_board_also_after_a_crash(demo, cata
     # a second build waits for the first one's advisory lock
     project = Project.find(folder)
     with Lake.writer(project) as lake:
-        busy = pytest.raises(WorkFailed, match="being written")
-        with locked_elsewhere(project), busy, lake.lock("t", wait=False):
+        refused = pytest.raises(WorkFailed, match="being written")
+        with locked_elsewhere(project), refused, lake.lock("t", wait=False):
             pass
         with lake.lock("t", wait=False):
             pass
