@@ -5,6 +5,7 @@ itself (signals, terminals, locales, broken pipes, imports, kills) needs one.
 """
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from typing import IO
 from unittest import mock
 
 from gradelake.app import main
+from gradelake.nightly import step
 from gradelake.sql.common import console
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -59,6 +61,14 @@ def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.Comple
     done = run(folder, *map(str, arguments))
     assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done
+
+
+def a_night(folder: Path, *options: str, code: int = 0) -> dict:
+    """What a night says whose steps are all done in this process."""
+    with mock.patch.object(step, "_do_apart", step._do_here):
+        done = gradelake(folder, "nightly", "--json", *options, code=code)
+    (line,) = done.stdout.splitlines()  # one JSON object, and nothing else
+    return json.loads(line)
 
 
 def run_apart(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:

@@ -86,12 +86,11 @@ def test_it_works_beside_packages_with_the_names_of_its_rooms(wheel, tmp_path):
         assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
         return done.stdout
 
-    told = run("-c", "import gradelake, gradelake.sql as sql; print(gradelake.__file__, sql)")
-    assert told.count(str(site)) == 2
     assert "0.1.0" in run("-m", "gradelake", "--version")
     run("-m", "gradelake", "init", ".", "--demo")
     run("-m", "gradelake", "ingest", "demo")
     run("-m", "gradelake", "build")
-    assert "bm25_rm3" in run("-m", "gradelake", "sql", "@leaderboard")
-    asked = run("-c", "import gradelake; print(gradelake.open().ask('leaderboard').fetchall())")
-    assert "'bm25_rm3'" in asked
+    code = "import gradelake, gradelake.sql as sql; print(gradelake.__file__, sql)"
+    told = run("-c", f"{code}\nprint(gradelake.open().ask('leaderboard').fetchall())")
+    assert told.count(str(site)) == 2
+    assert "'bm25_rm3'" in told

@@ -39,7 +39,7 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
     )
 
 
-@pytest.mark.parametrize("module", ["graphlib", "dbt.cli.main", "gradelake.sql.build.dbt_plugin"])
+@pytest.mark.parametrize("module", ["dbt.cli.main", "gradelake.sql.build.dbt_plugin"])
 def test_a_build_is_stopped_whatever_is_imported_at_that_moment(
     demo, tmp_path, module, monkeypatch
 ):

@@ -24,7 +24,7 @@ from gradelake.sql.lake.connection import night_lock
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import NIGHT
 from gradelake.sql.operations.upkeep.verify import verify
-from tests.command_line import gradelake, run_apart
+from tests.command_line import a_night, gradelake, run_apart
 from tests.conftest import made_once
 from tests.edits import write_edits
 from tests.lakes import start_lake
@@ -71,11 +71,11 @@ def write(folder: Path, name: str, *lines: str, seconds_ago: float = 3600) -> Pa
     return file
 
 
-def nightly(folder: Path, *options: str, **environment: str) -> subprocess.Popen:
+def nightly(folder: Path, *options: str) -> subprocess.Popen:
+    """A night in a process of its own, as are its steps: for what is killed or stopped."""
     return subprocess.Popen(
         [sys.executable, "-m", "gradelake", "nightly", *options],
         cwd=folder,
-        env=os.environ | environment,
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -85,8 +85,7 @@ def nightly(folder: Path, *options: str, **environment: str) -> subprocess.Popen
 def finished(night: subprocess.Popen, code: int = 0) -> dict:
     out, err = night.communicate(timeout=300)
     assert night.returncode == code, out + err
-    (line,) = out.splitlines()  # one JSON object, and nothing else
-    return json.loads(line) | {"stderr": err}
+    return json.loads(out)
 
 
 def rows(folder: Path, query: str, *values: object) -> list[tuple]:
@@ -94,6 +93,7 @@ def rows(folder: Path, query: str, *values: object) -> list[tuple]:
         return lake.rows(query, *values)
 
 
+MAILED = ("--on-failure", "cat > mailed.json")
 NIGHTS = """
     select json_extract_string(counts, '$.night'), state, error, finished_at is not null
     from lake.raw.pipeline_runs where command = 'nightly' order by started_at
@@ -112,8 +112,7 @@ def first(tmp_path_factory) -> Path:
         write(folder, "passages.tsv", *(f"p{n}\t{text}" for n, text in enumerate(TEXTS)))
         write(folder, "nist.qrels", "q1 0 p0 2", "q1 0 p1 1", "q2 0 p2 1", "q2 0 p4 0")
         write(folder, "runs/good.run", "q1 Q0 p1 1 2.5 good", "q2 Q0 p2 2 1.5 good")
-        done = finished(nightly(folder, "--max-pairs", "5", "--json"))
-        (folder / "first.json").write_text(json.dumps(done))
+        (folder / "first.json").write_text(json.dumps(a_night(folder, "--max-pairs", "5")))
 
     return made_once(tmp_path_factory, "first-night", make)
 
@@ -171,7 +170,7 @@ def test_a_night_ingests_grades_builds_and_tidies(first):
 def test_a_night_that_changes_nothing_publishes_nothing_and_is_seen_all_the_same(first, folder):
     told = json.loads((first / "first.json").read_text())
     (folder / "gradelake.toml").write_text(SETTINGS)  # nothing to grade
-    done = finished(nightly(folder, "--json"))
+    done = a_night(folder)
     assert [each["step"] for each in done["steps"]] == ["ingest tiny"]
     assert (done["release"], done["nothing_changed_since"]) == (None, told["release"])
     assert done["text"].endswith(f"nothing changed since {told['release']}")
@@ -188,23 +187,20 @@ def test_a_night_that_changes_nothing_publishes_nothing_and_is_seen_all_the_same
 @pytest.mark.slow
 def test_a_night_that_would_publish_far_less_than_the_last_stops_and_tells_it(first, folder):
     told = json.loads((first / "first.json").read_text())
-    write(folder, "gradelake.toml", SETTINGS)  # nothing to grade
-    with Lake.writer(Project.find(folder)) as lake:
-        (one,) = lake.rows("select grader_id, passage_id, query_id from lake.raw.grades limit 1")
-        with lake.transaction("grade") as transaction:
-            statement = "delete from {lake}.raw.grades where (grader_id, passage_id, query_id) = "
-            transaction.run(f"{statement} (?, ?, ?)", *one)
-    done = finished(nightly(folder, "--json", "--on-failure", "cat > mailed.json"), 1)
+    write(folder, "gradelake.toml", f"{SETTINGS}\n[lake]\nleast_share = 0.7\n")
+    with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
+        two = "select grader_id, query_id, passage_id from {lake}.raw.grades order by all limit 2"
+        these = f"(grader_id, query_id, passage_id) in ({two})"
+        transaction.run(f"delete from {{lake}}.raw.grades where {these}")
+        transaction.run("delete from {lake}.raw.judgments where passage_id = 'p4'")  # one of four
+    done = a_night(folder, *MAILED, code=1)
     ((step, reason),) = [(each["step"], each["reason"]) for each in done["failed"]][:1]
     assert step == "build"
-    assert f"4 rows of raw.grades instead of 5 in release {told['release']}" in reason
+    gone = f"3 rows of raw.grades instead of 5 in release {told['release']} (less than 70%)"
+    assert f"there would be {gone}" in reason
     assert json.loads((folder / "mailed.json").read_text())["release"] is None
     with Lake.published(Project.find(folder)) as lake:
         assert lake.release == told["release"]
-
-    write(folder, "gradelake.toml", f"{SETTINGS}\n[lake]\nleast_share = 0.8\n")
-    done = finished(nightly(folder, "--json"))
-    assert done["release"] == done["night"]
 
 
 @pytest.mark.slow
@@ -220,7 +216,7 @@ def test_wrong_edits_of_the_rubric_leave_the_last_good_ones_in_force(folder):
     wrong = of_ours | {"rubric_version": 2, "query_id": "q9", "text": "Who?"}
     write_edits(folder, good, wrong)
     write(folder, "inbox/new.run", "q1 Q0 p3 1 9 new")
-    told = finished(nightly(folder, "--json", "--on-failure", "cat > mailed.json"), 3)
+    told = a_night(folder, *MAILED, code=3)
     (refused,) = told["refused"]
     assert refused["step"] == "rubric"
     assert "rubric_edits.csv: row 2 (add" in refused["reason"]
@@ -233,7 +229,7 @@ def test_wrong_edits_of_the_rubric_leave_the_last_good_ones_in_force(folder):
         assert lake.rows("select max(rubric_version) from lake.marts.rubric_versions") == [(1,)]
         graded = "select distinct item_text from lake.marts.grade_grid where grade is not null"
         assert set(lake.rows(graded)) == {("Is it blue?",), ("What scatters?",)}
-    again = finished(nightly(folder, "--json"), 3)
+    again = a_night(folder, code=3)
     assert again["nothing_changed_since"] == told["night"]
 
 
@@ -264,7 +260,7 @@ def test_a_file_that_kills_what_reads_it_is_quarantined_by_the_next_night(folder
     (failed,) = finished(night, 1)["failed"]
     assert failed["reason"].startswith("it was killed by SIGKILL")
 
-    night = nightly(folder, "--json", "--on-failure", "cat > mailed.json")
+    night = nightly(folder, "--json", *MAILED)
     kill_the_reader(night, note, 2)
     told = finished(night, 3)
     (came_in,) = told["came_in"]
@@ -277,24 +273,16 @@ def test_a_file_that_kills_what_reads_it_is_quarantined_by_the_next_night(folder
 
 
 @pytest.mark.slow
-def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, httpserver):
+def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, httpserver, monkeypatch):
     write(folder, "gradelake.toml", SETTINGS + NOWHERE + BREAKS + THOMAS + UNPRICED)
     write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
     write(folder, "inbox/bad.run", "q1 Q0 p0 1 high bad")
     write(folder, "inbox/growing.run", "q1 Q0 p0 1 9", seconds_ago=0)
     httpserver.expect_request("/T0P/SECRET", "POST").respond_with_data("")
     secret = httpserver.url_for("/T0P/SECRET")
-    options = ("--max-cost", "1", "--on-failure", "cat > mailed.json", "--json")
-    night = nightly(folder, *options, OPENAI_API_KEY="k", **{WEBHOOK: secret})
-    while not rows(folder, "select 1 from lake.raw.pipeline_runs where state = 'running'"):
-        assert night.poll() is None, night.communicate()
-        time.sleep(0.05)
-    refused = finished(nightly(folder, "--json"), 75)
-    told = finished(night, 1)
-
-    # a second one leaves at once, and touches nothing
-    assert refused["night"] is None
-    assert "another night is at work: gradelake nightly (process" in refused["stderr"]
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv(WEBHOOK, secret)
+    told = a_night(folder, "--max-cost", "1", *MAILED, code=1)
     assert [state for _, state, *_ in rows(folder, NIGHTS)] == ["done", "failed"]
 
     # what came in
@@ -399,7 +387,7 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
     project = Project.find(folder)
     write(folder, "gradelake.toml", SETTINGS)  # grading that is killed has tests of its own
     write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
-    night = nightly(folder, "--on-failure", "cat > mailed.json")
+    night = nightly(folder, *MAILED)
     wait_for_step(night, "build")
     night.send_signal(signal.SIGTERM)
     out, err = night.communicate(timeout=300)
@@ -418,6 +406,9 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
         "from lake.raw.pipeline_runs where state = 'running'",
     )
     assert of_night(run_id)
+    refused = gradelake(folder, "nightly", "--json", code=75)  # it leaves at once
+    assert json.loads(refused.stdout)["night"] is None
+    assert "another night is at work: gradelake nightly (process" in refused.stderr
     night.kill()
     night.communicate()
     psutil.wait_procs(of_night(run_id), timeout=10)
@@ -426,7 +417,7 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
         assert release.release == first
         assert release.rows("select system from lake.raw.systems") == [("good",)]
 
-    told = finished(nightly(folder, "--json"))
+    told = a_night(folder)
     assert [each["night"] for each in told["killed_before"]] == [name]
     assert [row[1:] for row in rows(folder, NIGHTS)[2:]] == [
         ("failed", "killed: it never came to its end", False),

@@ -11,6 +11,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.analyses.gated import QUERIES, write_gated, write_run
+from tests.command_line import a_night
 from tests.grading.batch_server import BatchServer
 from tests.grading.misbehaving import answer
 from tests.lakes import start_lake
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 SEED = "model,from_date,currency,input,cached,output,batch\nm,2026-01-01,EUR,100,10,1000,0.5\n"
 MONEY = 0.37  # EUR a night: a round of the sentinel, and about half of what the batches cost
-ALERT = ("--on-failure", "cat > alert.json")
+LIMITS = ("--max-cost", str(MONEY), "--on-failure", "cat > alert.json")
 SETTINGS = """
 [graders.gpt]
 engine = "openai"
@@ -88,23 +89,6 @@ def folder(tmp_path_factory, server, monkeypatch) -> Path:
     return folder
 
 
-def begin(folder: Path) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-m", "gradelake", "nightly", "--max-cost", str(MONEY), *ALERT, "--json"],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def whole(folder: Path, code: int) -> dict:
-    night = begin(folder)
-    output, errors = night.communicate(timeout=600)
-    assert night.returncode == code, output + errors
-    return json.loads(output)
-
-
 def cost_of(night: dict) -> float:
     return sum(each["cost"] or 0 for each in (*night["graded"], *night["sentinels"]))
 
@@ -112,7 +96,7 @@ def cost_of(night: dict) -> float:
 def test_a_night_of_gate_money_batches_and_sentinel_is_killed_and_finished_by_the_next(
     folder, server
 ):
-    first = whole(folder, code=0)
+    first = a_night(folder, *LIMITS)
     assert [(each["round"], each["pairs"]) for each in first["sentinels"]] == [(1, 24)]
     submitted = sum(len(made.lines) for made in server.batches.values())
     assert 0 < submitted < 24  # the sentinel's round left too little for all
@@ -131,14 +115,14 @@ def test_a_night_of_gate_money_batches_and_sentinel_is_killed_and_finished_by_th
     write_run(folder, "base", 9)
     for made in server.batches.values():
         made.looks = 9  # it is over when it is looked at next
-    second = begin(folder)
-    server.victim, server.kill = second.pid, ("download", True, 0.0)
-    second.communicate(timeout=600)
-    assert second.returncode == -9
+    second = [sys.executable, "-m", "gradelake", "nightly", *LIMITS]
+    with subprocess.Popen(second, cwd=folder) as killed:
+        server.victim, server.kill = killed.pid, ("download", True, 0.0)
+    assert killed.returncode == -9
 
     with (folder / "gradelake.toml").open("a") as settings:
         settings.write(WRONG)
-    third = whole(folder, code=3)
+    third = a_night(folder, *LIMITS, code=3)
     assert (third["state"], third["failed"], third["drifts"]) == ("done", [], [])
     (refused,) = third["refused"]
     assert refused["step"] == "gate wrong"

@@ -72,7 +72,6 @@ def test_a_place_that_may_not_be_written_is_named(tmp_path):
     (tmp_path / "topics.tsv").write_text("".join(f"q{n}\tbees\n" for n in range(99)))
     for closed, command, message in (
         ("lake", "build", "lake cannot be used: it is read-only for this user"),
-        ("lake", "lake tidy", "lake cannot be used: it is read-only for this user"),
         ("lake", "ingest c", "lake/.lock cannot be used: Read-only file system"),
         ("lake", "nightly", "lake/.night.lock cannot be used: Read-only file system"),
         ("lake/data", "release keep r1", "data cannot be used: it is read-only for this user"),

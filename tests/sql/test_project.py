@@ -10,7 +10,6 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
-from tests.tiers import first_of
 
 
 def write(folder, text):
@@ -73,15 +72,7 @@ class Engine(Lexical):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
-@pytest.mark.parametrize(
-    "theirs",
-    first_of(
-        1,
-        *([name] for name in ("gradelake.toml", "engines", "prompts", "seeds", "sets")),
-        *([name] for name in ("sets/ours.py", "a link", "a linked folder")),
-    ),
-)
-def test_what_another_user_put_there_is_not_found_but_named(tmp_path, monkeypatch, theirs):
+def test_what_another_user_put_there_is_not_found_but_named(tmp_path, monkeypatch):
     monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
     folder, below, ran = tmp_path / "theirs", tmp_path / "theirs" / "a", tmp_path / "ran"
     for name in ("engines", "prompts", "seeds", "sets", "a"):
@@ -98,30 +89,36 @@ def test_what_another_user_put_there_is_not_found_but_named(tmp_path, monkeypatc
     assert ran.read_text() == "run", "what is ours may run"
     ran.unlink()
 
-    if theirs == "a link":
-        (folder / "gradelake.toml").rename(tmp_path / "ours.toml")
-        (folder / "gradelake.toml").symlink_to(tmp_path / "ours.toml")
-        place = folder / "gradelake.toml"
-    elif theirs == "a linked folder":
-        (folder / "engines").rename(tmp_path / "their_engines")
-        (folder / "engines").symlink_to(tmp_path / "their_engines")
-        place = tmp_path / "their_engines"
-    else:
-        place = folder / theirs
-    os.chown(place, STRANGER, STRANGER, follow_symlinks=False)
-    for words in (plan, ("sql", "select 1"), ("build",), ("doctor",)):
-        told = gradelake(below, *words, code=1 if words == ("doctor",) else 2)
-        assert f"belongs to another user (uid {STRANGER})" in told.stdout + told.stderr
-    assert f"gradelake --config {folder / 'gradelake.toml'}" in told.stdout + told.stderr
-    assert not ran.exists()
-    monkeypatch.chdir(below)
-    with pytest.raises(BadInput, match="another user"):
-        api.open()
-    if theirs != "a link":  # it leads to a project elsewhere
-        gradelake(below, "--config", folder / "gradelake.toml", *plan)
-        assert ran.read_text() == "run"
-        with api.open(folder):
-            pass
+    config = folder / "gradelake.toml"
+
+    def refused(place: Path) -> None:
+        os.chown(place, STRANGER, STRANGER, follow_symlinks=False)
+        for words in (plan, ("sql", "select 1"), ("build",), ("doctor",)):
+            told = gradelake(below, *words, code=1 if words == ("doctor",) else 2)
+            assert f"belongs to another user (uid {STRANGER})" in told.stdout + told.stderr, place
+        assert f"gradelake --config {config}" in told.stdout + told.stderr
+        monkeypatch.chdir(below)
+        with pytest.raises(BadInput, match="another user"):
+            api.open()
+        assert not ran.exists()
+
+    for name in ("gradelake.toml", "prompts", "seeds", "sets", "sets/ours.py", "engines"):
+        refused(folder / name)
+        if name != "engines":
+            os.chown(folder / name, 0, 0)
+    gradelake(below, "--config", config, *plan)
+    assert ran.read_text() == "run"
+    with api.open(folder):
+        pass
+    ran.unlink()
+
+    (folder / "engines").rename(tmp_path / "their_engines")
+    (folder / "engines").symlink_to(tmp_path / "their_engines")
+    refused(tmp_path / "their_engines")
+    os.chown(tmp_path / "their_engines", 0, 0)
+    config.rename(tmp_path / "ours.toml")
+    config.symlink_to(tmp_path / "ours.toml")
+    refused(config)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

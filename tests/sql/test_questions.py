@@ -99,7 +99,7 @@ def test_no_question_answers_a_value_that_names_nothing_without_rows(graded_lake
     for parameter, question in questions.items():
         with pytest.raises(BadInput, match=f"--{parameter} '98765': there is none"):
             asked(graded_lake, question, {parameter: "98765"})
-        for name in sorted(known(graded_lake, parameter))[:3]:
+        for name in sorted(known(graded_lake, parameter))[:1]:
             asked(graded_lake, question, {parameter: name})
 
 

@@ -338,4 +338,4 @@ def test_a_wrong_setting_is_refused(tmp_path):
 def test_settings_have_defaults_and_days_may_be_a_fraction(tmp_path):
     (tmp_path / "gradelake.toml").write_text("[lake]\nkeep_days = 0.5\n")
     project = Project.find(tmp_path)
-    assert (project.keep_releases, project.keep_days) == (14, 0.5)
+    assert (project.keep_releases, project.keep_days, project.least_share) == (14, 0.5, 0.9)

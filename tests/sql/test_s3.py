@@ -70,9 +70,9 @@ def n_passages(project: Project) -> int:
 
 
 def gradelake(folder: Path, *arguments: str, code: int = 0) -> str:
-    """What the command line prints, on both of its streams; what grades has a Ray of its own."""
-    grades = {"grade", "nightly"}.intersection(arguments)
-    done = (command_line.run_apart if grades else command_line.run)(folder, *arguments)
+    """What the command line prints, on both of its streams; `grade` has a Ray of its own."""
+    run = command_line.run_apart if "grade" in arguments else command_line.run
+    done = run(folder, *arguments)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -164,7 +164,7 @@ def test_work_moved_to_postgres_and_a_bucket_goes_on_where_it_was_and_comes_back
     # a new system brings new pairs: those, and nothing else, are graded
     write(team / "passages.tsv", ["p6\tBees find home, for they remember landmarks."])
     write(team / "runs" / "new.run", ["q2 Q0 p6 1 2.5 new"])
-    told.append(gradelake(team, "nightly"))
+    told.append(json.dumps(command_line.a_night(team)))
     assert missing(team) == 0
     with Lake.published(Project.find(team)) as opened:
         last = "select planned from lake.raw.grading_runs order by started_at"
