@@ -97,11 +97,10 @@ browser:
 # the tests that make their cases at random, with many more of them: hours
 campaigns: $(VENV)/.dev
 	@GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
-	  GRADELAKE_FAULTS=500 GRADELAKE_PREVIEWS=200 GRADELAKE_VLLM_QUERIES=3 GRADELAKE_VLLM_ACTORS=2 \
+	  GRADELAKE_FAULTS=500 GRADELAKE_PREVIEWS=200 \
 	  GRADELAKE_DRAWS=400 GRADELAKE_CHANGES=30 GRADELAKE_BATCH_KILLS=30 \
 	  $(BIN)/python -m pytest -o timeout=0 -o faulthandler_timeout=0 \
-	  tests/ingest/test_malformed.py tests/end_to_end tests/grading/test_vllm.py \
-	  tests/grading/test_batches.py \
+	  tests/ingest/test_malformed.py tests/end_to_end tests/grading/test_batches.py \
 	  tests/analyses/test_review_sample.py
 
 lint: $(VENV)/.dev

@@ -28,6 +28,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA
 from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.leaderboards import command, console
+from tests.command_line import gradelake
 from tests.lakes import make_graded_demo
 from tests.serve.server import Server
 
@@ -61,8 +62,10 @@ class Found:
         return sum(self.in_lake.get(what) != grade for what, grade in self.said.items())
 
 
-def review(client: httpx.Client, name: str, coming: float, until: float, found: Found) -> None:
-    """One person, until the time is up or their cards are. `coming`: seconds they may wait."""
+def review(
+    client: httpx.Client, name: str, coming: float, over: threading.Event, found: Found
+) -> None:
+    """One person, until the nights or their cards are over. `coming`: seconds they may wait."""
     rng = random.Random(name)
     time.sleep(rng.uniform(0, coming))
 
@@ -75,7 +78,7 @@ def review(client: httpx.Client, name: str, coming: float, until: float, found: 
     n = 0
     cards: list[dict] = []
     try:
-        while time.monotonic() < until:
+        while not over.is_set():
             if n % ANEW == 0:
                 timed("page", "GET", "")
                 cards = timed("cards", "GET", "cards").json()["cards"]
@@ -97,8 +100,9 @@ def review(client: httpx.Client, name: str, coming: float, until: float, found: 
         found.errors.append(f"{name}: {error!r}")
 
 
-def work_at_night(folder: Path, until: float, found: Found) -> None:
+def work_at_night(folder: Path, seconds: float, over: threading.Event, found: Found) -> None:
     """One night after the other, each with a new system; the last is waited for."""
+    until = time.monotonic() + seconds
     lines = [line.split() for line in (folder / "runs" / "bm25.run").read_text().splitlines()]
     inbox = folder / "inbox"
     inbox.mkdir()
@@ -113,6 +117,7 @@ def work_at_night(folder: Path, until: float, found: Found) -> None:
         except subprocess.CalledProcessError as error:
             found.errors.append(f"{name}: {error.stdout}{error.stderr}")
         found.nights += 1
+    over.set()
 
 
 def crowd(folder: Path, people: int, seconds: float) -> Found:
@@ -122,19 +127,19 @@ def crowd(folder: Path, people: int, seconds: float) -> Found:
     asked = (part for name in names for part in ("--assessor", name))
     size = int(seconds / 1.4) + 10  # a few more than they can answer
     about = ("--grader", "lexical", "--size", str(size), "--overlap", str(people))
-    command(folder, "queue", "add", "demo", "crowd", *about, *asked)
+    gradelake(folder, "queue", "add", "demo", "crowd", *about, *asked)
     config = folder / "gradelake.toml"
     text = config.read_text()
     config.write_text(text.replace("min_relevant", 'inbox = "inbox"\nmin_relevant', 1))
     server = Server(folder)
     try:
         browsers = {name: server.browser(name) for name in names}
-        coming, until = min(COMING, seconds / 4), time.monotonic() + seconds
+        coming, over = min(COMING, seconds / 4), threading.Event()
         at_work = [
-            threading.Thread(target=review, args=(client, name, coming, until, found))
+            threading.Thread(target=review, args=(client, name, coming, over, found))
             for name, client in browsers.items()
         ]
-        at_work.append(threading.Thread(target=work_at_night, args=(folder, until, found)))
+        at_work.append(threading.Thread(target=work_at_night, args=(folder, seconds, over, found)))
         for thread in at_work:
             thread.start()
         for thread in at_work:

@@ -16,8 +16,15 @@ from tests.edits import write_edits
 pytestmark = pytest.mark.slow
 
 CHANGES = int(os.environ.get("GRADELAKE_CHANGES", "0"))
-# with those at random that `make campaigns` adds; each kind of input changes once
-FIRST = ("drop", "weight", "swapped_passages", "replaced_run", "labels", "edits_taken_back", "grid")
+# what changes between two builds, with those at random that `make campaigns` adds; each kind of
+# input once
+FIRST = (
+    ("drop", "weight"),
+    ("swapped_passages", "replaced_run", "copied_run"),
+    ("labels",),
+    ("edits_taken_back",),
+    ("grid",),
+)
 # what tells of commands, and so of the builds themselves
 OF_COMMANDS = {"marts.freshness", "marts.nights"}
 
@@ -89,7 +96,9 @@ class Person:
     # --- runs ---
 
     def some_replaced_run(self) -> None:
-        file = self.random.choice(sorted((self.folder / "runs").glob("*.run")))
+        files = sorted((self.folder / "runs").glob("*.run"))
+        file = self.random.choice([file for file in files if file.stem != "bm25"])
+        self.replaced = file.stem
         lines = [line.split() for line in file.read_text().splitlines()]
         for line in lines:
             line[4] = str(float(line[4]) + self.random.random())
@@ -103,6 +112,10 @@ class Person:
         assert lines[0][0] == lines[2][0]
         lines[0][2], lines[2][2] = lines[2][2], lines[0][2]
         file.write_text("".join(" ".join(line) + "\n" for line in lines))
+        gradelake(self.folder, "ingest", "demo")
+
+    def some_copied_run(self) -> None:
+        shutil.copy(self.folder / "runs" / "bm25.run", self.folder / "runs" / "again.run")
         gradelake(self.folder, "ingest", "demo")
 
     def some_new_run(self) -> None:
@@ -147,20 +160,50 @@ def contents(folder: Path) -> dict[str, list]:
         }
 
 
+def row_ids(folder: Path) -> tuple[set[tuple], set[tuple]]:
+    """(row id, system, query_id) of scores, and (row id, system) of ranked entries.
+
+    Rows that stayed keep their place in the files; those written anew get new row ids.
+    """
+    with Lake.live(Project.find(folder)) as lake:
+        scores = lake.rows(
+            """
+            select scores.rowid, scores.system, variants.query_id
+            from lake.intermediate.int_label_scores as scores
+            inner join lake.intermediate.int_label_variants as variants using (variant)
+            """
+        )
+        return set(scores), set(
+            lake.rows("select rowid, system from lake.intermediate.int_ranked_entries")
+        )
+
+
 def test_built_change_by_change_it_is_what_is_built_of_all_of_them(graded_demo, tmp_path):
+    """An edit computes its query alone, and a run its system."""
     folder, anew = tmp_path / "demo", tmp_path / "anew"
     shutil.copytree(graded_demo, folder)
     seed = int(os.environ.get("GRADELAKE_SEED", random.randrange(10**6)))
     person, done = Person(folder, seed), []
+    scores, ranked = row_ids(folder)
     for n in range(len(FIRST) + CHANGES):
-        done.append(person.change(f"some_{FIRST[n]}" if n < len(FIRST) else None))
+        changes = FIRST[n] if n < len(FIRST) else [None]
+        done += [person.change(each and f"some_{each}") for each in changes]
         build = json.loads(gradelake(folder, "build", "--json").stdout)
         built = set(build.get("seconds_by_node", ()))  # none where all edits were kept
-        if done[-1] in ("some_replaced_run", "some_swapped_passages"):
+        if n == 0:
+            edited, _ = row_ids(folder)
+            assert scores <= edited, "version 0 stays"
+            queries = {query_id for _, _, query_id in edited - scores}
+            assert queries <= {edit["query_id"] for edit in person.edits}
+        if n == 1:
             # only what is made of runs is made anew
             assert {"int_ranked_entries", "int_label_scores", "int_board_scores"} <= built
             assert not {"int_labels", "rubric_history", "rubric_edits", "int_grader_items"} & built
-        if n % 7 != 6 and n != len(FIRST) + CHANGES - 1:
+            touched = {"again", "bm25", person.replaced}
+            for before, after in zip((edited, ranked), row_ids(folder), strict=True):
+                assert {row for row in before if row[1] not in touched} <= after
+                assert {"again"} <= {row[1] for row in after - before} <= touched
+        if n % 5 != 4 and n != len(FIRST) + CHANGES - 1:
             continue
         shutil.rmtree(anew, ignore_errors=True)
         shutil.copytree(folder, anew)
@@ -169,39 +212,3 @@ def test_built_change_by_change_it_is_what_is_built_of_all_of_them(graded_demo, 
         assert by_and_by.keys() == at_once.keys()
         for table, rows in at_once.items():
             assert by_and_by[table] == rows, f"{table} after {done}, GRADELAKE_SEED={seed}"
-
-
-def test_an_edit_computes_its_query_alone_and_a_new_run_its_system(graded_demo, tmp_path):
-    """Rows that stayed keep their place in the files; those written anew get new row ids."""
-    copy = tmp_path / "copy"
-    shutil.copytree(graded_demo, copy)
-
-    def row_ids() -> set[tuple[int, str, str]]:
-        with Lake.live(Project.find(copy)) as lake:
-            return set(
-                lake.rows(
-                    """
-                    select scores.rowid, scores.system, variants.query_id
-                    from lake.intermediate.int_label_scores as scores
-                    inner join lake.intermediate.int_label_variants as variants using (variant)
-                    """
-                )
-            )
-
-    def ranked() -> set[tuple[int, str]]:
-        with Lake.live(Project.find(copy)) as lake:
-            return set(lake.rows("select rowid, system from lake.intermediate.int_ranked_entries"))
-
-    before, ranked_before = row_ids(), ranked()
-    Person(copy, 0).some_drop()
-    gradelake(copy, "build")
-    edited = row_ids()
-    assert before <= edited, "version 0 stays"
-    assert len({query_id for _, _, query_id in edited - before}) == 1
-    shutil.copy(copy / "runs" / "bm25.run", copy / "runs" / "again.run")
-    gradelake(copy, "ingest", "demo")
-    gradelake(copy, "build")
-    assert edited <= row_ids()
-    assert {system for _, system, _ in row_ids() - edited} == {"again"}
-    assert ranked_before <= ranked()
-    assert {system for _, system in ranked() - ranked_before} == {"again"}

@@ -10,12 +10,15 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest import mock
 
-from gradelake.grading.engines import Engine, Response
+from gradelake.grading.engines import Engine, Response, vllm
 from gradelake.grading.graders import engine_finder
+from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.prompt import Rendered
 from tests.grading import provider_stand_ins, smollm, tiny_models
 from tests.grading.misbehaving import Script, Server, answer
@@ -113,6 +116,7 @@ class Vllm(Subject):
         super().__init__(folder)
         torch.set_num_threads(1)  # others work beside
         self.environment = dict(os.environ)  # the engine changes that of its process
+        self._models: dict[str, tuple] = {}
 
     def start(self, **settings: Any) -> Engine:
         # vLLM looks into all modules while it loads, and stumbles over those of numba's llvmlite,
@@ -122,9 +126,17 @@ class Vllm(Subject):
         for name in hidden:
             del sys.modules[name]
         try:
-            return super().start(**settings)
+            with mock.patch.object(vllm, "_load", partial(self._loaded, vllm._load)):
+                return super().start(**settings)
         finally:
             sys.modules.update(hidden)
+
+    def _loaded(self, load: Callable[[Any], tuple], grader: Grader) -> tuple:
+        """One model for all graders that only ask it in another way."""
+        known = repr(sorted(grader.settings.items()))
+        if known not in self._models:
+            self._models[known] = load(grader)
+        return self._models[known]
 
     def settings(self) -> Mapping[str, Any]:
         # in bfloat16 the sums differ from batch to batch
@@ -132,8 +144,9 @@ class Vllm(Subject):
         return {"model": str(smollm.model_folder()), "dtype": "float32", **sizes}
 
     def close(self) -> None:
-        for engine in self._engines.values():
-            engine.llm.llm_engine.engine_core.shutdown()  # type: ignore[attr-defined]
+        for llm, _ in self._models.values():
+            llm.llm_engine.engine_core.shutdown()
+        self._models.clear()
         super().close()
         gc.collect()  # a gigabyte each
         os.environ.clear()

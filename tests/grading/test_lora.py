@@ -1,8 +1,8 @@
-"""LoRA adapters for vLLM: part of what a grader is, and of what it answers."""
+"""LoRA adapters for vLLM are part of what a grader is; `test_engine_conformance.py` has what it
+answers."""
 
 import json
 import shutil
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,15 +10,10 @@ import pytest
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines._lora import read_adapter, require_fits
 from gradelake.sql.common.errors import BadInput
-from tests.grading import smollm
-from tests.grading.subjects import Vllm
 from tests.grading.tiny_models import lora_adapter
 
 HIDDEN, LAYERS = 576, 30  # of SmolLM2-135M
 OF_VLLM = {"engine": "vllm", "model": "some/model", "revision": "r", "prompt": "sun"}
-
-
-# --- who a grader is ------------------------------------------------------------------------------
 
 
 def test_one_byte_of_an_adapter_makes_another_grader_its_place_does_not(judged):
@@ -83,47 +78,3 @@ def test_an_adapter_of_another_model_is_refused(judged, made, why):
         with pytest.raises(EngineUnusable) as caught:
             require_fits(read_adapter(str(folder), "here"), grader, config)
         assert why in str(caught.value)
-
-
-# --- what it answers ------------------------------------------------------------------------------
-
-
-def merged(adapter: Path, folder: Path) -> Path:
-    """SmolLM2 with the adapter's changes in its own weights: W + alpha / r x B A."""
-    from safetensors.torch import load_file
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    source, changes = smollm.model_folder(), load_file(adapter / "adapter_model.safetensors")
-    model = AutoModelForCausalLM.from_pretrained(source, dtype="float32")
-    for name, down in changes.items():
-        if ".lora_A." in name:
-            up = changes[name.replace("lora_A", "lora_B")]
-            module = name.removeprefix("base_model.model.").removesuffix(".lora_A.weight")
-            model.get_submodule(module).weight.data += 2 * up @ down
-    model.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(source).save_pretrained(folder)
-    return folder
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(smollm.missing()), reason=str(smollm.missing()))
-def test_a_model_with_an_adapter_answers_as_one_with_the_changes_in_its_weights(tmp_path):
-    subject = Vllm(tmp_path)
-    adapter = lora_adapter(tmp_path / "mine")
-    pairs = [
-        {"item": "Why is the sky blue?", "passage": text} for text in ("Air.", "Bees.", "Cars.")
-    ]
-    try:
-        plain, adapted, whole = (
-            [response.probabilities for response in subject.ask(*pairs, **settings)]
-            for settings in (
-                {},
-                {"lora": str(adapter)},
-                {"model": str(merged(adapter, tmp_path / "merged"))},
-            )
-        )
-    finally:
-        subject.close()
-    for one, other, third in zip(plain, adapted, whole, strict=True):
-        assert other == pytest.approx(third, rel=1e-2)
-        assert one != pytest.approx(other, rel=0.2)

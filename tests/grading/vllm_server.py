@@ -26,7 +26,15 @@ ENVIRONMENT = {
     "VLLM_LOGGING_LEVEL": "WARNING",
     "OMP_NUM_THREADS": "1",
     "GOMP_SPINCOUNT": "0",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",  # its engine's process does a worker's work, too
 }
+# the engine's process has what the server's imported
+SERVER = """
+import multiprocessing, runpy
+from vllm.v1.engine import utils
+utils.get_mp_context = lambda: multiprocessing.get_context("fork")
+runpy.run_module("vllm.entrypoints.openai.api_server", run_name="__main__")
+"""
 
 
 @contextmanager
@@ -43,7 +51,7 @@ def vllm_server(folder: Path) -> Iterator[str]:
     )
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *arguments.split()],
+            [sys.executable, "-c", SERVER, *arguments.split()],
             env=os.environ | ENVIRONMENT,
             stdout=stream,
             stderr=stream,

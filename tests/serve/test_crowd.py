@@ -11,8 +11,10 @@ from tests.benchmarks.assessors import crowd
 def test_eight_people_review_beside_a_night(graded_demo, tmp_path):
     folder = tmp_path / "demo"
     shutil.copytree(graded_demo, folder)
+    config = folder / "gradelake.toml"  # one grader is enough
+    config.write_text(config.read_text().partition("[graders.lexical_nuggets]")[0])
 
-    found = crowd(folder, people=8, seconds=20)
+    found = crowd(folder, people=8, seconds=5)
 
     assert found.errors == []
     assert found.nights > 0

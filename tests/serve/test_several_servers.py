@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,21 +14,17 @@ pytestmark = pytest.mark.slow
 AT = "/c/demo/review/all"
 
 
-@pytest.fixture(params=["SQLite", "PostgreSQL"])
-def folder(request, graded_demo, tmp_path) -> Iterator[Path]:
-    """The graded demo on a catalog of either kind, with a queue for two people."""
-    with ExitStack() as stack:
-        folder = tmp_path / "demo"
-        shutil.copytree(graded_demo, folder)
-        if request.param == "PostgreSQL":
-            catalog = new_database(stack.enter_context(postgres_server()), "team")
-            team = tmp_path / "team"
-            shutil.copytree(folder, team, ignore=shutil.ignore_patterns("lake"))
-            config = team / "gradelake.toml"
-            text = config.read_text().replace("[lake]\n", f'[lake]\ncatalog = "{catalog}"\n')
-            config.write_text(text)
-            gradelake(folder, "lake", "copy", str(config))
-            folder = team
+@pytest.fixture
+def folder(graded_demo, tmp_path) -> Iterator[Path]:
+    """The graded demo on PostgreSQL, with a queue for two people."""
+    with postgres_server() as database:
+        demo, folder = tmp_path / "demo", tmp_path / "team"
+        shutil.copytree(graded_demo, demo)
+        shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake"))
+        config = folder / "gradelake.toml"
+        catalog = f'catalog = "{new_database(database, "team")}"'
+        config.write_text(config.read_text().replace("[lake]\n", f"[lake]\n{catalog}\n"))
+        gradelake(demo, "lake", "copy", str(config))
         people = ("--assessor", "ann", "--assessor", "bob")
         options = ("--grader", "lexical", "--size", "30", "--tau", "3", *people)
         gradelake(folder, "queue", "add", "demo", "all", *options)

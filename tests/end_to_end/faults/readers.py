@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 READERS = 2
-PAUSE = 2.0  # seconds between two answers of a reader, who shares two cores with the rest
+PAUSE = 25  # a reader, who shares two cores with the rest, waits so many times as long as it read,
+LONGEST = 10  # and no more seconds than these
 _SUM = "(select count(*)::varchar || coalesce(sum(hash(rows)::hugeint), 0) from lake.{} as rows)"
 _SYSTEMS = "(select list(distinct system order by system) from lake.{})"
 QUESTION = "select " + ", ".join(
@@ -115,7 +116,7 @@ def _read(folder: Path) -> None:
             trouble = f"a reader got {type(error).__name__}: {error}"
         read = (begun, time.monotonic(), release, answer, trouble)
         print(json.dumps(read), flush=True)
-        time.sleep(PAUSE)
+        time.sleep(min(LONGEST, PAUSE * (time.monotonic() - begun)))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from tests.end_to_end.faults.works import TIMEOUT, Desk, Row, Rows, Work
 
 IN_A_ROW = 3  # faults of a command, at most, before it may end well
 # seconds of a command, roughly; of the others 1
-SECONDS = {"nightly": 30, "grade": 8, "build": 3, "lake copy": 2, "lake recover": 2}
+SECONDS = {"nightly": 30, "grade": 8, "build": 1.5, "lake copy": 2, "lake recover": 2}
 AT_FIRST = {"grade": 2}  # faults of a command that comes for the first time
 # DuckDB's reader of PostgreSQL ends the process when the server goes while it rolls back: an error
 # in a destructor, which no Python sees. What is in the lake is looked at all the same.
@@ -71,11 +71,11 @@ class Rounds:
         self._come: dict[str, Counter[str]] = {}  # how often a command came to each point
 
     def run(self, n_faults: int, until: float = float("inf")) -> None:
-        """Until so many faults, or a few more, have met a command, or it is that late."""
-        aim = self.tally.total + n_faults
+        """Until so many faults have met a command, or it is that late."""
+        self.aim = self.tally.total + n_faults
         self.desk.must("build")
         with Readers(self.desk.folder) as self.readers:
-            while self.tally.total < aim and time.monotonic() < until:
+            while self.tally.total < self.aim and time.monotonic() < until:
                 self.tally.rounds += 1
                 self._round()
         self.tally.reads += self.readers.n_reads
@@ -97,7 +97,7 @@ class Rounds:
             most = self.rng.randint(1, in_a_row)
         else:
             most = AT_FIRST.get(work.kind, 1)
-        for _ in range(most):
+        for _ in range(min(most, self.aim - self.tally.total)):
             fault = self._fault(work)
             code = self._broken(work, fault, before)
             if (code == 0 and not isinstance(fault, FileHit)) or work.is_done():

@@ -68,7 +68,6 @@ def campaign(
         if ClockBack in kinds:
             ClockBack(random.Random(seed)).prepare(desk, environment)
         desk.starter = stack.enter_context(Starter(environment))
-        desk.must("ingest", "tiny")
         Rounds(desk, kinds, seed, tally, tell, only).run(n_faults, until)
     return tally
 

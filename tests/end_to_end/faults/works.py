@@ -243,14 +243,13 @@ class Desk(SmallProject):
     def _grade(self) -> Work:
         self.drop()
         self.must("ingest", "tiny")
-        return Work("grade", ["grade", "tiny", "--grader", "asked"], self._missing("asked"))
+        return Work("grade", ["grade", "tiny", "--grader", "asked"], self._missing())
 
-    def _missing(self, *graders: str) -> list[Rows]:
-        """Each grade that the lake should have of these graders, and has not."""
+    def _missing(self) -> list[Rows]:
+        """Each grade that the lake should have of the grader, and has not."""
         due = (
-            ("grade", grader, query, passage, f"{item}:{grade}")
-            for grader, query, passage, item, grade in self.expected_grades()
-            if grader in graders
+            ("grade", "asked", query, passage, f"{item}:{grade}")
+            for query, passage, item, grade in self.expected_grades()
         )
         there = self.content()
         return [frozenset([row]) for row in due if row not in there]
@@ -263,7 +262,7 @@ class Desk(SmallProject):
         def unfinished() -> list[str]:
             return [] if self.is_published() else ["the release is not what the night made"]
 
-        units = [run, *self._missing("direct", "asked")]
+        units = [run, *self._missing()]
         return Work("nightly", ["nightly"], units, free="release", unfinished=unfinished)
 
     # --- releases -----------------------------------------------------------------------------
