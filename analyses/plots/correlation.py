@@ -48,10 +48,8 @@ def draw_correlation(
             f"no label set of {collection!r} is compared by {measure!r} with {against}",
             "`gradelake sql @leaderboard` lists boards; choose another --measure.",
         )
-    found = []
-    for label_set in label_sets:
-        board = boards.read_board(lake, collection, label_set, measure, level)
-        found.append(agreement(board, compared, **settings))
+    ours = boards.read_boards(lake, collection, label_sets, measure, level)
+    found = [agreement(board, compared, **settings) for board in ours]
     found.sort(key=lambda one: by_tau(_by_name(one)["kendall"].value))
     names = style.apart([one.board.label_set for one in found], 30)
     complete = choosing.completeness(lake, collection)

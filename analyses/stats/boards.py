@@ -99,6 +99,21 @@ def read_board(
     return found[label_set, measure]
 
 
+def read_boards(
+    lake: Lake, collection: str, label_sets: Sequence[str], measure: str, level: int | None = None
+) -> list[Board]:
+    """What `read_board` reads, of several label sets at once."""
+    levels = {
+        name: default_level(lake, collection, name) if level is None else level
+        for name in label_sets
+    }
+    found = boards_by_measure(lake, collection, levels, [measure])
+    return [
+        found.get((name, measure)) or read_board(lake, collection, name, measure, at)  # says why
+        for name, at in levels.items()
+    ]
+
+
 def read_reference(
     lake: Lake, collection: str, label_set: str, level: int | None, board: Board
 ) -> Board:

@@ -114,12 +114,12 @@ def correlation(
             raise BadInput(f"there is nothing to compare {reference!r} with")
         official = None if reference else boards.read_official_ranks(lake, collection, leaderboard)
         other = boards.read_board(lake, collection, against, measure, level) if against else None
-        for label_set in console.progress("resampling", label_sets, len(label_sets)):
-            board = boards.read_board(lake, collection, label_set, measure, level)
+        read_at_once = boards.read_boards(lake, collection, label_sets, measure, level)
+        for board in console.progress("resampling", read_at_once, len(read_at_once)):
             theirs = official or boards.read_reference(
                 lake, collection, reference, reference_level, board
             )
-            rival = None if label_set == against else other
+            rival = None if board.label_set == against else other
             found.append(agreement(board, theirs, rival, n_replicates=replicates, **settings))
     asked = {"collection": collection, "measure": measure, "replicates": replicates}
     return Correlations(asked | settings | {"against": against}, found)

@@ -284,8 +284,7 @@ def test_the_picture_of_grades_has_the_items_of_the_query_book(graded_demo, tmp_
 
 
 @pytest.mark.parametrize(
-    ("picture", "ending"),
-    [("confusion", "svg"), ("scatter", "pdf"), ("leaderboard", "png"), ("correlation", "svg")],
+    ("picture", "ending"), [("scatter", "pdf"), ("leaderboard", "png"), ("correlation", "svg")]
 )
 def test_the_same_lake_gives_the_same_bytes(far, tmp_path, picture, ending):
     files = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]

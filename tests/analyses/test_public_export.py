@@ -4,7 +4,6 @@ import base64
 import csv
 import gzip
 import re
-import shutil
 from html import unescape
 from pathlib import Path
 
@@ -93,9 +92,9 @@ def make(folder: Path) -> None:
     gradelake(folder, "import", "bank", "tiny", "bank.jsonl", "--name", "secret")
     gradelake(folder, "import", "grades", "tiny", "graded.jsonl")
     gradelake(folder, "build")
-    for name in ("secret", "qrels"):
+    for name in ("secret", "report", "qrels"):
         (folder / name).mkdir()
-    gradelake(folder, "report", "-o", "secret/report.html")
+    gradelake(folder, "report", "-o", "report/report.html")
     gradelake(folder, "export", "bank", "tiny", "--name", "secret", "-o", "secret/bank.jsonl.gz")
     gradelake(folder, "export", "grades", "tiny", "--output", "secret/graded.jsonl.gz")
     gradelake(folder, "export", "qrels", "tiny", "--all", "qrels")
@@ -114,17 +113,10 @@ def found_in(folder: Path) -> set[str]:
 
 
 def test_no_word_of_the_rubric_and_no_answer_is_in_what_is_shared(folder):
-    assert found_in(folder / "secret") == SECRET  # the search finds each where it may stand
-    in_report = found_in_report(folder / "secret" / "report.html")
+    in_report = found_in(folder / "report")
     assert in_report >= {"quorvex", "mizzlund", "plimquat", "drelmop", "hurlwix"}
+    assert found_in(folder / "secret") | in_report == SECRET  # the search finds each
     assert found_in(folder / "public") == set()
-
-
-def found_in_report(file: Path) -> set[str]:
-    alone = file.parent.parent / "one report"
-    alone.mkdir(exist_ok=True)
-    shutil.copy(file, alone)
-    return found_in(alone)
 
 
 def test_boards_labels_and_correlations_are_all_there(folder):
@@ -141,7 +133,7 @@ def test_boards_labels_and_correlations_are_all_there(folder):
             with (public / f"{table}.csv").open(newline="") as file:
                 assert len(list(csv.DictReader(file))) == n_rows
         assert lake.value("select count(*) from lake.marts.leaderboard") > 0
-    whole, shared = Page(folder / "secret" / "report.html"), Page(public / "report.html")
+    whole, shared = Page(folder / "report" / "report.html"), Page(public / "report.html")
     assert shared.settled["label_sets"] == whole.settled["label_sets"]
     assert "flan.QuestionSelfRated/v0/best" in shared.settled["label_sets"]
     for label_set in whole.settled["label_sets"]:

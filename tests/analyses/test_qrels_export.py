@@ -28,6 +28,7 @@ JUDGED = {  # in the order of bytes
 }
 
 
+ME = "small --label-set assessor:me"
 PASSAGES = {p: f"Why the sky is blue, part {p}." for p in ("10", "9", "Z", "a", "é")}
 
 
@@ -142,23 +143,14 @@ def test_imported_again_as_a_judge_it_is_the_same_label_set(demo, tmp_path):
     assert different == []
 
 
-def test_equal_labels_are_equal_bytes_zipped_too(graded):
+def test_equal_labels_are_equal_bytes_zipped_too_and_json_says_where(graded):
     for name in ("one.qrels.gz", "two.qrels.gz"):
-        gradelake(graded, "export", "qrels", "small", "--label-set", "assessor:me", "-o", name)
+        done = typed(graded, f"export qrels {ME} -o {name} --json")
+        written = {"label_set": "assessor:me", "file": name, "labels": len(JUDGED)}
+        assert json.loads(done.stdout) == {"collection": "small", "written": [written]}
     one, two = (graded / name for name in ("one.qrels.gz", "two.qrels.gz"))
     assert one.read_bytes() == two.read_bytes()
     assert len(gzip.decompress(one.read_bytes()).splitlines()) == len(JUDGED)
-
-
-def test_one_json_object_says_what_was_written_where(graded):
-    done = typed(graded, "export qrels small --label-set words/v0/best --output best.qrels --json")
-    assert json.loads(done.stdout) == {
-        "collection": "small",
-        "written": [{"label_set": "words/v0/best", "file": "best.qrels", "labels": 6}],
-    }
-
-
-ME = "small --label-set assessor:me"
 
 
 @pytest.mark.parametrize(
@@ -202,7 +194,7 @@ def test_an_id_that_cannot_stand_in_a_column_is_refused_and_the_old_file_stays(g
         lake.connection.register("judged", pl.DataFrame(judged))
         with lake.transaction("test") as transaction:
             transaction.run("insert into {lake}.raw.judgments by name select * from judged")
-    gradelake(folder, "build", "--select", "int_labels")
+    gradelake(folder, "build")
     (folder / "old.qrels").write_text("old")
     for assessor, passage in bad.items():
         done = typed(

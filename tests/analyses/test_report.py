@@ -300,8 +300,10 @@ def test_lists_lead_to_the_views_of_what_they_name(odd_report):
 def test_a_bound_on_grids_leaves_out_texts_but_theirs_and_those_of_rankings_heads(
     odd_page, tmp_path
 ):
-    gradelake(odd_page.parents[1], "report", "--grid-passages", "1", "-o", tmp_path / "small.html")
+    asked = ("--grid-passages", "1", "--compare-with", "r1", "-o", tmp_path / "small.html")
+    gradelake(odd_page.parents[1], "report", *asked)
     page = Page(tmp_path / "small.html")
+    assert page.settled["compared_with"] == "r1"
     texts = page.unpack(f"texts-{page.number(ODD_QUERY)}")
     pack = page.of_query(ODD_QUERY)
     assert {texts.pop(passage) for passage in ("p000", ODD_PASSAGE)}, "first of long and of odd"

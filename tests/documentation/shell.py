@@ -16,8 +16,13 @@ from tests.documentation.pages import Block, Step
 
 _PATIENCE = 600  # seconds for a command; the longest takes some two minutes on two cores
 _DONE = re.compile(r"@@done (\d+)@@\n$")
-# a command of ours of which a shell does nothing but split it into words
-_PLAIN = re.compile(r"""gradelake(?: +(?:[\w.,/:=@%+-]|'[^']*'|"[^"$`\\]*")+)*(?: +#.*)?\s*""")
+# a command of ours of which a shell does nothing but split it into words, perhaps what is piped
+# into it, and the file that it writes
+_PLAIN = re.compile(
+    r"""(?P<given>printf [^|;]* \| )?"""
+    r"""(?P<words>gradelake(?: +(?:[\w.,/:=@%+-]|'[^']*'|"[^"$`\\]*")+)*)"""
+    r"""(?: > (?P<file>[\w.]+))?(?: +#.*)?\s*"""
+)
 
 # What differs from one run to the next, or with every model that is added: (what, its place).
 _VOLATILE = [
@@ -77,12 +82,16 @@ class Shell:
 
     def run(self, command: str) -> tuple[str, int]:
         """What a command prints, errors included, and its exit code."""
-        if _PLAIN.fullmatch(command):
+        if plain := _PLAIN.fullmatch(command):
             variables = dict(each.split("=", 1) for each in self._asked("env -0").split("\0")[:-1])
-            words = shlex.split(command, comments=True)[1:]
-            done = command_line.run(Path(variables["PWD"]), *words, together=True, **variables)
+            place, words = Path(variables["PWD"]), shlex.split(plain["words"])[1:]
+            given = self._asked(plain["given"].removesuffix("| ")) if plain["given"] else ""
+            file = plain["file"]
+            done = command_line.run(place, *words, given=given, together=not file, **variables)
             self._code = done.returncode
-            return done.stdout, self._code
+            if file:
+                (place / file).write_text(done.stdout, encoding="utf-8")
+            return done.stderr if file else done.stdout, self._code
         return self._asked(command), self._code
 
     def _asked(self, command: str) -> str:

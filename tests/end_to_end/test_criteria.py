@@ -12,6 +12,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.places import DL19, missing_dl19
+from tests.projects import project
 
 pytestmark = pytest.mark.slow
 
@@ -47,12 +48,13 @@ def published() -> dict[str, dict[tuple[str, str], list[int]]]:
 
 
 @pytest.fixture(scope="module")
-def folder(published, tmp_path_factory, dl19) -> Path:
-    """DL 2019 with its runs, the three files as three graders, and the policy `sum`; built."""
+def folder(published, tmp_path_factory, new_lake) -> Path:
+    """DL 2019 without runs, the three files as three graders, and the policy `sum`; built."""
     folder = tmp_path_factory.mktemp("criteria") / "dl19"
-    shutil.copytree(dl19, folder)
-    (folder / "seeds").mkdir(exist_ok=True)
-    (folder / "seeds" / "label_policies.csv").write_text(POLICIES)
+    judged = {"queries": DL19 / "topics.tsv", "judgments": {"nist": DL19 / "qrels.txt"}}
+    project(folder, {"dl19": judged}, files={"seeds/label_policies.csv": POLICIES.splitlines()})
+    new_lake(folder)
+    gradelake(folder, "ingest", "dl19")
     for grader, file in GRADERS.items():
         path = str(DL19 / "grades" / file)
         gradelake(folder, "import", "grades", "dl19", path, "--grader", grader)
