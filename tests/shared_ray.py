@@ -31,6 +31,24 @@ def new_workers() -> Iterator[None]:
         _are_kept = True
 
 
+@contextmanager
+def new_ray() -> Iterator[None]:
+    """Inside, runs have a Ray that began with the environment of now."""
+    _end()
+    try:
+        yield
+    finally:
+        _end()
+
+
+def _end() -> None:
+    import ray
+
+    _waiting.clear()
+    ray.shutdown()
+    _start.cache_clear()
+
+
 @cache
 def _start() -> None:
     """Its workers have today's environment."""

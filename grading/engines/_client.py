@@ -1,6 +1,7 @@
 """A client of OpenAI's API for servers that nobody vouches for."""
 
 import re
+from functools import cache
 from typing import Any
 
 LONGEST_REPLY = 4 << 20  # bytes: reasoning of 100,000 words is less
@@ -36,7 +37,15 @@ def careful(kind: type, longest_reply: int = LONGEST_REPLY, **options: Any) -> A
                 streamed.status_code, headers=headers, content=bytes(content), request=request
             )
 
-    return Client(follow_redirects=False, timeout=None, **options)
+    return Client(follow_redirects=False, timeout=None, verify=_certificates(), **options)
+
+
+@cache
+def _certificates() -> Any:
+    """Those of all clients: reading them takes as long as a request."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 def open_client(

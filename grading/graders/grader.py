@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from gradelake.grading.prompts.neutral import RENDERING
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.lake.transaction import Transaction
+
+if TYPE_CHECKING:  # workers, who need no lake, import this
+    from gradelake.sql.lake.transaction import Transaction
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class Grader:
             "label_rubric_id": self.label_rubric_id,
         }
 
-    def register(self, transaction: Transaction) -> None:
+    def register(self, transaction: "Transaction") -> None:
         """Enter it in `raw.graders`, unless it is there."""
         known = "select 1 from lake.raw.graders where grader_id = ?"
         if not transaction.lake.value(known, self.grader_id):

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.plan.prices import Cost
+
+if TYPE_CHECKING:  # workers, who need no lake, import this
+    from gradelake.grading.plan.prices import Cost
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Totals:
     prompt_tokens: int = 0
     tokens_measured: bool = False  # whether they come from earlier grades, or from text lengths
     pairs_per_second: float | None = None  # measured in earlier runs of this grader
-    cost: Cost | None = None  # None: there is no price of the model
+    cost: "Cost | None" = None  # None: there is no price of the model
 
     @property
     def wanted(self) -> int:

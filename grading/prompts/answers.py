@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
-import snowballstemmer
 from rapidfuzz.distance import Levenshtein
 
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
 # an option's letter or number instead of an answer: "a.", "b)", "(iii)", "[D]"
 _OPTION = re.compile(r"[(\[]?(?:[a-d]|i{1,3}|iv)[)\].:]?\.?", re.IGNORECASE)
-_STEMMER = snowballstemmer.stemmer("porter")
 # what a sole gold answer of true or false accepts besides itself
 _TRUE_FALSE = {
     "true": frozenset({"true", "yes", "correct"}),
@@ -32,7 +31,14 @@ def stopwords() -> frozenset[str]:
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """The Porter stem of a lower-case word."""
-    return _STEMMER.stemWord(word)
+    return _stemmer().stemWord(word)
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer  # most workers need none
+
+    return snowballstemmer.stemmer("porter")
 
 
 def bare(answer: str) -> str:

@@ -33,7 +33,6 @@ UNANSWERABLE = (
     "it does not say",
     "no relevant information",
 )
-_STEMMED = tuple(answers.stem(expression) for expression in UNANSWERABLE)
 _LONGEST = 2 * max(map(len, UNANSWERABLE))  # a longer text has a ratio below 80 to all of them
 _NEGATION = re.compile(r"\b(?:un\w+|no|not|none|cannot|\w+n['\u2019]t)\b")
 _REASONING = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
@@ -93,7 +92,7 @@ def is_unanswerable(text: str) -> bool:
     if not text or len(text) > _LONGEST or not _NEGATION.search(text):
         return False
     stemmed = answers.stem(text)
-    return any(fuzz.ratio(stemmed, expression) > 80 for expression in _STEMMED)
+    return any(fuzz.ratio(stemmed, answers.stem(each)) > 80 for each in UNANSWERABLE)
 
 
 def _strict(text: str, scale: Scale, _gold: object) -> Reading:

@@ -2,8 +2,11 @@
 
 import sys
 import time
+from unittest.mock import patch
 
 REGISTERS_WITHIN = 30  # seconds, after which Ray says what is wrong
+_AGENTS_BY = "_build_python_executable_command_memory_profileable"
+_AGENTS_PORTS = ("metrics_agent", "metrics_export", "dashboard_agent_listen", "runtime_env_agent")
 
 
 def start(num_cpus: int | None = None) -> None:
@@ -11,10 +14,11 @@ def start(num_cpus: int | None = None) -> None:
 
     Raises what `ray.init` raises.
     """
-    # where this module cannot be imported, Ray starts its agents without their web servers
+    # Ray tries this import, which takes a second: what its web servers are made of
     sys.modules.setdefault("ray.dashboard.optional_deps", None)  # type: ignore[arg-type]
     import ray
-    from ray._private import node
+    from ray._private import node, ray_constants, services
+    from ray._raylet import persist_port  # type: ignore[attr-defined]
 
     class Lone(node.Node):
         """A machine without the processes that others, or people, would look at."""
@@ -29,14 +33,20 @@ def start(num_cpus: int | None = None) -> None:
             """Nobody reads the workers' logs while they work."""
 
         def start_ray_processes(self) -> None:
-            """Also wait until they are there: Ray itself looks once a second only."""
+            """Also wait until they are there: Ray itself looks once a second only. No agents, of
+            metrics and of environments that workers ask for: none of them has a port."""
+            for name in _AGENTS_PORTS:
+                persist_port(self._session_dir, self._node_id, f"{name}_port", -1)
             super().start_ray_processes()
             until = time.monotonic() + REGISTERS_WITHIN
             while not self.get_gcs_client().get_all_node_info() and time.monotonic() < until:
                 time.sleep(0.02)
 
-    ordinary, node.Node = node.Node, Lone
-    try:
+    with (
+        patch.object(node, "Node", Lone),
+        patch.object(services, _AGENTS_BY, lambda *_: ["/bin/sh", "-c", "exec cat"]),
+        patch.object(ray_constants, "RAY_ENABLE_UV_RUN_RUNTIME_ENV", False),
+    ):
         ray.init(
             "local",
             num_cpus=num_cpus,
@@ -44,8 +54,10 @@ def start(num_cpus: int | None = None) -> None:
             log_to_driver=False,
             logging_level="ERROR",
             object_store_memory=200 << 20,
-            # otherwise a worker for each core starts, also where there is work for one
-            _system_config={"prestart_worker_first_driver": False},
+            _system_config={
+                # otherwise a worker for each core starts, also where there is work for one
+                "prestart_worker_first_driver": False,
+                # what stands in for agents reads from the machine, until that has ended
+                "enable_pipe_based_agent_to_parent_health_check": True,
+            },
         )
-    finally:
-        node.Node = ordinary

@@ -138,12 +138,11 @@ VERSIONS = {0: RUBRIC, 1: RUBRIC | {LIGHT: ("q1", CORRECTED)}}
 
 
 def grade(folder) -> dict[str, list[str]]:
-    """By all graders, as a person would, and build. Says what each engine was asked about."""
+    """By all graders, as a person would. Says what each engine was asked about."""
     asked = folder / "engines" / "asked"
     asked.write_text("")
     for name in GRADERS:
         gradelake(folder, "grade", "tiny", "--grader", name)
-    gradelake(folder, "build")
     found = {name: [] for name in GRADERS}
     for line in asked.read_text().splitlines():
         name, _, item = line.partition(": ")
@@ -187,7 +186,9 @@ def again(new_lake, tmp_path_factory):
             "gold_answer": "|".join(CORRECTED),
         },
     )
-    return folder, grade(folder)
+    asked = grade(folder)
+    gradelake(folder, "build")
+    return folder, asked
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 
 from gradelake.grading.graders.engine_finder import started
-from tests.grading.project import Judged
+from gradelake.grading.graders.grader_reader import read_grader
+from tests.projects import project
 
 
 def main(folder: str, n: str, settings: str) -> None:
     wanted = {"engine": "openai", "model": "m", "prompt": "sun", **json.loads(settings)}
-    engine = started(Judged(Path(folder)).grader("g", **wanted))
+    engine = started(read_grader(project(Path(folder), {}, {"g": wanted}), "g"))
     prompts = [
         engine.grader.prompt.render({"query": "why", "passage": f"Number {number}."})
         for number in range(int(n))

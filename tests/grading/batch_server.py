@@ -1,7 +1,7 @@
 """`misbehaving.Server` with OpenAI's Batch API, and a bill.
 
 Prompts of a batch are answered, and billed, when it is made, each by the script that its words
-would get online; a client learns of it when the batch is over: at the second look, unless `hold`.
+would get online; a client learns of it when the batch is over: at the first look, unless `hold`.
 """
 
 import json
@@ -48,7 +48,7 @@ class BatchServer(Server):
         self.files: dict[str, tuple[str, bytes]] = {}
         self.batches: dict[str, Made] = {}
         self.hold = False
-        self.looks = 2  # until a batch is over
+        self.looks = 1  # until a batch is over
         self.expires_after: int | None = None  # prompts of each batch
         self.fails: str | None = None  # why batches are refused when they are looked at
         self.changes: Callable[[list[Any]], list[Any]] = lambda lines: lines  # of what comes down

@@ -156,7 +156,7 @@ def wait_for(condition: Callable[[], object], process: subprocess.Popen, most: f
     while not condition():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
+        time.sleep(0.1)
 
 
 def copy_of(template: Path, folder: Path) -> Judged:

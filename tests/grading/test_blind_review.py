@@ -91,7 +91,7 @@ def test_reviewed_grades_are_not_shown_blind_again(folder):
 
 
 def test_agreement_of_people_is_that_of_scikit_learn_before_and_after(folder):
-    n = 40
+    n = 18
     given = grades_of_deck(folder, n)
     said = {
         "ann": [(7 * i) % 6 for i in range(n)],

@@ -38,7 +38,7 @@ def test_only_what_runs_actors_is_started_and_nothing_is_left() -> None:
     )
     answer, cores, before, actors, after = json.loads(done.stdout)
     assert (answer, cores) == (5, 3)
-    for unwanted in ("dashboard.py", "monitor.py", "ray::IDLE"):
+    for unwanted in ("dashboard.py", "Agent", "monitor.py", "ray::IDLE"):
         assert not [name for name in before if unwanted in name]
     assert [name for name in before if "raylet" in name]
     assert [name for name in before if "gcs_server" in name]

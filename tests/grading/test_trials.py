@@ -141,20 +141,19 @@ def test_a_trial_may_not_be_called_like_another_grader(moody, judged):
 
 @pytest.mark.slow
 def test_all_trials_are_graded_in_a_row_and_resumed(moody, judged):
-    moody(decoding=WARM, trials=3)
+    moody(decoding=WARM, trials=2)
     judged.project, judged.close()
     asked = ("grade", judged.name, "--grader", "moody.all", "--json")
     planned = json.loads(gradelake(judged.folder, *asked, "--dry-run").stdout)["plans"]
     assert [(plan["grader"], plan["missing_pairs"]) for plan in planned] == [
-        *(("moody", 12), ("moody.2", 12), ("moody.3", 12))
+        ("moody", 12),
+        ("moody.2", 12),
     ]
     late = gradelake(judged.folder, *asked[:-1], "--max-minutes", "0.0001")
-    assert "not begun: moody.2, moody.3" in late.stderr
+    assert "not begun: moody.2" in late.stderr
     first = gradelake(judged.folder, "grade", judged.name, "--grader", "moody", "--limit", "4")
     assert "moody graded 4 pairs" in first.stdout
     trials = json.loads(gradelake(judged.folder, *asked).stdout)["trials"]
-    assert [(run["grader"], run["pairs"]) for run in trials] == [
-        *(("moody", 8), ("moody.2", 12), ("moody.3", 12))
-    ]
+    assert [(run["grader"], run["pairs"]) for run in trials] == [("moody", 8), ("moody.2", 12)]
     again = json.loads(gradelake(judged.folder, *asked).stdout)["trials"]
-    assert [run["pairs"] for run in again] == [0, 0, 0]
+    assert [run["pairs"] for run in again] == [0, 0]
