@@ -375,9 +375,8 @@ def night_of(process: psutil.Process) -> str | None:
 
 
 def wait_for_step(night: subprocess.Popen, step: str) -> None:
-    """Read what a night says until it begins a step, and let that begin."""
+    """Read what a night says until it begins a step."""
     assert any(line.startswith(f"{step} ...") for line in night.stderr), step
-    time.sleep(0.5)
 
 
 @pytest.mark.slow
@@ -405,7 +404,8 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
         "select run_id, json_extract_string(counts, '$.night') "
         "from lake.raw.pipeline_runs where state = 'running'",
     )
-    assert of_night(run_id)
+    while not of_night(run_id):
+        assert night.poll() is None, night.communicate()
     refused = gradelake(folder, "nightly", "--json", code=75)  # it leaves at once
     assert json.loads(refused.stdout)["night"] is None
     assert "another night is at work: gradelake nightly (process" in refused.stderr

@@ -71,6 +71,7 @@ class Engine(Lexical):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 def test_what_another_user_put_there_is_not_found_but_named(tmp_path, monkeypatch):
     monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
