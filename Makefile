@@ -66,8 +66,8 @@ old-demo:
 	  mv $(DEMO) $(DEMO).old-$$n; \
 	  echo "== $(DEMO)/seeds has edits of the rubric: the old $(DEMO) is now $(DEMO).old-$$n"
 
-# two files of tests at a time, those that take longest first
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
+# Those files of tests first that take longest. Three at a time on two cores: many a test waits.
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
   --max-worker-restart 0 --durations 20
 
 # what a change needs: the real thing once each, in minutes; dbt's own tests where models differ from

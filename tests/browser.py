@@ -38,6 +38,7 @@ def chromium() -> Iterator[Browser]:
 
 def wrong(page: Page) -> str:
     """What axe finds wrong in a page. What it finds right, thousands of elements, stays there."""
+    page.wait_for_load_state()  # half a page lacks what the other half has
     found = Axe().run(page, options={"resultTypes": ["violations"]})
     return f"{page.url}: {found.generate_report()}" if found.violations_count else ""
 
@@ -47,7 +48,7 @@ def look_twice(page: Page) -> None:
     for width, scheme in ((390, "dark"), (1280, "light")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        assert not wrong(page)
+        assert not (found := wrong(page)), found
         assert not page.evaluate(WIDE), page.url
 
 

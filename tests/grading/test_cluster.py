@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gradelake.grading.plan.planner import ensure_views
+from gradelake.grading.run import crew
 from tests.grading.project import Judged, copy_of
 from tests.grading.ray_machines import Cluster, can_hide, require_linux
 
@@ -64,7 +65,12 @@ def place(tmp_path_factory, judged_lake) -> Iterator[Place]:
     require_linux()
     folder = tmp_path_factory.mktemp("cluster")
     engines = folder / "engines"
-    with closing(copy_of(judged_lake, folder / "lakes" / "one")) as judged, Cluster() as cluster:
+    with (
+        closing(copy_of(judged_lake, folder / "lakes" / "one")) as judged,
+        Cluster() as cluster,
+        pytest.MonkeyPatch.context() as here,
+    ):
+        here.setattr(crew, "TRIES", 1)  # the engine's file, which is read here, too, sets it
         ready(judged, engines)
         cluster.start()
         # a folder where the lake's would be, but another one: as on most second machines
