@@ -90,28 +90,24 @@ def read_board(
     `level` is the relevance level (see `default_level`). Raises `BadInput` for a collection, label
     set, measure or level that the leaderboard does not have.
     """
-    if level is None:
-        level = default_level(lake, collection, label_set)
-    found = boards_by_measure(lake, collection, {label_set: level}, [measure])
-    if not found:
-        choosing.require_board(lake, collection, label_set)
-        raise _no_such_board(lake, collection, label_set, measure, level)
-    return found[label_set, measure]
+    (board,) = read_boards(lake, collection, [label_set], measure, level)
+    return board
 
 
 def read_boards(
     lake: Lake, collection: str, label_sets: Sequence[str], measure: str, level: int | None = None
 ) -> list[Board]:
-    """What `read_board` reads, of several label sets at once."""
+    """The boards of several label sets, read at once; raises as `read_board` does."""
     levels = {
         name: default_level(lake, collection, name) if level is None else level
         for name in label_sets
     }
     found = boards_by_measure(lake, collection, levels, [measure])
-    return [
-        found.get((name, measure)) or read_board(lake, collection, name, measure, at)  # says why
-        for name, at in levels.items()
-    ]
+    for name, at in levels.items():
+        if (name, measure) not in found:
+            choosing.require_board(lake, collection, name)
+            raise _no_such_board(lake, collection, name, measure, at)
+    return [found[name, measure] for name in label_sets]
 
 
 def read_reference(

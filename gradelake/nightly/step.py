@@ -108,8 +108,8 @@ def _refusals(result: dict[str, Any]) -> str:
 def _do_here(name: str, work: Work, stop: Stop) -> Step:
     try:
         stop.interrupts = True
-        if stop.times:  # since it was told that the step begins
-            return Step(name, STOPPED, exit_code=130)
+        if stop.times:  # it was asked after the step was announced
+            interrupt()
         return _done(name, work)
     except KeyboardInterrupt:  # before it began, or after it ended
         return Step(name, STOPPED, exit_code=130)

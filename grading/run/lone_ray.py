@@ -14,7 +14,7 @@ def start(num_cpus: int | None = None) -> None:
 
     Raises what `ray.init` raises.
     """
-    # Ray tries this import, which takes a second: what its web servers are made of
+    # Ray would import this for its web servers, which takes a second
     sys.modules.setdefault("ray.dashboard.optional_deps", None)  # type: ignore[arg-type]
     import ray
     from ray._private import node, ray_constants, services
@@ -33,8 +33,8 @@ def start(num_cpus: int | None = None) -> None:
             """Nobody reads the workers' logs while they work."""
 
         def start_ray_processes(self) -> None:
-            """Also wait until they are there: Ray itself looks once a second only. No agents, of
-            metrics and of environments that workers ask for: none of them has a port."""
+            """Wait until they are there, too: Ray itself looks once a second only. The agents, of
+            metrics and of workers' environments, do not start, so none has a port."""
             for name in _AGENTS_PORTS:
                 persist_port(self._session_dir, self._node_id, f"{name}_port", -1)
             super().start_ray_processes()
@@ -44,6 +44,7 @@ def start(num_cpus: int | None = None) -> None:
 
     with (
         patch.object(node, "Node", Lone),
+        # a process that waits stands in for each agent
         patch.object(services, _AGENTS_BY, lambda *_: ["/bin/sh", "-c", "exec cat"]),
         patch.object(ray_constants, "RAY_ENABLE_UV_RUN_RUNTIME_ENV", False),
     ):
