@@ -36,6 +36,7 @@ def test_lines_are_topic_scores_and_all_is_their_mean(graded_demo):
         assert mean == pytest.approx(sum(values[key].values()) / n_queries, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_each_layout_has_its_columns(graded_demo, tmp_path):
     of_one = ("--measure", "AP", "--level", "1")
     plain = gradelake(graded_demo, *BOARD, *of_one).stdout.splitlines()

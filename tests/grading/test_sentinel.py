@@ -124,6 +124,7 @@ def watching(tmp_path, watched_lake):
 # --- the set --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pairs_are_drawn_by_label_once_keep_their_texts_and_their_grades_are_kept_apart(watching):
     missing = watching.plan("moody").totals.missing
     assert [each["pairs"] for each in watching.round()] == [40]
