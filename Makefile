@@ -94,14 +94,17 @@ browser:
 	      apt-get -qq install --no-install-recommends chromium > /dev/null 2>&1; } || \
 	  echo "Chromium cannot be installed here: the tests that need it are skipped"
 
-# the tests that make their cases at random, with many more of them: hours
+# the tests that make their cases at random, with many more of them, for hours, two at a
+# time. The tables of faults are in build/campaigns.
 campaigns: $(VENV)/.dev
 	@GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
 	  GRADELAKE_FAULTS=500 GRADELAKE_PREVIEWS=200 \
 	  GRADELAKE_DRAWS=400 GRADELAKE_CHANGES=30 GRADELAKE_BATCH_KILLS=30 \
 	  $(BIN)/python -m pytest -o timeout=0 -o faulthandler_timeout=0 \
-	  tests/ingest/test_malformed.py tests/end_to_end tests/grading/test_batches.py \
-	  tests/analyses/test_review_sample.py
+	  --numprocesses 2 --dist load --maxschedchunk 1 --durations 20 \
+	  tests/end_to_end/test_faults.py tests/ingest/test_malformed.py tests/end_to_end \
+	  tests/grading/test_batches.py tests/analyses/test_review_sample.py
+	@cat build/campaigns/*.txt
 
 lint: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-sql lint-python lint-imports

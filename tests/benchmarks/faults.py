@@ -13,7 +13,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmarks.leaderboards import console
 from tests.end_to_end.faults.whole import LAKES, campaign
 
 
@@ -36,15 +35,8 @@ def main() -> None:
             options.minutes,
             tuple(options.only),
         )
-    console.print(tally.table("kind"))
-    console.print(tally.table("command"))
-    console.print(
-        f"{tally.total} faults in {tally.runs} commands in "
-        f"{(time.monotonic() - started) / 60:.0f} minutes; readers read {tally.reads} times; "
-        f"{len(tally.problems)} problems"
-    )
-    for problem in tally.problems:
-        console.print(f"- {problem}", markup=False)
+    print(tally.text(), end="")
+    print(f"{(time.monotonic() - started) / 60:.0f} minutes")
     sys.exit(bool(tally.problems))
 
 

@@ -4,6 +4,8 @@ import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,13 +13,14 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.dbt_project.plain_dbt import dbt
 from tests.edits import write_edits
 
 pytestmark = pytest.mark.slow
 
 CHANGES = int(os.environ.get("GRADELAKE_CHANGES", "0"))
-# what changes between two builds, with those at random that `make campaigns` adds; each kind of
-# input once
+# what changes between two builds, each kind of input once; `make campaigns` adds changes at random,
+# kills the first build of each, and has plain dbt build the lake anew, too
 FIRST = (
     ("drop", "weight"),
     ("swapped_passages", "replaced_run", "copied_run"),
@@ -178,6 +181,16 @@ def row_ids(folder: Path) -> tuple[set[tuple], set[tuple]]:
         )
 
 
+def killed_build(folder: Path, chance: random.Random) -> None:
+    """A build of which nobody knows how far it came."""
+    command = [sys.executable, "-m", "gradelake", "build", "--quiet"]
+    with subprocess.Popen(command, cwd=folder) as process:
+        try:
+            process.wait(chance.uniform(0.2, 2))
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
 def test_built_change_by_change_it_is_what_is_built_of_all_of_them(graded_demo, tmp_path):
     """An edit computes its query alone, and a run its system."""
     folder, anew = tmp_path / "demo", tmp_path / "anew"
@@ -188,8 +201,10 @@ def test_built_change_by_change_it_is_what_is_built_of_all_of_them(graded_demo, 
     for n in range(len(FIRST) + CHANGES):
         changes = FIRST[n] if n < len(FIRST) else [None]
         done += [person.change(each and f"some_{each}") for each in changes]
+        if n >= len(FIRST):
+            killed_build(folder, person.random)
         build = json.loads(gradelake(folder, "build", "--json").stdout)
-        built = set(build.get("seconds_by_node", ()))  # none where all edits were kept
+        nodes = set(build.get("seconds_by_node", ()))  # none where all edits were kept
         if n == 0:
             edited, _ = row_ids(folder)
             assert scores <= edited, "version 0 stays"
@@ -197,8 +212,8 @@ def test_built_change_by_change_it_is_what_is_built_of_all_of_them(graded_demo, 
             assert queries <= {edit["query_id"] for edit in person.edits}
         if n == 1:
             # only what is made of runs is made anew
-            assert {"int_ranked_entries", "int_label_scores", "int_board_scores"} <= built
-            assert not {"int_labels", "rubric_history", "rubric_edits", "int_grader_items"} & built
+            assert {"int_ranked_entries", "int_label_scores", "int_board_scores"} <= nodes
+            assert not {"int_labels", "rubric_history", "rubric_edits", "int_grader_items"} & nodes
             touched = {"again", "bm25", person.replaced}
             for before, after in zip((edited, ranked), row_ids(folder), strict=True):
                 assert {row for row in before if row[1] not in touched} <= after
@@ -208,7 +223,12 @@ def test_built_change_by_change_it_is_what_is_built_of_all_of_them(graded_demo, 
         shutil.rmtree(anew, ignore_errors=True)
         shutil.copytree(folder, anew)
         gradelake(anew, "build", "--full-refresh")
-        by_and_by, at_once = contents(folder), contents(anew)
-        assert by_and_by.keys() == at_once.keys()
-        for table, rows in at_once.items():
-            assert by_and_by[table] == rows, f"{table} after {done}, GRADELAKE_SEED={seed}"
+        by_and_by, at_once = contents(folder), [contents(anew)]
+        if CHANGES:
+            by_dbt = dbt(anew, "build", "--full-refresh", "--exclude-resource-type", "unit_test")
+            assert by_dbt.returncode == 0, by_dbt.stdout
+            at_once.append(contents(anew))
+        for built in at_once:
+            assert by_and_by.keys() == built.keys()
+            for table, rows in built.items():
+                assert by_and_by[table] == rows, f"{table} after {done}, GRADELAKE_SEED={seed}"

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from rich.console import Console
 from rich.table import Table
 
 AGAIN, TOLD = "retried", "clear error"
@@ -46,3 +47,17 @@ class Tally:
         for kind, why in self.left_out.items() if by == "kind" else ():
             table.add_row(kind, f"not tried: {why}")
         return table
+
+    def text(self) -> str:
+        """Both tables, and what was wrong."""
+        console = Console(width=100, markup=False)
+        with console.capture() as printed:
+            console.print(self.table("kind"))
+            console.print(self.table("command"))
+            console.print(
+                f"{self.total} faults in {self.runs} commands and nights; readers read "
+                f"{self.reads} times; {len(self.problems)} problems"
+            )
+            for problem in self.problems:
+                console.print(f"- {problem}")
+        return printed.get()
