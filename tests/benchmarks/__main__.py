@@ -1,11 +1,13 @@
-"""`make bench`: what is measured, one after the other.
+"""`make bench`: what is measured, one after the other, and a table of the aims at the end.
 
 python -m tests.benchmarks
 """
 
-from tests.benchmarks import grading, leaderboards, pages, waits
+from tests.benchmarks import aims, grading, leaderboards, pages, scale, waits
 
-leaderboards.main()
 waits.main()
+leaderboards.main()
 grading.main()
-pages.main()  # last: it needs Chromium
+scale.measure(1, until="export")
+pages.main()  # near the end: it needs Chromium
+aims.console.print(aims.table())

@@ -27,7 +27,8 @@ from rich.table import Table
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA
 from gradelake.sql.lake.opening import Lake
-from tests.benchmarks.leaderboards import command, console
+from tests.benchmarks.aims import console
+from tests.benchmarks.leaderboards import command
 from tests.command_line import gradelake
 from tests.lakes import make_graded_demo
 from tests.serve.server import Server

@@ -17,16 +17,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
+from tests.benchmarks.aims import console, note
 from tests.lakes import DL19_JUDGES, write_dl19_config
 from tests.places import DL19, missing_dl19
 
 MEASURES = {"ndcg_cut.10,20", "map", "recip_rank", "Rprec", "P.10"}
 # the models that compute what evaluate() computes: rankings, and each topic's value
 MEASURE_MODELS = ("int_labels", "int_ranked_entries", "int_label_scores")
-console = Console(highlight=False, width=100)
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float, object]:
@@ -232,6 +231,10 @@ def compare(times: int) -> dict:
         ratios[f"{what} / ingest + first build, CPU"] = cpu / ours_cpu
     for what, ratio in ratios.items():
         console.print(f"{what}: {ratio:.1f}x")
+    of = f"{37 * times} runs"
+    note(f"{of}, ingest", ingest_cpu)
+    note(f"{of}: pytrec_eval / ingest and first build", their_cpu / ours_cpu)
+    note(f"{of}: evaluate() / measure models", evaluate / sum(models.values()))
     console.print()
     return {"wall": their_wall, "ours": ours_wall, "models": sum(models.values())}
 

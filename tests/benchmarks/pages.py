@@ -15,7 +15,8 @@ from pathlib import Path
 from playwright.sync_api import Browser
 from rich.table import Table
 
-from tests.benchmarks.leaderboards import command, console
+from tests.benchmarks.aims import console
+from tests.benchmarks.leaderboards import command
 from tests.benchmarks.waits import GRADER
 from tests.browser import chromium
 from tests.lakes import DL19_JUDGES, make_graded_demo, write_dl19_config

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
+from tests.benchmarks.aims import note
 from tests.benchmarks.leaderboards import command
 from tests.benchmarks.waits import drop
 
@@ -126,14 +127,19 @@ def size_of(place: Path) -> int:
 
 
 def main() -> None:
-    """Make a lake of a size, run the commands one after another, and print a table."""
+    """Make a lake of the size that is asked for, and measure all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("size", type=float, help="1: 25 million run entries, 10 million grades")
     parser.add_argument(
         "--until", metavar="WHAT", help="stop after the row that begins so, such as: first build"
     )
     chosen = parser.parse_args()
-    queries = max(1, round(500 * chosen.size))
+    measure(chosen.size, chosen.until)
+
+
+def measure(size: float, until: str | None = None) -> None:
+    """Make a lake of a size, run the commands one after another, and print a table."""
+    queries = max(1, round(500 * size))
     print(
         f"{queries:,} queries, {queries * SYSTEMS * DEPTH:,} run entries, "
         f"{queries * DEPTH * ITEMS:,} grades"
@@ -147,7 +153,8 @@ def main() -> None:
             wall, cpu, peak = measured(folder, *arguments)
             lake = size_of(folder / "lake") / 1e6
             print(f"{what:32}{cpu:10.1f}{wall:10.1f}{peak:12.2f}{lake:10,.0f}", flush=True)
-            if chosen.until and what.startswith(chosen.until):
+            note(f"size {size:g}: {what}", cpu)
+            if until and what.startswith(until):
                 break
 
 
@@ -163,7 +170,7 @@ def steps(folder: Path, queries: int) -> Iterator[tuple[str, list[str]]]:
     ids = [f"q{n:05}" for n in range(queries)]
     write_run(folder, "newcomer", ids, Random("newcomer"))
     yield "ingest of one new system", ["ingest", "scale"]
-    yield "build after it", ["build"]
+    yield "build after a new system", ["build"]
     yield "plan", ["plan", "scale", "--grader", "lexical"]
     yield "export grades", ["export", "grades", "scale", "--output", "out.jsonl"]
     yield "verify", ["lake", "verify"]
