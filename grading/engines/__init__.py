@@ -22,6 +22,8 @@ class Response:
     `probabilities` has the probability the model itself gave to each word of the scale, in the
     scale's order; their sum is at most 1. Where only the shares among the words are known,
     `constrained_probabilities` is true. Token counts are None where the engine knows none.
+    `is_cut_off` says that the reply ends where its tokens ended; `is_final` that an error would
+    come again, however often it is asked.
     """
 
     text: str = ""
@@ -32,6 +34,8 @@ class Response:
     cached_tokens: int | None = None
     completion_tokens: int | None = None
     cut_characters: int = 0  # of the passage's end
+    is_cut_off: bool = False
+    is_final: bool = False
 
 
 class EngineUnusable(WorkFailed):

@@ -13,6 +13,8 @@ _LONGEST = 20_000  # characters of a reply that are looked at
 _BEGINNINGS = 50  # brackets that a list of texts is looked for behind
 _FENCE = re.compile(r"```[a-z]*\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 _BLANKS = re.compile(r"[\s-]+")
+_LINE = re.compile(r"^[\s*#>-]{0,6}(\d{1,3})[*_]{0,2}[.):=]\s*(.+)$", re.MULTILINE)
+_REMARK = re.compile(r"\s+-+\s|[:;,.(\u2013\u2014]")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}")
 
 
@@ -29,13 +31,14 @@ def numbered(texts: Iterable[str]) -> str:
 def read_labels(text: str, scale: Scale, n: int) -> list[Reading]:
     """A reading for each of `n` items.
 
-    The reply holds a list in Python's or JSON's notation, an object with nothing but one, or one
-    whose keys are 1 to n (or 0 to n - 1); for one item the label alone will do. Of several lists,
-    as in a reply that shows its drafts, the last counts. Where it has another length than n,
+    The reply holds a list in Python's or JSON's notation, an object with nothing but one, one
+    whose keys are 1 to n (or 0 to n - 1), or a numbered line for each item; for one item the label
+    alone will do. Of several lists of labels, as in a reply that shows its drafts, the last counts;
+    remarks may follow it. Where it has another length than n,
     nothing tells which label is whose: all n are `failed`. So is an item whose label is not on the
     scale.
     """
-    labels = _labels(text)
+    labels = _labels(text, scale) or _numbered_lines(text, scale)
     if labels is None and n == 1 and (alone := _reading(text, scale)).grade is not None:
         return [alone]
     if labels is None:
@@ -68,16 +71,31 @@ def _reading(label: Any, scale: Scale) -> Reading:
     return graded(grade)
 
 
-def _labels(text: str) -> list[Any] | None:
-    text = text[-_LONGEST:]
+def _labels(text: str, scale: Scale) -> list[Any] | None:
+    """The last list with a label in it; without one, the last list."""
+    text, last = text[-_LONGEST:], None
     for part in [*reversed(_FENCE.findall(text)), text]:
         for written in reversed(_BRACKETS.findall(part)):
             value = _value(written)
-            if isinstance(value, list):
-                return value
-            if isinstance(value, dict) and (labels := _in_order(value)) is not None:
+            labels = _in_order(value) if isinstance(value, dict) else value
+            if not isinstance(labels, list):
+                continue
+            if any(_reading(label, scale).grade is not None for label in labels):
                 return labels
-    return None
+            last = labels if last is None else last
+    return last
+
+
+def _numbered_lines(text: str, scale: Scale) -> list[str] | None:
+    """The label of each line, where lines are numbered from 1 without a gap and have one."""
+    lines = _LINE.findall(text[-_LONGEST:])
+    if [int(number) for number, _ in lines] != list(range(1, len(lines) + 1)):
+        return None
+    found = []
+    for _, line in lines:
+        said = (line, _REMARK.split(line, 1)[0], line.rpartition(":")[2])
+        found.append(next((each for each in said if _reading(each, scale).grade is not None), line))
+    return found or None
 
 
 def _value(written: str) -> Any:

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from gradelake.grading.prompts.reasoning import NAMES
+
 # version of these rules; part of every grader's id, because they change what a model reads
-RENDERING = 2
+RENDERING = 3
 
 # Control tokens of chat templates and tokenizers. Only the first character is consumed, so tokens
 # that overlap are all broken, and a broken one is not broken again.
@@ -13,7 +15,7 @@ _TAGS = (
     r"[^\W_]+(?:_[^\W_]+)+|"  # <end_of_turn>, <fim_prefix>, <extra_id_0>: no HTML has a _
     r"s|bos|eos|pad|unk|mask|cls|sep|sop|eop|eod|eoh|eoa|endoftext|unused\d+|"
     "system|sys|user|assistant|human|ai|bot|role|\u7528\u6237|"
-    "think|thinking|thought|reasoning|answer|tools|toolcall|functions|"
+    rf"{NAMES}|answer|tools|toolcall|functions|"
     "image|global-img|filename|reponame"
 )
 _CALLS = "function|invoke|parameter"  # these have attributes
@@ -62,12 +64,17 @@ def neutralise(text: str) -> str:
     if not text.isprintable() and not text.replace("\n", "").isprintable():
         text = _LINE_BREAK.sub("\n", text)
         text = _INVISIBLE.sub("", text)
-        text = _SURROGATE.sub("\ufffd", text)
+        text = without_halves(text)
     if "<" in text or "[" in text or "]~" in text:
         text = _TOKEN.sub(_broken, text)
     if ":" in text or "\uff1a" in text:
         text = _TURN.sub(_broken, text)
     return text
+
+
+def without_halves(text: str) -> str:
+    """The text with U+FFFD for each half of a character, which JSON can spell and no file hold."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def neutralise_tokens(text: str, tokens: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from rapidfuzz import fuzz
 
 from gradelake.grading.prompts import answers
 from gradelake.grading.prompts.label_list import read_labels
+from gradelake.grading.prompts.reasoning import UNFINISHED, final_output
 from gradelake.grading.prompts.reply import (
     Reading,
     failed,
@@ -35,10 +36,18 @@ UNANSWERABLE = (
 )
 _LONGEST = 2 * max(map(len, UNANSWERABLE))  # a longer text has a ratio below 80 to all of them
 _NEGATION = re.compile(r"\b(?:un\w+|no|not|none|cannot|\w+n['\u2019]t)\b")
-_REASONING = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
 
 _GRADED = frozenset({"question", "nugget", "direct", "verify", "support"})
 _EXTRACTED = frozenset({"extract"})
+# full-width letters, digits and signs as ASCII; characters without width are left out
+_PLAIN = {0xFEE0 + letter: letter for letter in range(0x21, 0x7F)} | dict.fromkeys(
+    (0xAD, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x2060, 0xFEFF)
+)
+
+
+def plain(text: str) -> str:
+    """A reply as it looks: a full-width 4 is 4, and what cannot be seen is not there."""
+    return text if text.isascii() else text.translate(_PLAIN)
 
 
 @dataclass(frozen=True)
@@ -55,8 +64,14 @@ class Parser:
     reads_words: bool = True  # of the scale, so that a lone one needs no more looking
 
     def read(
-        self, text: str | None, scale: Scale, gold_answers: Iterable[str] | None = None
+        self,
+        text: str | None,
+        scale: Scale,
+        gold_answers: Iterable[str] | None = None,
+        is_held: bool = False,
     ) -> Reading:
+        """`is_held`: the model could write a word of the scale and nothing else, so that a reply
+        without one says nothing: the papers' defaults are for models that write freely."""
         if text is None:
             return failed("there is no reply")
         grade = scale.lookup.get(text) if self.reads_words else None
@@ -64,17 +79,11 @@ class Parser:
             return graded(grade)
         final = final_output(text)
         if final is None:
-            return failed("the reply ends inside its reasoning; allow more tokens")
-        return self._read(final, scale, gold_answers)
-
-
-def final_output(text: str) -> str | None:
-    """What follows the last `</think>`, stripped; None when a `<think>` is never closed."""
-    if "<" in text and (tags := list(_REASONING.finditer(text))):
-        if not tags[-1][1]:
-            return None
-        text = text[tags[-1].end() :]
-    return text.strip()
+            return failed(UNFINISHED)
+        reading = self._read(plain(final) if self.reads_words else final, scale, gold_answers)
+        if is_held and reading.status in ("defaulted", "unanswerable"):
+            return failed(f"{final!r:.80} is not on the scale {scale}, which replies are held to")
+        return reading
 
 
 def is_unanswerable(text: str) -> bool:

@@ -38,11 +38,10 @@ def failed(why: str) -> Reading:
 
 # what may stand around a lone word: quotes, brackets, Markdown, a full stop; not a sign, a fraction
 # or a percent sign, which make another number of it
-_BEFORE = " \t\r\n\"'`*_#()[]{}\u2018\u2019\u201c\u201d"
+_BEFORE = " \t\r\n\"'`*_#()[]{}<>$\u2018\u2019\u201c\u201d"
 _AFTER = _BEFORE + ".,;:!"
 _BULLET = re.compile(r"\A[-\u2022]\s+")
 _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 _JSON_KEYS = (
     "final_score",
     "score",
@@ -57,14 +56,30 @@ _JSON_KEYS = (
 )
 _MAX_OBJECTS = 50  # `{` tried in a reply
 _LIST_LINE = re.compile(r"^[^\w\n]{0,8}\d+ ?[.:)=]", re.MULTILINE)
-# a label's value is not a grade when it goes on like this: 3.5, 3-4, 3 to 5, 2/3 of another scale
-_RANGE = r"(?!\w|[.,:]\d|\s*(?:-|\u2013|\u2014|to|or|through|and)\s*\d|\s*%)"
-_ENDS = re.compile(_RANGE)
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_NONE = re.compile(
+    r"[\W_]*(?:n/?a\b|none\b|null\b|not |unknown\b|[-\u2013\u2014?]*\s*(?:\n|\Z))", re.I
+)
+# a value is not a grade when it goes on like this: 3.5, 3-4, 3 to 5, 5 would need more
+_RANGE = (
+    r"(?!\w|[.,:]\d|\s*(?:-|\u2013|\u2014|to|or|through|and)\s*\d|\s*%"
+    r"|[\s\"'`*_>)\]]*(?:would|could|might)\b)"
+)
 _OUT_OF = r"\s*(?:/|out of)\s*(?P<top>\d+(?:\.\d+)?)"
 # how a reply goes on after the grade it begins with: "4: mostly", "4 because", "Yes, it does"
 _REASON = (
     r"(?=[\"'`*_)\]]*(?:\s*$|\s*\n|\s*[:;,.)\u2013\u2014=]|\s+-+\s|"
     r"\s+(?:because|since|as|due|given|it|the|this)\b))"
+)
+# before a label: something else has this score; in prose also a supposed one
+_OF_OTHER = (
+    r"\b(?:max(?:imum)?|highest|best|top|perfect|min(?:imum)?|lowest|possible|higher|lower|"
+    r"confidence|certainty"
+)
+_ENDS = r")[\s\"'`*_]*\Z"
+_OTHER = re.compile(_OF_OTHER + _ENDS, re.IGNORECASE)
+_SUPPOSED = re.compile(
+    rf"{_OF_OTHER}|(?:would|could|might) (?:be|get|have|need)(?: an?| the)?{_ENDS}", re.IGNORECASE
 )
 
 
@@ -79,17 +94,13 @@ def lone_word(text: str, scale: Scale) -> int | None:
 def find_grade(text: str, scale: Scale) -> Reading | None:
     """The grade a longer reply states; None when it states none.
 
-    In this order: a lone word; JSON; what follows the last label ("##final score: 2", a final one
-    before others); the word it begins with. A number that is not on the scale is never cut to one
-    that is: a label that states one makes the reply `failed`.
+    In this order: a lone word; the last JSON object; what follows a label such as "score:", a final
+    one before those at the beginning of a line, those before others, and prose ("a score of 2")
+    last; the word it begins with. The last statement of a label counts, and makes the reply
+    `failed` where it is no grade of the scale; so do two labels that differ, and a number that is
+    not on the scale, which is never cut to one that is.
     """
-    grade = lone_word(text, scale)
-    if grade is not None:
-        return graded(grade)
-    if boxed := _BOXED.findall(text):
-        grade = lone_word(boxed[-1], scale)
-        return graded(grade) if grade is not None else failed(f"{boxed[-1]!r} is not on the scale")
-    for find in (_in_json, _labelled, _leading):
+    for find in (_alone, _in_json, _labelled, _leading):
         found = find(text, scale)
         if found is not None:
             return found
@@ -100,37 +111,30 @@ def find_final_score(text: str, scale: Scale) -> Reading:
     """The grade a reply states as its final one; `failed` when it states none.
 
     In this order: a lone word; what follows the last "##final score:"; the last "final score:"
-    without the mark; the last "O:", as the published prompt abbreviates it. Other numbers, of an
-    explanation or of the aspects before, are never read, and no part of a number is.
+    without the mark; the last "O:", as the published prompt abbreviates it. Where the last one
+    states no grade, an earlier one does not count. Other numbers, of an explanation or of the
+    aspects before, are never read, and no part of a number is.
     """
-    grade = lone_word(text, scale)
-    if grade is not None:
-        return graded(grade)
-    pattern = _final_pattern(tuple(scale.words), scale.is_numeric)
-    found = list(pattern.finditer(text))
-    if not found:
-        return failed(f"no final score of the scale {scale} in it")
-    marked = [match for match in found if match["mark"] and match["final"]]
-    match = (marked or [match for match in found if match["final"]] or found)[-1]
-    if not _ENDS.match(text, match.end("word")):
-        return failed(f"{text[match.start() : match.end() + 10]!r:.80} is not one score")
-    return _grade_of(match, scale)
+    if (alone := _alone(text, scale)) is not None:
+        return alone
+    found = [each for each in _statements(text, scale) if each.is_final or each.label == "O"]
+    for of_kind in (
+        [each for each in found if each.is_marked and each.is_final],
+        [each for each in found if each.is_final],
+        found,
+    ):
+        stated = [each for each in of_kind if not each.is_prose]
+        stated = stated or [each for each in of_kind if each.reading]
+        if stated:
+            last = stated[-1]
+            if last.reading is None:  # "##final score: M: 2, T: 1, O: 3"
+                later = [each for each in found if each.at > last.at and each.reading]
+                last = later[-1] if later else last
+            return last.reading or failed(f"{last.text!r:.80} is no score of the scale {scale}")
+    return failed(f"no final score of the scale {scale} in it")
 
 
-def _in_json(text: str, scale: Scale) -> Reading | None:
-    if "{" not in text:
-        return None
-    fences = _FENCE.findall(text)
-    for part in [*reversed(fences), text]:
-        for value in _objects(part):
-            folded = {key.lower().replace(" ", "_"): value[key] for key in value}
-            for key in _JSON_KEYS:
-                if key in folded:
-                    return _json_grade(folded[key], scale)
-    return None
-
-
-def _objects(text: str) -> list[dict]:
+def json_objects(text: str) -> list[dict]:
     """The JSON objects in a text, last first; those inside others are left to them."""
     found: list[dict] = []
     decoder, start = json.JSONDecoder(), -1
@@ -147,36 +151,136 @@ def _objects(text: str) -> list[dict]:
     return found
 
 
+def _alone(text: str, scale: Scale) -> Reading | None:
+    """A lone word of the scale, also as `four` or `4.0`, or in a box."""
+    if (grade := lone_word(text, scale)) is not None:
+        return graded(grade)
+    if boxed := _BOXED.findall(text):
+        return _value_of(boxed[-1], scale) or failed(f"{boxed[-1]!r:.80} is not on the scale")
+    if len(text) < 40:
+        word = _BULLET.sub("", text).lstrip(_BEFORE).rstrip(_AFTER)
+        if (grade := _grade(word, scale)) is not None:
+            return graded(grade)
+    return None
+
+
+def _in_json(text: str, scale: Scale) -> Reading | None:
+    for value in json_objects(text) if "{" in text else ():
+        folded = {key.lower().replace(" ", "_"): value[key] for key in value}
+        for key in _JSON_KEYS:
+            if key in folded:
+                return _json_grade(folded[key], scale)
+    return None
+
+
 def _json_grade(value: object, scale: Scale) -> Reading:
+    reading = None
     if isinstance(value, bool):
-        grade = scale.grade_of("yes" if value else "no")
+        value = "yes" if value else "no"
     elif isinstance(value, int | float):
-        is_whole = isinstance(value, int) or value.is_integer()
-        grade = scale.lookup.get(str(int(value))) if is_whole and abs(value) < 10 else None
-    else:
-        grade = lone_word(value, scale) if isinstance(value, str) else None
-    return graded(grade) if grade is not None else failed(f"{value!r:.80} is not on the scale")
+        value = str(value)
+    if isinstance(value, str):
+        grade = lone_word(value, scale)
+        reading = graded(grade) if grade is not None else _value_of(value, scale, whole=True)
+    return reading or failed(f"{value!r:.80} is not on the scale")
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A label in a reply, and the grade that follows it; None where what follows is none."""
+
+    at: int
+    label: str
+    text: str
+    reading: Reading | None
+    says_none: bool
+    is_marked: bool
+    is_final: bool
+    begins_line: bool
+    is_prose: bool
+
+
+def _statements(text: str, scale: Scale) -> list[_Statement]:
+    found = []
+    for match in _label_pattern(scale.is_numeric).finditer(text):
+        label, end = match["label"], match.end()
+        others = _OTHER if match["prose"] is None else _SUPPOSED
+        if others.search(text, max(0, match.start("name") - 40), match.start("name")):
+            continue
+        found.append(
+            _Statement(
+                at=match.start(),
+                label="O" if label == "O" else label.lower(),
+                text=text[match.start("name") : end + 20],
+                reading=_value_of(text[end : end + 80], scale),
+                says_none=bool(_NONE.match(text, end)),
+                is_marked=match["mark"] is not None,
+                is_final=bool(match["final"]),
+                begins_line=match["start"] is not None,
+                is_prose=match["prose"] is not None,
+            )
+        )
+    return found
 
 
 def _labelled(text: str, scale: Scale) -> Reading | None:
-    found = list(_patterns(tuple(scale.words), scale.is_numeric)[0].finditer(text))
-    if not found:
-        return None
-    final = [match for match in found if match["final"]]
-    own = [match for match in found if match["label"] != "O"]
-    return _grade_of((final or own or found)[-1], scale)
+    found = _statements(text, scale)
+    stated = [each for each in found if not each.is_prose]
+    own = [each for each in stated if each.label != "O"]
+    for of_kind in (
+        [each for each in own if each.is_final],
+        [each for each in own if each.begins_line],
+        own,
+        stated,
+        [each for each in found if each.is_prose and each.is_final and each.reading],
+        [each for each in found if each.is_prose and each.reading],
+    ):
+        last = {each.label: each for each in of_kind}  # of each label its last statement
+        if any(each.says_none for each in last.values()):
+            return failed(f"{of_kind[-1].text!r:.80} states no grade")
+        readings = {each.reading for each in last.values() if each.reading}
+        if len(readings) > 1:
+            labels = ", ".join(repr(each.text[:30]) for each in last.values() if each.reading)
+            return failed(f"its labels differ: {labels:.120}")
+        if readings:
+            return readings.pop()
+        if of_kind:
+            return failed(f"{of_kind[-1].text!r:.80} states no grade of the scale {scale}")
+    return None
 
 
 def _leading(text: str, scale: Scale) -> Reading | None:
     # two or more numbered lines are a list, or the scale itself
     if len(_LIST_LINE.findall(text)) > 1:
         return None
-    match = _patterns(tuple(scale.words), scale.is_numeric)[1].match(text)
+    match = _leading_pattern(tuple(scale.words), scale.is_numeric).match(text)
     return _grade_of(match, scale) if match else None
 
 
+def _value_of(text: str, scale: Scale, whole: bool = False) -> Reading | None:
+    """The grade that a text begins with, or that all of it is; None: it begins with no value."""
+    pattern = _value_pattern(tuple(scale.words), scale.is_numeric)
+    match = pattern.match(text)
+    if match is None or (whole and text[match.end() :].strip(_AFTER)):
+        return None
+    return _grade_of(match, scale)
+
+
+def _grade(word: str, scale: Scale) -> int | None:
+    """The grade of a word of the scale; of numbers also as `four` and `4.0`."""
+    grade = scale.grade_of(word)
+    if grade is None and scale.is_numeric:
+        folded = word.casefold()
+        if folded in _NUMBERS:
+            return scale.lookup.get(str(_NUMBERS.index(folded)))
+        whole, point, rest = word.replace(",", ".").partition(".")
+        if point and rest in ("0", "00"):
+            return scale.lookup.get(whole)
+    return grade
+
+
 def _grade_of(match: re.Match[str], scale: Scale) -> Reading:
-    grade = scale.grade_of(match["word"])
+    grade = _grade(match["word"], scale)
     if grade is None:
         return failed(f"{match['word']!r} is not on the scale {scale}")
     if match["top"] and float(match["top"]) != scale.max:
@@ -184,43 +288,43 @@ def _grade_of(match: re.Match[str], scale: Scale) -> Reading:
     return graded(grade)
 
 
-@lru_cache(maxsize=64)
-def _patterns(words: tuple[str, ...], numeric: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """How a scale's words stand after a label, and at the beginning of a reply."""
-    known = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    if numeric:
-        label = r"score|grade|rating|label|category|relevance|(?-i:O)|(?<=final )answer"
-        value = r"[-+]?\d+(?:[.,]\d+)?"  # a number off the scale is read too, to be refused
-    else:
-        label = r"score|grade|rating|label|category|relevance|relevant|answer|verdict|decision"
-        label += r"|judge?ment|(?-i:O)"
-        value = _one_of(known)
-    labelled = (
-        rf"(?<!confidence )(?<![^\W_])(?P<final>final[ _]|overall[ _])?(?:relevance[ _])?"
-        rf"(?P<label>{label})(?![^\W_])\)?[*_`\"']*(?:\s?\([^()]{{0,40}}\))?[*_`\"']*"
-        rf"\s{{0,3}}(?::|=+>?|->|\u2192|\u2013|\bis\b|\bof\b|-(?=\s))\s{{0,3}}[*_`\"'#(\[]{{0,6}}\s?"
-        rf"(?P<word>{value}){_RANGE}(?:{_OUT_OF})?"
-    )
-    leading = rf"[\"'`*_(\[#]{{0,6}}(?P<word>{known if numeric else value}){_RANGE}"
-    leading += rf"(?:{_OUT_OF}|{_REASON})"
-    return re.compile(labelled, re.IGNORECASE), re.compile(leading, re.IGNORECASE)
-
-
-def _one_of(words: str) -> str:
-    """A word of the scale, but not of "Yes or No" and "Yes/No", which repeat the question."""
-    return rf"(?:{words})\b(?![\"'*_`]*\s*(?:/|or\b|and\b))"
-
-
-@lru_cache(maxsize=64)
-def _final_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
-    """How a scale's words stand after "final score:"."""
-    known = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    value = r"[-+]?\d+(?:[.,]\d+)?" if numeric else _one_of(known)
+@lru_cache(maxsize=2)
+def _label_pattern(numeric: bool) -> re.Pattern[str]:
+    """A label, up to where its value begins."""
+    label = r"score|grade|rating|label|category|relevance|(?-i:O)|(?<=final )answer"
+    if not numeric:
+        label += r"|relevant|answer|verdict|decision|judge?ment"
+    marks = r"[*_`\"']*"
+    start = r"(?:(?P<start>^[^\w\n]{0,8})|(?<![^\W_]))"
+    name = r"(?P<mark>(?<=##)|(?<=## )|(?<=##\*\*))?(?P<final>(?:final|overall)[ _])?"
+    name += rf"(?:relevance[ _])?(?P<label>{label})"
+    says = r":|=+>?|->|\u2192|(?P<prose>\u2013|\bis\b|\bof\b|-(?=\s))|(?<=\n)(?=\S)"
     return re.compile(
-        rf"(?P<mark>##\s{{0,3}}[*_]{{0,3}})?(?<![^\W_])"
-        rf"(?:(?P<final>final[ _](?:relevance[ _])?(?:score|grade|label))|(?-i:O))(?![^\W_])"
-        rf"\)?[*_`\"']*(?:\s?\([^()]{{0,40}}\))?[*_`\"']*"
-        rf"\s{{0,3}}(?::|=+>?|->|\u2192|\u2013|\bis\b|-(?=\s))\s{{0,3}}[*_`\"'#(\[{{<]{{0,6}}\s?"
-        rf"(?P<word>{value})(?:{_OUT_OF})?",
-        re.IGNORECASE,
+        rf"{start}(?P<name>{name})(?![^\W_])\)?{marks}(?:\s?\([^()]{{0,40}}\))?{marks}\s{{0,3}}"
+        rf"(?:{says})\s{{0,3}}",
+        re.IGNORECASE | re.MULTILINE,
     )
+
+
+@lru_cache(maxsize=64)
+def _value_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
+    """What may stand after a label: a word of the scale, or any number, which may be off it."""
+    value = rf"[-+]?\d+(?:[.,]\d+)?|(?:{'|'.join(_NUMBERS)})\b" if numeric else _one_of(words)
+    return re.compile(
+        rf"[*_`\"'#(\[{{<$]{{0,6}}\s?(?P<word>{value}){_RANGE}(?:{_OUT_OF})?", re.IGNORECASE
+    )
+
+
+@lru_cache(maxsize=64)
+def _leading_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
+    """How a scale's words stand at the beginning of a reply."""
+    known = "|".join(map(re.escape, words)) if numeric else _one_of(words)
+    return re.compile(
+        rf"[\"'`*_(\[#]{{0,6}}(?P<word>{known}){_RANGE}(?:{_OUT_OF}|{_REASON})", re.IGNORECASE
+    )
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    """A word of the scale, but not of "Yes or No" and "Yes/No", which repeat the question."""
+    known = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    return rf"(?:{known})\b(?![\"'*_`]*\s*(?:/|or\b|and\b))"

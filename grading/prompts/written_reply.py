@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gradelake.grading.prompts.label_list import read_list
-from gradelake.grading.prompts.parsers import final_output
 from gradelake.grading.prompts.prompt import Prompt
+from gradelake.grading.prompts.reasoning import UNFINISHED, final_output
 
 FEATURES = ("intent_alignment", "coverage", "specificity", "accuracy", "usefulness")
 MOST_ITEMS = 20  # the published prompts ask for ten
@@ -172,7 +172,7 @@ def json_object(reply: str) -> dict[str, Any]:
 def _final(reply: str) -> str:
     text = final_output(reply)
     if text is None:
-        raise Unreadable("the reply ends inside its reasoning; allow more tokens")
+        raise Unreadable(UNFINISHED)
     if not text:
         raise Unreadable("the reply is empty")
     return text

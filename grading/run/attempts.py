@@ -11,12 +11,15 @@ from gradelake.grading.engines import MOST_MASS, EngineUnusable, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.label_list import as_list, read_labels
-from gradelake.grading.prompts.parsers import PARSERS, final_output
+from gradelake.grading.prompts.neutral import without_halves
+from gradelake.grading.prompts.parsers import PARSERS, plain
 from gradelake.grading.prompts.prompt import Rendered
-from gradelake.grading.prompts.reply import Reading, failed
+from gradelake.grading.prompts.reasoning import UNFINISHED, final_output
+from gradelake.grading.prompts.reply import Reading, failed, lone_word
 
 Score = Callable[[Sequence[Rendered]], list[Response]]
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens")
+CUT_OFF = "the reply was cut off; allow more tokens: decoding = { max_tokens = ... }"
 TRIES = 3  # of a pair, before it is recorded as failed
 
 
@@ -85,7 +88,13 @@ def read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
     """What a response says; `gold`: the answers that it is compared with."""
     if response.error is not None:
         return failed(response.error)
-    return PARSERS[grader.parser].read(response.text, grader.prompt.grade_scale, gold)
+    scale, is_held = grader.prompt.grade_scale, grader.prompt.output == "scale"
+    reading = PARSERS[grader.parser].read(response.text, scale, gold, is_held)
+    # a default does not depend on what was cut off
+    if response.is_cut_off and reading.status != "defaulted":
+        final = plain(final_output(response.text) or "")
+        return reading if lone_word(final, scale) is not None else failed(CUT_OFF)
+    return reading
 
 
 def score_with_retries(score: Score, prompts: Sequence[Rendered]) -> list[Response]:
@@ -107,11 +116,14 @@ def score_with_retries(score: Score, prompts: Sequence[Rendered]) -> list[Respon
                     raise ValueError(f"{len(answers)} responses to {len(group)} prompts")
                 for answer in answers:
                     _require_probabilities(answer.probabilities)
+                    answer.text = without_halves(answer.text)
+                    answer.error = answer.error and without_halves(answer.error)
             except EngineUnusable:
                 raise
             except Exception as error:
                 n_raised += 1
-                answers = [Response(error=f"{type(error).__name__}: {error}")] * len(group)
+                reason = without_halves(f"{type(error).__name__}: {error}")
+                answers = [Response(error=reason)] * len(group)
             for n, answer in zip(group, answers, strict=True):
                 before = [responses[n]] if n in responses else []  # each time is paid for
                 responses[n] = replace(answer, **tokens_of(*before, answer))
@@ -119,7 +131,7 @@ def score_with_retries(score: Score, prompts: Sequence[Rendered]) -> list[Respon
         if one_by_one and is_everything and (len(prompts) > 1 or attempt == TRIES - 1):
             raise EngineBroken(responses[0].error)
         one_by_one = one_by_one or n_raised > 0
-        pending = [n for n in pending if responses[n].error is not None]
+        pending = [n for n in pending if responses[n].error and not responses[n].is_final]
         if not pending:
             break
     return [responses[n] for n in range(len(prompts))]
@@ -201,8 +213,10 @@ def _read(grader: Grader, response: Response, n: int) -> list[Reading]:
         return [failed(response.error)] * n
     final = final_output(response.text)
     if final is None:
-        return [failed("the reply ends inside its reasoning; allow more tokens")] * n
-    return read_labels(final, grader.prompt.grade_scale, n)
+        return [failed(UNFINISHED)] * n
+    if response.is_cut_off and not final.endswith(("]", "}")):
+        return [failed(CUT_OFF)] * n
+    return read_labels(plain(final), grader.prompt.grade_scale, n)
 
 
 def _divided(response: Response, n: int) -> list[Response]:

@@ -3,11 +3,16 @@
 import gzip
 import json
 from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import yaml
 
+from gradelake.grading.engines import Response
 from gradelake.grading.prompts.parsers import PARSERS, is_unanswerable
 from gradelake.grading.prompts.scale import Scale
+from gradelake.grading.run.attempts import read
 from tests.places import SHARED
 
 N5, N3, N2 = Scale.parse("0-5"), Scale.parse("0-3"), Scale.parse("0-2")
@@ -15,192 +20,32 @@ YN = Scale.parse({"No": 0, "Yes": 1})
 ANSWERED = Scale.parse("0-1")
 OK, UN, DEF, BAD = "ok", "unanswerable", "defaulted", "failed"
 
-# reply, on the scale 0-5: (grade, status) by paper, lenient, strict
-RUBRIC = [
-    ("4", (4, OK), (4, OK), (4, OK)),
-    (" 4.\n", (4, OK), (4, OK), (4, OK)),
-    ("(4)", (4, OK), (4, OK), (4, OK)),
-    ("**5**", (5, OK), (5, OK), (5, OK)),
-    ("- 4", (4, OK), (4, OK), (4, OK)),
-    ("Rating: 4", (1, DEF), (4, OK), (None, BAD)),
-    ("grade: 4", (1, DEF), (4, OK), (None, BAD)),
-    ("4/5", (1, DEF), (4, OK), (None, BAD)),
-    ("4 out of 5", (1, DEF), (4, OK), (None, BAD)),
-    ("4/10", (1, DEF), (None, BAD), (None, BAD)),
-    ("4: mostly relevant", (1, DEF), (4, OK), (None, BAD)),
-    ("4: ok", (1, DEF), (4, OK), (None, BAD)),
-    ("4 because", (1, DEF), (4, OK), (None, BAD)),
-    ("3: The answer has limited relevance and completeness.", (1, DEF), (3, OK), (None, BAD)),
-    ("4: Sufficient coverage, minor omissions.", (1, DEF), (4, OK), (None, BAD)),
-    ("Elvis Presley", (1, DEF), (None, BAD), (None, BAD)),
-    ("7", (1, DEF), (None, BAD), (None, BAD)),
-    ("10", (1, DEF), (None, BAD), (None, BAD)),
-    ("12", (1, DEF), (None, BAD), (None, BAD)),
-    ("3.5", (1, DEF), (None, BAD), (None, BAD)),
-    (".5", (1, DEF), (None, BAD), (None, BAD)),
-    ("-1", (1, DEF), (None, BAD), (None, BAD)),
-    ("4%", (1, DEF), (None, BAD), (None, BAD)),
-    ("4-5", (1, DEF), (None, BAD), (None, BAD)),
-    ("4 or 5", (1, DEF), (None, BAD), (None, BAD)),
-    ("3 reasons speak against it", (1, DEF), (None, BAD), (None, BAD)),
-    ("scale of 0 to 3", (1, DEF), (None, BAD), (None, BAD)),
-    ("5: all\n4: most\n3: some", (1, DEF), (None, BAD), (None, BAD)),
-    ("unanswerable", (0, UN), (0, UN), (None, BAD)),
-    ("Unanswerable.", (0, UN), (0, UN), (None, BAD)),
-    ("no", (0, UN), (0, UN), (None, BAD)),
-    ("unknown", (0, UN), (0, UN), (None, BAD)),
-    ("It is not possible to tell.", (0, UN), (0, UN), (None, BAD)),
-    ("no relevant informations", (0, UN), (0, UN), (None, BAD)),
-    # a ratio of 80 to "no relevant information", and more than 80 is asked
-    ("there is no relevant information", (1, DEF), (None, BAD), (None, BAD)),
-    ("answerable", (1, DEF), (None, BAD), (None, BAD)),
-    ("enough information", (1, DEF), (None, BAD), (None, BAD)),
-    ("", (0, UN), (None, BAD), (None, BAD)),
-    (None, (None, BAD), (None, BAD), (None, BAD)),
-]
+LISTS = yaml.safe_load((Path(__file__).parent / "replies.yaml").read_text())
 
 
-@pytest.mark.parametrize(("reply", "paper", "lenient", "strict"), RUBRIC)
-def test_replies_on_a_scale_of_numbers(reply, paper, lenient, strict):
-    for name, expected in (("paper", paper), ("lenient", lenient), ("strict", strict)):
-        reading = PARSERS[name].read(reply, N5)
-        assert (name, reading.grade, reading.status) == (name, *expected)
-        assert (reading.error is not None) == (reading.status == BAD)
+@pytest.mark.parametrize("kind", LISTS, ids=lambda kind: kind["about"])
+def test_a_reply_says_what_the_list_says(kind):
+    scale = Scale.parse(kind["scale"])
+    output = "scale" if kind.get("is_held") else "text"
+    prompt = SimpleNamespace(grade_scale=scale, output=output)
+    wrong = []
+    for text, *wanted in kind["replies"]:
+        for parser, expected in zip(kind["parsers"], wanted, strict=True):
+            response = Response(text, is_cut_off=kind.get("is_cut_off", False))
+            reading = (
+                read(SimpleNamespace(prompt=prompt, parser=parser), response, None)
+                if text is not None
+                else PARSERS[parser].read(None, scale)
+            )
+            grade = "" if reading.grade is None else reading.grade
+            found = f"{grade} {reading.status}".replace(f"{grade} {OK}", str(grade)).strip()
+            if found != str(expected) or (reading.error is None) == (found == BAD):
+                wrong.append((text, parser, found, expected))
+    assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("reply", "paper", "lenient", "strict"),
-    [
-        ("Yes", (1, OK), (1, OK), (1, OK)),
-        ("no", (0, OK), (0, OK), (0, OK)),
-        ("Yes.", (1, OK), (1, OK), (1, OK)),
-        ("'No'", (0, OK), (0, OK), (0, OK)),
-        ("Yes, because it says so", (0, DEF), (1, OK), (None, BAD)),
-        ("No, it does not", (0, DEF), (0, OK), (None, BAD)),
-        ("**Yes**\n\nIt does.", (0, DEF), (1, OK), (None, BAD)),
-        ("Answer: yes", (0, DEF), (1, OK), (None, BAD)),
-        ('{"relevant": true}', (0, DEF), (1, OK), (None, BAD)),
-        ("Yes or No", (0, DEF), (None, BAD), (None, BAD)),
-        ("Answer: Yes/No", (0, DEF), (None, BAD), (None, BAD)),
-        ("No doubt it is", (0, DEF), (None, BAD), (None, BAD)),
-        ("Nothing", (0, DEF), (None, BAD), (None, BAD)),
-        ("unknown", (0, DEF), (0, UN), (None, BAD)),
-        ("", (0, DEF), (None, BAD), (None, BAD)),
-    ],
-)
-def test_replies_on_a_scale_of_words(reply, paper, lenient, strict):
-    for name, expected in (("paper", paper), ("lenient", lenient), ("strict", strict)):
-        reading = PARSERS[name].read(reply, YN)
-        assert (name, reading.grade, reading.status) == (name, *expected)
-
-
-@pytest.mark.parametrize(
-    ("reply", "grade"),
-    [
-        ("##final score: 2", 2),
-        ("scale of 0 to 3 ... ##final score: 1", 1),
-        ("M: 2 T: 1 O: 3 ##final score: 1", 1),
-        ("M: 2\nT: 1\nO: 3", 3),
-        ("final score is 3", 3),
-        ("##final score: 1\n##final score: 2", 2),
-        ("**Final Score:** 2", 2),
-        ("Score (0-3): 2", 2),
-        ("I would give it a score of 2.", 2),
-        ("Relevance score: 3\nTrustworthiness score: 1\nFinal score: 2", 2),
-        ("Final score: 2. The relevance score: 3 speaks for it.", 2),
-        ("Confidence score: 95. Grade: 3", 3),
-        ("\\boxed{2}", 2),
-        ('{"grade": 2}', 2),
-        ('Here it is:\n```json\n{"final score": "3"}\n```', 3),
-        ('{"reason": "two", "score": 2.0}', 2),
-        ('{"grade": 2, "details": {"label": 0}}', 2),
-        ('{"grade": 0} I correct myself: {"grade": 3}', 3),
-        ("<think>##final score: 3</think>##final score: 1", 1),
-        ("grade 3?</think>2", 2),
-        ("score is 10", None),
-        ("final score: 12", None),
-        ("final score: 4", None),
-        ("final score: 1.5", None),
-        ("final score: -1", None),
-        ("final score: 2/10", None),
-        ("a score of 0 to 3", None),
-        ("an integer score on a scale of 0 to 3", None),
-        ("upgrade: 2", None),
-        ('{"score": 2.5}', None),
-        ('{"score": 12}', None),
-        ('{"score": null}', None),
-        ('{"score": [2]}', None),
-        ('{"passages": 2}', None),
-        ("<think>##final score: 3", None),
-        ("\u0663", None),  # an Arabic three is not the scale's
-    ],
-)
-def test_lenient_finds_a_stated_grade_and_never_a_piece_of_another_number(reply, grade):
-    reading = PARSERS["lenient"].read(reply, N3)
-    assert (reading.grade, reading.status) == (grade, OK if grade is not None else BAD)
-
-
-@pytest.mark.parametrize(
-    ("reply", "grade"),
-    [
-        ("##final score: 2", 2),
-        ("2", 2),
-        ("## 3", 3),
-        ("**##Final Score:** 3", 3),
-        ("##final score: **2**.", 2),
-        ("##final score:\n\n1", 1),
-        ("##final score: {2}", 2),
-        ("##final score: 2/3", 2),
-        ("Final score (O): 2", 2),
-        ('{"final_score": 2}', 2),
-        # the prompt's scale, other aspects and explanations are not the answer
-        ("scale of 0 to 3 ... ##final score: 1", 1),
-        ("0 = nothing to do with the query, 3 = the exact answer. ##final score: 1", 1),
-        ("M: 2 T: 1 O: 3 ##final score: 1", 1),
-        ("M: 2\nT: 1\nO: 3", 3),
-        ("##final score: M: 2, T: 1, O: 3", 3),
-        ("##final score: 2\n##final score: 1\n##final score: 3", 3),  # M, T and O, each so
-        ("##final score: 1\nThe answer is not there; final score: 3 would be too much.", 1),
-        ("##final score: 1\n3 reasons speak for it", 1),
-        ("relevance score: 3", None),
-        ("score: 2", None),
-        ("2: the passage has some answer", None),
-        ("I would give it a 3.", None),
-        ("an integer scale of 0 to 3", None),
-        ("##final score: score", None),
-        # no part of another number
-        ("##final score: 12", None),
-        ("##final score: 10", None),
-        ("##final score: 4", None),
-        ("##final score: 1.5", None),
-        ("##final score: -1", None),
-        ("##final score: 2/10", None),
-        ("##final score: 2 or 3", None),
-        ("final score: 1\n##final score: 0-3", None),
-        # reasoning is not the answer
-        ("<think>0 to 3</think> ##final score: 2", 2),
-        ("<think>##final score: 3</think>\n##final score: 1", 1),
-        ("##final score: 3?</think>##final score: 0", 0),
-        ("<think>##final score: 3", None),
-        ("<think>##final score: 3</think>", None),
-        ("", None),
-        ("unanswerable", None),
-    ],
-)
-def test_final_score_reads_the_answer_and_nothing_else(reply, grade):
-    reading = PARSERS["final_score"].read(reply, N3)
-    assert (reading.grade, reading.status) == (grade, OK if grade is not None else BAD)
-    assert (reading.error is None) == (grade is not None)
-
-
-def test_final_score_reads_words_too():
-    for reply, grade in (
-        ("##final score: Yes", 1),
-        ("final score: Yes or No", None),
-        ("final score: Nothing", None),
-        ("No", 0),
-    ):
-        assert PARSERS["final_score"].read(reply, YN).grade == grade
+def test_the_list_has_many_replies():
+    assert sum(len(kind["replies"]) for kind in LISTS) > 250
 
 
 def test_a_three_of_a_scale_up_to_two_is_not_a_grade():
