@@ -142,6 +142,11 @@ class Engine:
         raise NotImplementedError
 
     @classmethod
+    def completed(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        """The settings, with what follows from others where nothing was stated."""
+        return settings
+
+    @classmethod
     def check(cls, settings: Mapping[str, Any], where: str) -> None:
         """Raise `BadInput` for settings that do not go together; `where` names their table."""
 

@@ -11,6 +11,8 @@ from typing import Any
 from gradelake.grading.engines import MOST_MASS, Response
 from gradelake.grading.engines._client import Misshapen
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.reasoning import final_output
+from gradelake.grading.prompts.reply import json_objects
 from gradelake.grading.prompts.written_reply import name_of, object_schema, schema_of
 
 _TOP_LOGPROBS = 20  # as many as servers give
@@ -90,30 +92,50 @@ def response_of(completion, form: ReplyForm) -> Response:
         raise Misshapen("the reply has no choices: is this address a chat API?")
     choice = choices[0]
     response = Response(constrained_probabilities=True, **_usage(completion))
-    text = getattr(getattr(choice, "message", None), "content", None)
-    finished = getattr(choice, "finish_reason", None)
+    message, finished = getattr(choice, "message", None), getattr(choice, "finish_reason", None)
+    text = _text_of(getattr(message, "content", None))
+    refusal = getattr(message, "refusal", None)
     if finished == "content_filter":
         response.error = "the endpoint's content filter refused this prompt"
+        response.is_final = True
+    elif refusal and isinstance(refusal, str):
+        response.error, response.is_final = f"the model refused: {short(refusal, '')}", True
     elif text is None:
-        response.error = (
-            "the reply is empty: max_tokens were used up before it began"
-            if finished == "length"
-            else "the reply is empty"
-        )
-    elif not isinstance(text, str):
-        raise Misshapen(f"the reply's content is not text: {text!r:.80}")
+        response.error = "the reply is empty"
+        reasons = [getattr(message, name, None) for name in ("reasoning_content", "reasoning")]
+        if finished == "length" or any(reasons):
+            response.error += ": max_tokens were used up before it began; allow more"
+            response.is_final = True
     else:
+        response.is_cut_off = finished == "length"
         response.text = _grade_in(text) if form.as_json else text
         response.probabilities = _probabilities(choice, form.words) if form.words else None
     return response
 
 
+def _text_of(content: Any) -> str | None:
+    """A message's text, also where it comes in parts, as Mistral's does; None where there is none.
+    Raises `Misshapen`."""
+    if isinstance(content, list):
+        texts = [_field(part, "text") for part in content if _field(part, "type") == "text"]
+        return "".join(text for text in texts if isinstance(text, str)) if texts else None
+    if content is not None and not isinstance(content, str):
+        raise Misshapen(f"the reply's content is not text: {content!r:.80}")
+    return content
+
+
+def _field(thing: Any, name: str) -> Any:
+    return thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
+
+
 def _grade_in(text: str) -> str:
-    """The grade of a JSON reply; the reply itself when it is something else."""
-    try:
-        return str(json.loads(text)["grade"])
-    except (ValueError, TypeError, LookupError):
-        return text
+    """The grade of a JSON reply, also with a fence or words around it; the reply itself when it is
+    something else."""
+    final = final_output(text)
+    for found in json_objects(final or ""):
+        if "grade" in found:
+            return str(found["grade"])
+    return text
 
 
 def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
@@ -137,12 +159,15 @@ def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
 
 
 def _usage(completion) -> dict[str, Any]:
-    """How many tokens; None for what is missing or cannot be."""
+    """How many tokens; None for what is missing or cannot be. Of a prompt no more are cached than
+    it has."""
     usage = getattr(completion, "usage", None)
     details = getattr(usage, "prompt_tokens_details", None)
+    asked = _count(getattr(usage, "prompt_tokens", None))
+    cached = _count(getattr(details, "cached_tokens", None))
     return {
-        "prompt_tokens": _count(getattr(usage, "prompt_tokens", None)),
-        "cached_tokens": _count(getattr(details, "cached_tokens", None)),
+        "prompt_tokens": asked,
+        "cached_tokens": None if cached is None or asked is None else min(cached, asked),
         "completion_tokens": _count(getattr(usage, "completion_tokens", None)),
     }
 

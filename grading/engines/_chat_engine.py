@@ -23,7 +23,10 @@ from gradelake.grading.engines._connection import CONTINUES, Connection
 from gradelake.grading.engines._patience import Busy, patiently
 from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.parsers import plain
 from gradelake.grading.prompts.prompt import Rendered
+from gradelake.grading.prompts.reasoning import final_output
+from gradelake.grading.prompts.reply import lone_word
 from gradelake.sql.common.checked import Count
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
@@ -86,6 +89,8 @@ class ChatEngine(Base):
         self.rates = Rates(grader.settings, *where)
         self.answering = set(self.connection.names)  # of models that answered
         self.takes_schema = True  # until it is found out that it does not
+        # whether replies are held to the scale: known when the first ones came
+        self.holds = grader.prompt.output != "scale" or grader.settings["constrain"] == "none"
         self.derive()
         self.loop = asyncio.new_event_loop()
         self.answered_at = 0.0
@@ -125,7 +130,23 @@ class ChatEngine(Base):
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+        self._require_held([each.text for each in responses if each.error is None])
         return responses
+
+    def _require_held(self, replies: list[str]) -> None:
+        """Raise `EngineUnusable` where most of the first replies are not on the scale that the
+        server was asked to hold them to."""
+        if self.holds or not replies:
+            return
+        final = [plain(final_output(reply) or "") for reply in replies]
+        off = [each for each in final if lone_word(each, self.grader.prompt.grade_scale) is None]
+        if 2 * len(off) > len(replies):
+            raise self.connection.unusable(
+                f"does not hold replies to the scale {self.scale}: {short(off[0], '')[:80]!r}",
+                'It may heed another constraint: constrain = "json_schema" or "choice". Or let the '
+                'model write freely: constrained = false, parser = "lenient".',
+            )
+        self.holds = True
 
     async def _probe(self) -> None:
         """Before a prompt is blamed: can the endpoint answer at all?"""

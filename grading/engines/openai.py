@@ -15,6 +15,11 @@ from gradelake.sql.common.checked import Count, one_of
 from gradelake.sql.common.errors import BadInput, how_to_install
 
 _REACHED_WITHIN = 10.0  # seconds
+# who refuses vLLM's `structured_outputs`, or heeds it not, and documents JSON schemas
+_HOSTED = (
+    *(".openai.com", ".azure.com", ".googleapis.com", ".mistral.ai", ".openrouter.ai", ".x.ai"),
+    *(".together.xyz", ".together.ai", ".groq.com", ".fireworks.ai", ".cerebras.ai", ".cohere.ai"),
+)
 
 
 class OpenAIConnection(Connection):
@@ -62,14 +67,22 @@ class Engine(ChatEngine):
         "api_key_env": Setting(str, "OPENAI_API_KEY", "the variable with the key", False),
         **ChatEngine.settings,
         "constrain": Setting(
-            Annotated[str, one_of(("choice", "json_schema", "none"))],
-            "choice",
-            "how replies are held to the scale: choice (vLLM), json_schema (hosted models), none",
+            Annotated[str, one_of(("by address", "choice", "json_schema", "none"))],
+            "by address",
+            "how replies are held to the scale: choice (vLLM's own), json_schema, none; by default "
+            "json_schema for the addresses of hosted models that are known, choice for others",
         ),
         "batch": Setting(bool, False, "in batches: within a day, for less", False),
         "batch_prompts": Setting(Count, 50_000, "prompts of one batch at most", False),
         "batch_poll": Setting(Seconds, 60.0, "seconds between looks at a batch", False),
     }
+
+    @classmethod
+    def completed(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        if settings["constrain"] != "by address":
+            return settings
+        host = f".{urlsplit(settings['base_url']).hostname}"
+        return settings | {"constrain": "json_schema" if host.endswith(_HOSTED) else "choice"}
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], where: str) -> None:

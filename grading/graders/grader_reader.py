@@ -115,7 +115,7 @@ def read_grader(
     if folder is not None and not folder.is_dir():
         folder = None  # a model of the hub
     path = str(folder.resolve()) if folder else table.model
-    settings = _with_full_paths(project, engine, settings, where)
+    settings = engine.completed(_with_full_paths(project, engine, settings, where))
     engine.check(settings, where)
     if not project.grading.get("ray_address"):  # else it is the cluster that must have it
         engine_finder.require_installed(engine, table.engine)
