@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -92,6 +93,7 @@ class ChatEngine(Base):
 
     def derive(self) -> None:
         self.options, self.reading = chat_options(self.grader)
+        self.longest = self.longest_reply(self.grader)
         if not self.takes_schema:
             self.options.pop("response_format", None)
 
@@ -146,11 +148,11 @@ class ChatEngine(Base):
         Raises `_Unanswered`, and `EngineUnusable` where no other prompt could do better.
         """
         passage = self._passage(prompt)
-        patience = self.grader.settings["patience"]
-        again = patiently(patience, self.grader.settings["pause"], lambda: self.answered_at)
+        patience, pause = self.grader.settings["patience"], self.grader.settings["pause"]
         while True:
+            ask = partial(self._answer, _messages(prompt, passage))
             try:
-                response: Response = await again(self._answer, _messages(prompt, passage))
+                response = await patiently(ask, patience, pause, lambda: self.answered_at)
             except _Unanswered as error:
                 most = shorter(len(passage)) if error.is_too_long else None
                 if most is None:
@@ -213,7 +215,7 @@ class ChatEngine(Base):
 
     async def _sent(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Response:
         text = "".join(message["content"] for message in messages)
-        expected = await self.rates.wait(text, self.longest_reply(self.grader))
+        expected = await self.rates.wait(text, self.longest)
         async with asyncio.timeout(self.grader.settings["timeout"]):
             completion = await self.connection.chat(messages, options)
         response = self.read(completion)

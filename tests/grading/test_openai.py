@@ -150,7 +150,7 @@ def test_a_used_up_quota_stops_the_run_at_once(server, engine):
             "no connection: .*received 19 of 400 bytes",
         ),
         (Reply(b'{"choices": [{"mess'), "the reply is not JSON"),
-        (Reply(b"<html>Welcome to our hotel!</html>", kind="text/html"), "has no choices"),
+        (Reply(b"<html>Welcome to our hotel!</html>", kind="text/html"), "a chat API"),
         (Reply(b"", kind="application/json"), "the reply is not JSON"),
         (sent([1, 2]), "has no choices"),
         (sent({"choices": []}), "has no choices"),
@@ -293,7 +293,7 @@ def test_a_wrong_key_or_model_stops_the_run_at_once(server, engine, monkeypatch,
         (refuse(403, "not in your country"), "not in your country", "OPENAI_API_KEY"),
         (refuse(500), "InternalServerError", "Is it running?"),
         (answer(delay=1.0), "no reply within 0.2 seconds", "Raise timeout"),
-        (Reply(b"<html>Sign in</html>", kind="text/html"), "has no choices", "Is it running?"),
+        (Reply(b"<html>Sign in</html>", kind="text/html"), "a chat API", "Is it running?"),
     ],
 )
 def test_an_endpoint_that_answers_not_even_a_plain_prompt_stops_the_run(
