@@ -205,7 +205,7 @@ class Batches:
         ask = partial(self._sent, call, seconds or self.settings["timeout"], once)
         asked = patiently(ask, self.settings["patience"], self.settings["pause"])
         try:
-            return self.engine.loop.run_until_complete(asked)
+            return self.engine.run(asked)
         except Busy as error:
             raise self.connection.unusable(
                 str(error), "Is it running? The same command continues."

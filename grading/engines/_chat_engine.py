@@ -1,8 +1,10 @@
 """An engine that asks an endpoint in chats: side by side, patiently, each reply checked."""
 
 import asyncio
+import math
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -88,8 +90,11 @@ class ChatEngine(Base):
         self.answering = set(self.connection.names)  # of models that answered
         self.takes_schema = True  # until it is found out that it does not
         self.derive()
-        self.loop = asyncio.new_event_loop()
+        # of all chunks together: while one's last replies come in, the next one's are asked for
+        self.gate = asyncio.Semaphore(grader.settings["concurrency"])
         self.answered_at = 0.0
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
 
     def derive(self) -> None:
         self.options, self.reading = chat_options(self.grader)
@@ -98,19 +103,28 @@ class ChatEngine(Base):
             self.options.pop("response_format", None)
 
     def reach(self) -> str | None:
-        return self.loop.run_until_complete(self.connection.reach())
+        return self.run(self.connection.reach())
+
+    def run(self, asking: Coroutine[Any, Any, Any]) -> Any:
+        """What comes of it in the engine's own loop, where any thread may wait for it."""
+        return asyncio.run_coroutine_threadsafe(asking, self.loop).result()
 
     # --- asking -----------------------------------------------------------------------------------
 
+    @classmethod
+    def chunks_at_once(cls, grader: Grader) -> int:
+        """As many as keep up `concurrency` while a chunk waits for a reply four times as slow."""
+        prompts = max(1, grader.chunk_pairs // (grader.prompt.window or 1))
+        return math.ceil(4 * grader.settings["concurrency"] / prompts) + 1
+
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
-        return self.loop.run_until_complete(self._score(prompts))
+        return self.run(self._score(prompts))
 
     async def _score(self, prompts: Sequence[Rendered]) -> list[Response]:
-        gate = asyncio.Semaphore(self.grader.settings["concurrency"])
         unanswered = []
 
         async def ask(prompt: Rendered) -> Response:
-            async with gate:
+            async with self.gate:
                 try:
                     return await self._ask(prompt)
                 except _Unanswered as error:

@@ -17,6 +17,7 @@ from gradelake.grading.run.attempts import expectation, score_with_retries
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Reply, answer, refuse, sent
 from tests.grading.project import Judged
+from tests.grading.subjects import end
 
 # probabilities of 0 to 5: their mean is 0.1 x (0 + 1 + 2 + 4 + 5) + 0.5 x 3 = 2.7
 LOGPROBS = [(str(grade), math.log(0.5 if grade == 3 else 0.1)) for grade in range(6)]
@@ -42,8 +43,7 @@ def engine(tmp_path, server):
     made: list[Engine] = []
     yield make
     for one in made:
-        one.loop.run_until_complete(one.connection.client.close())  # type: ignore[attr-defined]
-        one.loop.close()
+        end(one)
 
 
 def ask(engine: Engine, *passages: str, tries: int = 1):
