@@ -147,6 +147,11 @@ class Engine:
         return settings
 
     @classmethod
+    def chunks_at_once(cls, grader: Grader) -> int:
+        """Chunks that one worker grades side by side, each calling `score` in its own thread."""
+        return 1
+
+    @classmethod
     def check(cls, settings: Mapping[str, Any], where: str) -> None:
         """Raise `BadInput` for settings that do not go together; `where` names their table."""
 

@@ -202,11 +202,10 @@ class Batches:
         `once`: it is not sent again unless it was refused for now (429). Raises `Refused`,
         `Unsure`, and `EngineUnusable` when patience is at its end.
         """
-        again = patiently(self.settings["patience"], self.settings["pause"])
+        ask = partial(self._sent, call, seconds or self.settings["timeout"], once)
+        asked = patiently(ask, self.settings["patience"], self.settings["pause"])
         try:
-            return self.engine.loop.run_until_complete(
-                again(self._sent, call, seconds or self.settings["timeout"], once)
-            )
+            return self.engine.run(asked)
         except Busy as error:
             raise self.connection.unusable(
                 str(error), "Is it running? The same command continues."

@@ -213,7 +213,7 @@ def reason_of(error: Exception, key: str) -> str:
     if isinstance(error, Misshapen):
         text = str(error)
     elif isinstance(error, json.JSONDecodeError):
-        text = f"the reply is not JSON: {error}"
+        text = f"the reply is not JSON ({error}): is this address a chat API?"
     # neither says more than its name. A connection that aiohttp loses comes as a timeout, which no
     # client here can have: it sets none
     elif type(error).__name__ in ("APIConnectionError", "APITimeoutError"):

@@ -1,9 +1,12 @@
 """An engine that asks an endpoint in chats: side by side, patiently, each reply checked."""
 
 import asyncio
+import math
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -92,28 +95,41 @@ class ChatEngine(Base):
         # whether replies are held to the scale: known when the first ones came
         self.holds = grader.prompt.output != "scale" or grader.settings["constrain"] == "none"
         self.derive()
-        self.loop = asyncio.new_event_loop()
+        # of all chunks together: while one's last replies come in, the next one's are asked for
+        self.gate = asyncio.Semaphore(grader.settings["concurrency"])
         self.answered_at = 0.0
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
 
     def derive(self) -> None:
         self.options, self.reading = chat_options(self.grader)
+        self.longest = self.longest_reply(self.grader)
         if not self.takes_schema:
             self.options.pop("response_format", None)
 
     def reach(self) -> str | None:
-        return self.loop.run_until_complete(self.connection.reach())
+        return self.run(self.connection.reach())
+
+    def run(self, asking: Coroutine[Any, Any, Any]) -> Any:
+        """What comes of it in the engine's own loop, where any thread may wait for it."""
+        return asyncio.run_coroutine_threadsafe(asking, self.loop).result()
 
     # --- asking -----------------------------------------------------------------------------------
 
+    @classmethod
+    def chunks_at_once(cls, grader: Grader) -> int:
+        """As many as keep up `concurrency` while a chunk waits for a reply four times as slow."""
+        prompts = max(1, grader.chunk_pairs // (grader.prompt.window or 1))
+        return math.ceil(4 * grader.settings["concurrency"] / prompts) + 1
+
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
-        return self.loop.run_until_complete(self._score(prompts))
+        return self.run(self._score(prompts))
 
     async def _score(self, prompts: Sequence[Rendered]) -> list[Response]:
-        gate = asyncio.Semaphore(self.grader.settings["concurrency"])
         unanswered = []
 
         async def ask(prompt: Rendered) -> Response:
-            async with gate:
+            async with self.gate:
                 try:
                     return await self._ask(prompt)
                 except _Unanswered as error:
@@ -167,11 +183,11 @@ class ChatEngine(Base):
         Raises `_Unanswered`, and `EngineUnusable` where no other prompt could do better.
         """
         passage = self._passage(prompt)
-        patience = self.grader.settings["patience"]
-        again = patiently(patience, self.grader.settings["pause"], lambda: self.answered_at)
+        patience, pause = self.grader.settings["patience"], self.grader.settings["pause"]
         while True:
+            ask = partial(self._answer, _messages(prompt, passage))
             try:
-                response: Response = await again(self._answer, _messages(prompt, passage))
+                response = await patiently(ask, patience, pause, lambda: self.answered_at)
             except _Unanswered as error:
                 most = shorter(len(passage)) if error.is_too_long else None
                 if most is None:
@@ -234,7 +250,7 @@ class ChatEngine(Base):
 
     async def _sent(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Response:
         text = "".join(message["content"] for message in messages)
-        expected = await self.rates.wait(text, self.longest_reply(self.grader))
+        expected = await self.rates.wait(text, self.longest)
         async with asyncio.timeout(self.grader.settings["timeout"]):
             completion = await self.connection.chat(messages, options)
         response = self.read(completion)

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 LONGEST_REPLY = 4 << 20  # bytes: reasoning of 100,000 words is less
+_OF_TRANSFER = (b"content-encoding", b"content-length", b"transfer-encoding")
 _DATED = re.compile(r"[-@](\d{3,4}|\d{8}|\d{4}-\d\d-\d\d)")
 
 
@@ -30,9 +31,7 @@ def careful(kind: type, longest_reply: int = LONGEST_REPLY, **options: Any) -> A
                         raise Misshapen(f"the reply is longer than {longest_reply >> 20} MiB")
             finally:
                 await streamed.aclose()
-            headers = streamed.headers.copy()
-            for of_transfer in ("content-encoding", "content-length", "transfer-encoding"):
-                headers.pop(of_transfer, None)
+            headers = [each for each in streamed.headers.raw if each[0].lower() not in _OF_TRANSFER]
             return type(streamed)(
                 streamed.status_code, headers=headers, content=bytes(content), request=request
             )

@@ -1,9 +1,9 @@
 """Patience with a server that is busy: it is asked again, for so long."""
 
+import asyncio
 import time
-from collections.abc import Callable
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 _LONGEST = 60.0  # seconds between two requests, where the server says nothing
 
@@ -16,25 +16,26 @@ class Busy(Exception):
         self.seconds = seconds
 
 
-def patiently(
-    patience: float, pause: float, answered_at: Callable[[], float] = lambda: 0.0
-) -> AsyncRetrying:
-    """What calls a function again as long as it raises `Busy`, and lets the last one through.
+async def patiently(
+    ask: Callable[[], Awaitable[Any]],
+    patience: float,
+    pause: float,
+    answered_at: Callable[[], float] = lambda: 0.0,
+) -> Any:
+    """What `ask` brings, called again as long as it raises `Busy`; the last one goes through.
 
     It gives up before a wait that would end more than `patience` seconds after the first `Busy`,
     or after `answered_at()`, when the server last answered anybody.
     """
-    longer = wait_exponential(multiplier=2 * (pause or 1.0), max=_LONGEST)
-    first_busy: list[float] = []
-
-    def wait(state: RetryCallState) -> float:
-        error = state.outcome and state.outcome.exception()
-        stated = error.seconds if isinstance(error, Busy) else None
-        return longer(state) if stated is None else stated
-
-    def is_over(state: RetryCallState) -> bool:
-        now = time.monotonic()
-        first_busy[:] = first_busy or [now]
-        return now + state.upcoming_sleep > max(first_busy[0], answered_at()) + patience
-
-    return AsyncRetrying(retry=retry_if_exception_type(Busy), wait=wait, stop=is_over, reraise=True)
+    longer, first_busy = 2 * (pause or 1.0), 0.0
+    while True:
+        try:
+            return await ask()
+        except Busy as error:
+            now = time.monotonic()
+            first_busy = first_busy or now
+            seconds = min(longer, _LONGEST) if error.seconds is None else error.seconds
+            if now + seconds > max(first_busy, answered_at()) + patience:
+                raise
+        longer *= 2
+        await asyncio.sleep(seconds)

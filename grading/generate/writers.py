@@ -4,7 +4,7 @@ how it goes are told."""
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from gradelake.grading.engines import Engine
 from gradelake.grading.generate.asking import Generated, ask
@@ -55,6 +55,7 @@ class Account:
 class GenerationWorker:
     """Asks an engine for texts. Runs inside a Ray actor that has it, or anywhere."""
 
+    side_by_side: ClassVar[bool] = False  # a second try, and another prompt, change the engine
     grader: Grader
 
     def died(self, batch: QueryBatch, reason: str) -> Account:

@@ -2,7 +2,8 @@
 
 A chunk is given to one actor at a time; when the actor dies, a new one gets the chunk. A chunk
 that keeps killing its actor is halved until the pair at fault is alone. A machine that dies takes
-its actors along, and no pair is blamed.
+its actors along, and no pair is blamed. An actor that asks a server has several chunks at work, so
+that the server need not wait for a chunk's last replies.
 """
 
 import sys
@@ -22,7 +23,7 @@ from gradelake.grading.run.attempts import TRIES, EngineBroken
 from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.errors import WorkFailed
 
-QUEUED = 2  # chunks at an actor: one at work, one ready, so that it never waits for the driver
+QUEUED = 2  # chunks at an actor at least: one at work, one ready: it never waits for the driver
 TICK = 0.2  # seconds between looks at signals and the clock
 DEATHS_BEFORE_HALVING = 2
 # deaths in a row, with no chunk answered between, after which the engine is to blame
@@ -52,13 +53,15 @@ class Crew:
     stopping: bool = False
     failed_starts: int = 0
     ready_at: float | None = None  # when the first worker had loaded its engine
+    at_once: int = 1  # chunks at work in one actor
 
     def __enter__(self) -> "Crew":
         # Ray prints what happens to machines on stdout, where --json may be read
         self.stdout = redirect_stdout(sys.stderr)
         self.owns_ray = machines.join(self.ray_address)
         grader: Grader = self.worker.grader
-        workers = engine_finder.engine_of(grader).workers(machines.size(), grader.settings)
+        engine = engine_finder.engine_of(grader)
+        workers = engine.workers(machines.size(), grader.settings)
         self.capacity = machines.Capacity(workers)
         places = self.capacity.count()
         if not places:
@@ -70,6 +73,8 @@ class Crew:
         # a worker that finds no place would wait for ever
         self.count = min(grader.actors or workers.count or 1, places)
         self.options = {"num_cpus": workers.cpus, "num_gpus": workers.gpus, "max_restarts": 0}
+        if self.worker.side_by_side:
+            self.options["max_concurrency"] = self.at_once = engine.chunks_at_once(grader)
         self.stdout.__enter__()
         return self
 
@@ -138,7 +143,7 @@ class Crew:
         return self.waiting[n] if len(self.waiting) > n else None
 
     def _feed(self) -> None:
-        for depth in range(1, QUEUED + 1):
+        for depth in range(1, max(QUEUED, self.at_once) + 1):
             for actor in self.actors:
                 # suspects are given out alone: an answer still on its way dies with its actor, and
                 # the wrong one would be blamed
@@ -158,7 +163,7 @@ class Crew:
                 if actor.work
                 else ([], [])
             )
-            begun = len(finished) + 1
+            begun = len(finished) + self.at_once
             while len(actor.work) > begun:
                 reference, _ = actor.work.pop()
                 ray.cancel(reference)
@@ -197,7 +202,13 @@ class Crew:
 
         self.actors.remove(actor)
         ray.kill(actor.handle)  # it may only have been out of reach
-        chunks = [chunk for _, chunk in actor.work]
+        chunks = []
+        for reference, chunk in actor.work:
+            try:
+                yield ray.get(reference, timeout=0)
+                self.answered, self.deaths_in_a_row = True, 0
+            except ray.exceptions.RayError:  # it was at work, or waited
+                chunks.append(chunk)
         self.deaths_in_a_row += 1
         if self.deaths_in_a_row >= (PATIENCE if self.answered else PATIENCE_AT_FIRST):
             raise WorkFailed(
@@ -222,8 +233,11 @@ class Crew:
             self._hire()
 
     def _suspect(self, chunks: list[Chunk], reason: str) -> Iterator[Graded]:
-        """The first chunk was at work when its actor died. Changes the list in place."""
-        first = chunks[0]
+        """The first chunks were at work when their actor died. Changes the list in place."""
+        first, *others = chunks[: self.at_once]
+        if others:  # any of them: each is tried alone before it is blamed
+            self.deaths = {chunk.id: 1 for chunk in (first, *others)} | self.deaths
+            return
         deaths = self.deaths[first.id] = self.deaths.get(first.id, 0) + 1
         if first.n_prompts == 1 and deaths >= TRIES:
             why = f"{TRIES} workers gave up over this pair: {reason.splitlines()[0]}"
@@ -253,7 +267,7 @@ def _actor_class():
 
         def grade(self, chunk: Chunk) -> Graded:
             graded = self.worker.grade(self.engine, chunk)
-            graded.notes, self.engine.notes = self.engine.notes, []
+            graded.notes = list(self.engine.notes)
             return graded
 
     return Grade

@@ -40,7 +40,7 @@ class Run:
     seconds: float = 0.0
     plan_seconds: float = 0.0
     loading_seconds: float = 0.0  # Ray, and engines until the first was ready
-    engine_seconds: float = 0.0  # in the engine, summed over the workers
+    engine_seconds: float = 0.0  # in the engine, summed over the chunks
     commit_seconds: float = 0.0
     workers: int = 0
     notes: list[str] = field(default_factory=list)  # of the engine

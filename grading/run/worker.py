@@ -6,6 +6,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 
@@ -34,6 +35,7 @@ class Graded:
 class Worker:
     """Grades chunks. Runs inside a Ray actor that has the engine, or anywhere."""
 
+    side_by_side: ClassVar[bool] = True  # chunks of an engine that takes several
     grader: Grader
     collection: str
     staging: Path

@@ -224,7 +224,7 @@ def measure_endpoint(folder: Path, n: int = 3000) -> None:
                 f"{who}, {AT_ONCE} chats at once: {n / wall:,.0f} pairs/s, "
                 f"{1000 * processor / n:.2f} ms of processor time a pair"
             )
-        engine.loop.run_until_complete(engine.connection.client.close())  # type: ignore[attr-defined]
+        engine.run(engine.connection.client.close())  # type: ignore[attr-defined]
     finally:
         server.kill()
 

@@ -199,8 +199,8 @@ def end(engine: Engine) -> None:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    engine.loop.run_until_complete(ended())  # type: ignore[attr-defined]
-    engine.loop.close()  # type: ignore[attr-defined]
+    engine.run(ended())  # type: ignore[attr-defined]
+    engine.loop.call_soon_threadsafe(engine.loop.stop)  # type: ignore[attr-defined]
 
 
 class OpenAIWithSchema(OpenAI):

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import deque
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from gradelake.grading.run.staging import Committer
 from gradelake.grading.run.worker import Worker, shared_mark
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grader_lock
+from tests.grading.misbehaving import answer
 from tests.grading.project import QUESTIONS, wait_for
 
 pytestmark = pytest.mark.slow
@@ -82,10 +84,11 @@ def stumbling(judged):
     return judged
 
 
-def stumble(judged, **how: str) -> None:
+def stumble(judged, at_once: int = 1, **how: str) -> None:
     """Workers read this at their start: the words and what happens at them."""
     lines = "".join(f"os.environ['STUMBLE_{word}'] = '{what}'\n" for word, what in how.items())
-    judged.engine("stumbling", STUMBLING.replace("HERE =", f"{lines}\nHERE ="))
+    code = STUMBLING.replace("HERE =", f"{lines}\nHERE =")
+    judged.engine("stumbling", f"{code}\n    chunks_at_once = lambda grader: {at_once}\n")
 
 
 def asked(judged) -> list[str]:
@@ -172,8 +175,11 @@ def test_each_pair_at_fault_fails_alone_with_its_reason_after_three_tries(stumbl
     }
 
 
-def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling, new_workers):
-    stumble(stumbling, steel="death")
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling, new_workers, at_once):
+    """Alone at work, and beside a chunk of another pair."""
+    stumble(stumbling, at_once, steel="death", landmarks="slow", home="slow", scatters="slow")
+    stumbling.grader("judge", chunk_pairs=3 - at_once)
     run = stumbling.grade("judge", query_ids=("q2",), limit=2)
     assert (run.counts["ok"], run.counts["failed"]) == (1, 1)
     errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}
@@ -193,6 +199,30 @@ def test_what_workers_die_of_is_halved_after_two_deaths_and_given_up_after_three
     for left in ([chunk], halves):
         assert list(workers._suspect(found := [chunk], "killed")) == []
         assert found == left
+    workers.at_once = 2
+    other = SimpleNamespace(id="other")
+    for _ in range(2):  # nobody knows which of them it was
+        assert list(workers._suspect(found := [chunk, other, pair], "killed")) == []
+        assert found == [chunk, other, pair]
+    assert (workers.deaths["chunk"], workers.deaths["other"]) == (2, 1)
+
+
+@pytest.mark.fast
+def test_what_came_back_before_its_worker_died_is_not_asked_again(monkeypatch):
+    ray = pytest.importorskip("ray")
+
+    def get(reference, timeout):
+        if reference == "lost":
+            raise ray.exceptions.ActorDiedError
+        return reference
+
+    monkeypatch.setattr(ray, "get", get)
+    monkeypatch.setattr(ray, "kill", lambda handle: None)
+    workers = crew.Crew(None, at_once=2, stopping=True)
+    lost, done = SimpleNamespace(id="lost", n_prompts=1), SimpleNamespace(id="done", n_prompts=1)
+    workers.actors = [crew._Actor(None, None, deque([("lost", lost), ("graded", done)]))]
+    assert list(workers._bury(workers.actors[0], "killed")) == ["graded"]
+    assert (list(workers.suspects), workers.deaths) == ([lost], {"lost": 1})
 
 
 def test_failed_pairs_are_left_alone_until_asked_for(stumbling, new_workers):
@@ -308,6 +338,20 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged):
 
 
 # --- the command ----------------------------------------------------------------------------------
+
+
+# --- a server -------------------------------------------------------------------------------------
+
+
+def test_a_server_is_asked_for_several_chunks_at_once(judged, server):
+    """`concurrency` above `chunk_pairs` is reached, and the last reply of a chunk holds up none."""
+    server.on("", answer(delay=1.0))
+    judged.grader("gpt", engine="openai", model="m", prompt="question_self_rating", parser="strict")
+    judged.grader("gpt", base_url=server.url, concurrency=5, chunk_pairs=1)
+    run = judged.grade("gpt")
+    assert (run.counts["ok"], run.left, server.most_open) == (12, 0, 5)
+    assert len(server.asked) == 10  # each a chunk
+    assert server.asked[-1].at - server.asked[0].at < 5
 
 
 @pytest.mark.fast

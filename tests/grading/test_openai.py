@@ -17,6 +17,7 @@ from gradelake.grading.run.attempts import expectation, score_with_retries
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Reply, answer, refuse, sent
 from tests.grading.project import Judged
+from tests.grading.subjects import end
 
 # probabilities of 0 to 5: their mean is 0.1 x (0 + 1 + 2 + 4 + 5) + 0.5 x 3 = 2.7
 LOGPROBS = [(str(grade), math.log(0.5 if grade == 3 else 0.1)) for grade in range(6)]
@@ -42,8 +43,7 @@ def engine(tmp_path, server):
     made: list[Engine] = []
     yield make
     for one in made:
-        one.loop.run_until_complete(one.connection.client.close())  # type: ignore[attr-defined]
-        one.loop.close()
+        end(one)
 
 
 def ask(engine: Engine, *passages: str, tries: int = 1):
@@ -150,7 +150,7 @@ def test_a_used_up_quota_stops_the_run_at_once(server, engine):
             "no connection: .*received 19 of 400 bytes",
         ),
         (Reply(b'{"choices": [{"mess'), "the reply is not JSON"),
-        (Reply(b"<html>Welcome to our hotel!</html>", kind="text/html"), "has no choices"),
+        (Reply(b"<html>Welcome to our hotel!</html>", kind="text/html"), "a chat API"),
         (Reply(b"", kind="application/json"), "the reply is not JSON"),
         (sent([1, 2]), "has no choices"),
         (sent({"choices": []}), "has no choices"),
@@ -293,7 +293,7 @@ def test_a_wrong_key_or_model_stops_the_run_at_once(server, engine, monkeypatch,
         (refuse(403, "not in your country"), "not in your country", "OPENAI_API_KEY"),
         (refuse(500), "InternalServerError", "Is it running?"),
         (answer(delay=1.0), "no reply within 0.2 seconds", "Raise timeout"),
-        (Reply(b"<html>Sign in</html>", kind="text/html"), "has no choices", "Is it running?"),
+        (Reply(b"<html>Sign in</html>", kind="text/html"), "a chat API", "Is it running?"),
     ],
 )
 def test_an_endpoint_that_answers_not_even_a_plain_prompt_stops_the_run(

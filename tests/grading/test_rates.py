@@ -12,6 +12,7 @@ from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines.openai import Engine
 from tests.grading.misbehaving import answer
 from tests.grading.project import Judged
+from tests.grading.subjects import end
 from tests.places import REPOSITORY
 
 NO_WAIT = 5.0  # seconds in which a busy machine has asked a few prompts
@@ -32,7 +33,7 @@ def ask(tmp_path, server, cache):
         engine = Engine(Judged(tmp_path / "project").grader("g", **wanted, **settings))
         values = [{"query": "why", "passage": f"Number {number}."} for number in range(n)]
         responses = engine.score([engine.grader.prompt.render(each) for each in values])
-        engine.loop.run_until_complete(engine.connection.client.close())  # type: ignore[attr-defined]
+        end(engine)
         assert all(response.error is None for response in responses)
         return sum(server.gaps())
 

@@ -12,6 +12,7 @@ from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines.openai import Engine
 from tests.grading.project import PASSAGES, QUESTIONS, Judged
 from tests.grading.stand_ins import LlamaCpp, Ollama, StandIn, Tgi
+from tests.grading.subjects import end
 from tests.places import REPOSITORY
 
 PAGE = (REPOSITORY / "grading/engines/README.md").read_text(encoding="utf-8")
@@ -43,7 +44,7 @@ def ask(tmp_path, server):
         engine = Engine(Judged(tmp_path / "project").grader(name, **settings))
         prompts = [engine.grader.prompt.render({"query": "", **pair}) for pair in pairs]
         responses = engine.score(prompts)
-        engine.loop.run_until_complete(engine.connection.client.close())  # type: ignore[attr-defined]
+        end(engine)
         return responses
 
     return ask
