@@ -15,7 +15,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.connection import NAME, execute, little_memory, quote
 from gradelake.sql.lake.rows import contract
 
-if TYPE_CHECKING:  # polars and pandera take half a second to import; readers need neither
+if TYPE_CHECKING:  # polars takes a while to import; readers do without
     import polars as pl
 
     from gradelake.sql.lake.staged import Staged
@@ -135,12 +135,12 @@ class Transaction:
         """Append rows to a raw table, by column name. Returns how many. A column that may be null
         can be left out, or have no type where all of it is.
 
-        The frame is checked against the table's contract first; pandera's `SchemaErrors` here
-        means that an importer let something through that it should have reported.
+        The frame is checked against the table's contract first; `BrokenContract` here means that
+        an importer let something through that it should have reported.
         """
         from polars import Null, selectors
 
-        rows = contract(table).validate(rows.drop(selectors.by_dtype(Null)), lazy=True)
+        rows = contract(table).validate(rows.drop(selectors.by_dtype(Null)))
         return self.insert_checked(table, rows)
 
     def insert_checked(self, table: str, rows: "pl.DataFrame") -> int:
