@@ -12,14 +12,7 @@ from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
 from gradelake.sql.common import files
-from gradelake.sql.common.problems import (
-    REPAIR,
-    BrokenContract,
-    Problems,
-    Rejected,
-    from_contract,
-    reject,
-)
+from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.rows import contract, types_of
 from gradelake.sql.lake.staged import Staged
@@ -163,7 +156,7 @@ class Targets:
             rows = rows.with_row_index("line", offset=1)
         try:
             return contract(table).validate(rows.drop("line"))
-        except BrokenContract as error:
+        except BadRows as error:
             name_row = [column for column in KEYS[table][1:] if column not in part]
             raise from_contract(error, rows, shown, KEYS[table], name_row) from error
 

@@ -95,7 +95,7 @@ class Problems:
             raise Rejected(self.found, self.hint, self.total)
 
 
-class BrokenContract(Exception):
+class BadRows(Exception):
     """Rows break their table's contract; `failure_cases` is pandera's frame of what and where."""
 
     def __init__(self, error: Any):
@@ -104,7 +104,7 @@ class BrokenContract(Exception):
 
 
 def from_contract(
-    error: BrokenContract, rows: "pl.DataFrame", file: str, key: list[str], name_row: Iterable[str]
+    error: BadRows, rows: "pl.DataFrame", file: str, key: list[str], name_row: Iterable[str]
 ) -> Rejected:
     """Turn pandera's failure cases into problems of a file.
 

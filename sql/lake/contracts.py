@@ -8,16 +8,13 @@ first ask whether any row does.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any
 
 import polars as pl
+from polars import selectors as cs
 
-from gradelake.sql.common.problems import BrokenContract
-from gradelake.sql.lake.raw_tables import raw_tables
-
-Check = Callable[[pl.Expr], pl.Expr]
+from gradelake.sql.common.problems import BadRows
+from gradelake.sql.lake.raw_tables import RawTable, raw_tables
 
 _TYPES: dict[str, Any] = {
     "varchar": pl.String,
@@ -29,7 +26,7 @@ _TYPES: dict[str, Any] = {
     "timestamp": pl.Datetime("us"),
 }
 # what a column's `check` names
-_CHECKS: dict[str, tuple[str, Check]] = {
+_CHECKS: dict[str, tuple[str, Callable[[pl.Expr], pl.Expr]]] = {
     "finite": ("must be a finite number", pl.Expr.is_finite),
     # trec_eval compares scores as 32-bit floats
     "finite_float32": (
@@ -40,98 +37,73 @@ _CHECKS: dict[str, tuple[str, Check]] = {
 }
 
 
-@dataclass(frozen=True)
 class Contract:
     """What each row of a raw table must be. A frame may lack a column that may be null."""
 
-    table: str
-    key: list[str]
-    types: dict[str, Any]
-    optional: set[str]
-    checks: dict[str, dict[str, Check]]  # column -> text -> check
+    def __init__(self, table: str):
+        declared = raw_tables()[table]
+        self.table, self.key = table, declared.key
+        self.types = {name: _TYPES[type_] for name, type_ in declared.types.items()}
+        self.optional = {name for name, rules in declared.rules.items() if rules.get("optional")}
+        # column -> text -> what must hold
+        self.checks = {name: _checks(name, declared) for name in declared.types}
 
     def validate(self, rows: pl.DataFrame, unique: bool = True) -> pl.DataFrame:
         """The rows, with whole numbers of 64 bits. `unique`: whether the key is looked at, too.
 
-        Raises `BrokenContract` with all that is wrong.
+        Raises `BadRows` with all that is wrong.
         """
-        found = self._in_types(rows)
-        if found is not None and not self._is_broken(found, self.key if unique else []):
-            return found
+        key = self.key if unique else []
+        if (kept := self._at_once(rows, key)) is not None:
+            return kept
+        import pandera.polars as pa
         from pandera.errors import SchemaErrors
 
-        try:
-            return self._schema(self.key if unique else []).validate(rows, lazy=True)
-        except SchemaErrors as error:
-            raise BrokenContract(error) from error
-
-    def _in_types(self, rows: pl.DataFrame) -> pl.DataFrame | None:
-        """The rows as the columns' types; None where that takes more than wider whole numbers."""
-        wider = {
-            name: pl.Int64
-            for name, type_ in rows.schema.items()
-            if type_.is_integer() and type_ != pl.UInt64
-        }
-        rows = rows.cast(wider)  # type: ignore[arg-type]
-        missing = self.types.keys() - rows.schema.keys() - self.optional
-        other = any(self.types.get(name) != type_ for name, type_ in rows.schema.items())
-        return None if missing or other else rows
-
-    def _is_broken(self, rows: pl.DataFrame, key: list[str]) -> bool:
-        """Whether a row may break a check, has a null or NaN, or the hash of another's key."""
-        broken = [pl.col(name).is_null().any() for name in self.types.keys() - self.optional]
-        broken += [pl.col(pl.Float64).is_nan().any()]
-        broken += [
-            check(pl.col(name)).not_().any()
-            for name in rows.columns
-            for check in self.checks[name].values()
-        ]
-        if rows.select(pl.any_horizontal(broken)).item():
-            return True
-        there = [name for name in key if name in rows.columns]
-        return bool(there) and rows.select(there).hash_rows().n_unique() < rows.height
-
-    def _schema(self, key: list[str]) -> Any:
-        import pandera.polars as pa
+        def check(good: pl.Expr, text: str) -> pa.Check:
+            return pa.Check(lambda data: data.lazyframe.select(good), error=text)
 
         columns = {
             name: pa.Column(
                 type_,
-                [pa.Check(partial(_of, check), error=text) for text, check in checks.items()],
+                [check(good, text) for text, good in self.checks[name].items()],
                 nullable=name in self.optional,
                 required=name not in self.optional,
                 coerce=type_ == pl.Int64,
             )
-            for (name, type_), checks in zip(self.types.items(), self.checks.values(), strict=True)
+            for name, type_ in self.types.items()
         }
-        return pa.DataFrameSchema(columns, unique=key or None, strict=True, name=self.table)
+        schema = pa.DataFrameSchema(columns, unique=key or None, strict=True, name=self.table)
+        try:
+            return schema.validate(rows, lazy=True)
+        except SchemaErrors as error:
+            raise BadRows(error) from error
+
+    def _at_once(self, rows: pl.DataFrame, key: list[str]) -> pl.DataFrame | None:
+        """The rows, where they plainly keep the contract: None for other types (but narrower whole
+        numbers), what breaks a check, nulls, and what may be right: NaN, equal hashes of keys."""
+        rows = rows.cast({cs.integer() - cs.by_dtype(pl.UInt64): pl.Int64})
+        needed, schema = self.types.keys() - self.optional, rows.schema
+        if needed - schema.keys() or schema != {name: self.types.get(name) for name in schema}:
+            return None
+        doubts = [pl.col(name).is_null().any() for name in needed]
+        doubts += [good.not_().any() for name in schema for good in self.checks[name].values()]
+        if rows.select(pl.any_horizontal(*doubts, cs.float().is_nan().any())).item():
+            return None
+        there = [name for name in key if name in schema]
+        return None if there and rows.select(there).hash_rows().n_unique() < rows.height else rows
 
 
-def _of(check: Check, data: Any) -> pl.LazyFrame:
-    return data.lazyframe.select(check(pl.col(data.key)))
-
-
-@cache
-def contract_of(table: str) -> Contract:
-    """The contract of a raw table."""
-    declared = raw_tables()[table]
-    return Contract(
-        table,
-        declared.key,
-        {name: _TYPES[type_] for name, type_ in declared.types.items()},
-        {name for name, rules in declared.rules.items() if rules.get("optional")},
-        {name: _checks(type_, declared.rules[name]) for name, type_ in declared.types.items()},
-    )
-
-
-def _checks(type_: str, rules: dict[str, Any]) -> dict[str, Check]:
+def _checks(name: str, table: RawTable) -> dict[str, pl.Expr]:
+    column, rules = pl.col(name), table.rules[name]
     if values := rules.get("values"):
-        text = f"must be one of {', '.join(map(str, values))}"
-        return {text: lambda column: column.is_in(values)}
-    checks = dict([_CHECKS[rules["check"]]] if "check" in rules else [])
+        return {f"must be one of {', '.join(map(str, values))}": column.is_in(values)}
+    checks = {}
+    if "check" in rules:
+        text, check = _CHECKS[rules["check"]]
+        checks[text] = check(column)
     if (minimum := rules.get("minimum")) is not None:
         low = f"must be at least {minimum}" if minimum else "must not be negative"
-        checks[low] = lambda column: column >= minimum
-    if type_ == "varchar" and not rules.keys() & {"optional", "may_be_empty"}:
-        checks["must not be empty"] = lambda column: column != ""
+        checks[low] = column >= minimum
+    if table.types[name] == "varchar" and not rules.keys() & {"optional", "may_be_empty"}:
+        checks["must not be empty"] = column != ""
     return checks

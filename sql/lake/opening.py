@@ -10,15 +10,7 @@ from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput, NotThere, WorkFailed
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake import hashes
-from gradelake.sql.lake.connection import (
-    NAME,
-    attach,
-    connect,
-    execute,
-    require_lake,
-    without_pandas,
-    write_lock,
-)
+from gradelake.sql.lake.connection import NAME, attach, connect, execute, require_lake, write_lock
 from gradelake.sql.lake.identity import LostCatalog
 from gradelake.sql.lake.migrate import applied, migrate
 from gradelake.sql.lake.transaction import NO_DATA, Kind, Transaction
@@ -168,12 +160,11 @@ class Lake:
     @contextmanager
     def registered(self, name: str, frame: "pl.DataFrame") -> Iterator[None]:
         """Inside, queries find a frame under this name."""
-        with without_pandas():
-            self.connection.register(name, frame)
-            try:
-                yield
-            finally:
-                self.connection.unregister(name)
+        self.connection.register(name, frame)
+        try:
+            yield
+        finally:
+            self.connection.unregister(name)
 
     def require_collection(self, name: str) -> None:
         """Raise `BadInput` for a collection that is not there."""

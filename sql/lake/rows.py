@@ -5,6 +5,7 @@ checks nothing.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,11 +14,12 @@ if TYPE_CHECKING:
     from gradelake.sql.lake.contracts import Contract
 
 
+@cache
 def contract(table: str) -> "Contract":
     """What each row of a raw table must be."""
-    from gradelake.sql.lake.contracts import contract_of
+    from gradelake.sql.lake.contracts import Contract
 
-    return contract_of(table)
+    return Contract(table)
 
 
 def types_of(table: str, *columns: str) -> "dict[str, pl.DataType]":

@@ -68,7 +68,7 @@ class Transaction:
         self._entries: dict[str, tuple | None] = {}
         self._chunks: list[tuple] = []
         self._staging: Path | None = None
-        self._little, self._is_little = ExitStack(), False
+        self._little = ExitStack()
 
     @property
     def ledger(self) -> dict[str, str]:
@@ -137,7 +137,7 @@ class Transaction:
         """Append rows to a raw table, by column name. Returns how many. A column that may be null
         can be left out, or have no type where all of it is.
 
-        The frame is checked against the table's contract first; `BrokenContract` here means that
+        The frame is checked against the table's contract first; `BadRows` here means that
         an importer let something through that it should have reported.
         """
         from polars import Null, selectors
@@ -157,9 +157,7 @@ class Transaction:
         """Rows that are too many to be held, on their way into a raw table, or of a `schema`."""
         from gradelake.sql.lake.staged import Staged
 
-        if not self._is_little:
-            self._is_little = True
-            self._little.enter_context(little_memory(self.lake.connection))
+        self._little.enter_context(little_memory(self.lake.connection))
         return Staged(self.lake.connection, self._staging_folder() / table, table, schema)
 
     def _staging_folder(self) -> Path:

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from gradelake.sql.common.problems import BrokenContract
-from gradelake.sql.lake.contracts import contract_of
+from gradelake.sql.common.problems import BadRows
 from gradelake.sql.lake.raw_tables import raw_tables
+from gradelake.sql.lake.rows import contract
 from tests.projects import rows
 
 ODD: dict = {
@@ -17,8 +17,8 @@ ODD: dict = {
 
 @pytest.mark.parametrize("table", raw_tables())
 def test_both_agree_on_each_value_of_each_column(table, monkeypatch):
-    contract, good = contract_of(table), rows(table)
-    frames = [good, good.cast({pl.Int64: pl.Int16}), good.drop(*contract.optional)]
+    good = rows(table)
+    frames = [good, good.cast({pl.Int64: pl.Int16}), good.drop(*contract(table).optional)]
     frames += [pl.concat([frame, frame]) for frame in frames]
     frames += [
         good.with_columns(pl.Series(name, [value], type_))
@@ -26,7 +26,7 @@ def test_both_agree_on_each_value_of_each_column(table, monkeypatch):
         for value in (None, *ODD.get(type_, ()))
     ]
     at_once = [outcome(table, frame) for frame in frames]
-    monkeypatch.setattr(type(contract), "_in_types", lambda *_: None)
+    monkeypatch.setattr(type(contract(table)), "_at_once", lambda *_: None)
     assert at_once == [outcome(table, frame) for frame in frames]
     assert {found[0] for found in at_once} == {True, False}
 
@@ -34,7 +34,7 @@ def test_both_agree_on_each_value_of_each_column(table, monkeypatch):
 def outcome(table: str, frame: pl.DataFrame) -> tuple[bool, str]:
     """Whether rows are let through, and those that come out, or what is wrong."""
     try:
-        found = contract_of(table).validate(frame)
-    except BrokenContract as error:
+        found = contract(table).validate(frame)
+    except BadRows as error:
         return False, str(error)
     return True, repr((found.schema, found.rows()))

@@ -8,7 +8,7 @@ import duckdb
 import polars as pl
 
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.problems import BrokenContract
+from gradelake.sql.common.problems import BadRows
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.migrate import applied, migrations
 from gradelake.sql.lake.opening import Lake
@@ -186,7 +186,7 @@ def _broken_contract(lake: Lake, table: str, done: Verified) -> Iterator[Fault]:
         done.tables[table] += rows.height
         try:
             contract(table).validate(rows, unique=False)
-        except BrokenContract as error:
+        except BadRows as error:
             for column, value, check in error.failure_cases.select(
                 "column", "failure_case", "check"
             ).iter_rows():
