@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pandera.polars as pa
 import polars as pl
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.rows import contract as contract_of
+from gradelake.sql.lake.raw_tables import raw_tables
+from gradelake.sql.lake.rows import contract
 
 Tables = dict[str, dict[str, Any]]
 
@@ -124,24 +124,22 @@ def rows(table: str, **columns: Any) -> pl.DataFrame:
     A column is a list, or one value for all rows. One that is not named is null where it may be;
     else it holds its own name, the first of its values, 1, or the present time.
     """
-    contract = contract_of(table)
     n = max([len(v) for v in columns.values() if isinstance(v, list)], default=1)
     frame = {}
-    for name, column in contract.columns.items():
-        value = columns.pop(name) if name in columns else _usual(name, column)
+    for name, kind in contract(table).types.items():
+        rules = raw_tables()[table].rules[name]
+        value = columns.pop(name) if name in columns else _usual(name, kind, rules)
         values = value if isinstance(value, list) else [value] * n
-        frame[name] = pl.Series(name, values, column.dtype.type)
+        frame[name] = pl.Series(name, values, kind)
     assert not columns, f"raw.{table} has no {', '.join(columns)}"
-    return contract.validate(pl.DataFrame(frame))
+    return contract(table).validate(pl.DataFrame(frame))
 
 
-def _usual(name: str, column: pa.Column) -> Any:
-    if column.nullable:
+def _usual(name: str, kind: pl.DataType, rules: dict[str, Any]) -> Any:
+    if rules.get("optional"):
         return None
-    for check in column.checks:
-        if "allowed_values" in check.statistics:
-            return check.statistics["allowed_values"][0]
-    kind = column.dtype.type
+    if "values" in rules:
+        return rules["values"][0]
     if kind == pl.Datetime:
         return utc_now()
     return name if kind == pl.String else kind == pl.Boolean or 1

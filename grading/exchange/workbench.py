@@ -11,13 +11,13 @@ import re
 from typing import Any
 
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.lake.rows import contract
+from gradelake.sql.lake.rows import types_of
 
 TARGETS = ("question", "nugget", "direct", "extract", "verify")
 RATING_MAX = 5  # questions and nuggets are rated 0 to 5
 
 # columns of raw.graders that a file can bring; created_at travels as ISO text
-GRADER_COLUMNS = tuple(name for name in contract("graders").columns if name != "label_rubric_id")
+GRADER_COLUMNS = tuple(name for name in types_of("graders") if name != "label_rubric_id")
 # columns of raw.grades that a file can bring; collection and run_id belong to the lake. Of those
 # after the tenth a `gradelake` object tells
 GRADE_COLUMNS = (

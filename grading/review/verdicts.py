@@ -17,7 +17,7 @@ from gradelake.grading.review.revise import Answer, Review, ReviewKey, Undo, rev
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.judged import forget_files, put_judgments
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.lake.rows import contract, frame_of, types_of
+from gradelake.sql.lake.rows import frame_of, types_of
 from gradelake.sql.lake.transaction import Transaction
 
 _IN_CATALOG = 1_000  # rows of a commit that make no file; what a server commits at once is fewer
@@ -121,7 +121,7 @@ def _replace(transaction: Transaction, changed: dict[ReviewKey, Review | None]) 
         transaction.run(
             f"delete from {{lake}}.raw.grade_reviews as reviews using keys where {same}"
         )
-    types = types_of("grade_reviews", *contract("grade_reviews").columns)
+    types = types_of("grade_reviews")
     rows = [key._asdict() | vars(review) for key, review in changed.items() if review]
     transaction.insert("grade_reviews", pl.DataFrame(rows, schema=types))
     judged = [

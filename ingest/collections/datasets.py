@@ -8,12 +8,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from gradelake.ingest.collections import dataset_home  # noqa: F401  (comes before ir_datasets)
-
-# isort: split
-import ir_datasets
-from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, TrecQrel
-
 from gradelake.ingest.collections import texts
 from gradelake.ingest.collections.collection import Collection
 from gradelake.sql.common import console
@@ -22,8 +16,10 @@ from gradelake.sql.common.own_code import load_file
 from gradelake.sql.common.problems import Rejected, reject
 
 
-class LocalQueries(BaseQueries):
+class LocalQueries:
     """Topics of a local file."""
+
+    queries_handler = None  # ir_datasets asks only whether there is one
 
     def __init__(self, file: Path, shown: str):
         self._file, self._shown = file, shown
@@ -32,8 +28,10 @@ class LocalQueries(BaseQueries):
         yield from texts.read_queries(self._file, self._shown)
 
 
-class LocalDocs(BaseDocs):
+class LocalDocs:
     """Passages of a local file; how far their reading is is shown."""
+
+    docs_handler = None
 
     def __init__(self, file: Path, shown: str):
         self._file, self._shown = file, shown
@@ -49,11 +47,29 @@ class LocalDocs(BaseDocs):
         return (doc for doc in self.docs_iter() if doc.doc_id in wanted)
 
 
-class PageQueries(BaseQueries):
+class LocalDataset:
+    """Local files alone, as a `Dataset`: without ir_datasets, which takes a while to import."""
+
+    def __init__(self, queries: LocalQueries | None, docs: LocalDocs | None):
+        self._queries, self._docs = queries, docs
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queries if name.startswith("queries_") else self._docs, name)
+
+    def has_queries(self) -> bool:
+        return self._queries is not None
+
+    def has_docs(self) -> bool:
+        return self._docs is not None
+
+
+class PageQueries:
     """A page of TREC CAR as a query, its headings as facets: ir_datasets has a query per heading,
     `PAGE/HEADING/SUBHEADING`."""
 
-    def __init__(self, dataset: ir_datasets.Dataset):
+    queries_handler = None
+
+    def __init__(self, dataset: Any):
         self._dataset = dataset
 
     def queries_iter(self) -> Iterator[texts.Query]:
@@ -66,13 +82,17 @@ class PageQueries(BaseQueries):
             yield texts.Query(page, first.title, facets=tuple(facets))
 
 
-class PageQrels(BaseQrels):
+class PageQrels:
     """Judgments of pages of TREC CAR: the highest of their headings'."""
 
-    def __init__(self, dataset: ir_datasets.Dataset):
+    qrels_handler = None
+
+    def __init__(self, dataset: Any):
         self._dataset = dataset
 
-    def qrels_iter(self) -> Iterator[TrecQrel]:
+    def qrels_iter(self) -> Iterator[Any]:
+        from ir_datasets.formats import TrecQrel
+
         best: dict[tuple[str, str], int] = {}
         for each in self._dataset.qrels_iter():
             pair = _page(each.query_id), each.doc_id
@@ -85,20 +105,25 @@ def _page(query_id: str) -> str:
     return query_id.partition("/")[0]
 
 
-def load(collection: Collection) -> ir_datasets.Dataset:
+def load(collection: Collection) -> Any:
     """The collection's dataset: the named one, in which local topics and passages take the place
     of its own; or these alone.
 
     Raises `BadInput` for an id that ir_datasets does not know, and where what registers it fails.
     """
     path, topics, passages = collection.path, collection.queries, collection.passages
-    local = [
+    local: list[Any] = [
         LocalQueries(path(topics), topics) if topics else None,
         LocalDocs(path(passages), passages) if passages else None,
     ]
     dataset_id = collection.ir_dataset
     if not dataset_id:
-        return ir_datasets.Dataset(*local)
+        return LocalDataset(*local)
+    from gradelake.ingest.collections import dataset_home  # noqa: F401  (comes before ir_datasets)
+
+    # isort: split
+    import ir_datasets
+
     if collection.registered_by:
         _register(collection.registered_by, collection)
     try:

@@ -12,7 +12,7 @@ from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
 from gradelake.sql.common import files
-from gradelake.sql.common.problems import REPAIR, Problems, Rejected, from_contract, reject
+from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.rows import contract, types_of
 from gradelake.sql.lake.staged import Staged
@@ -151,21 +151,18 @@ class Targets:
 
         The frame may have the rows' lines in a column `line`; else they are counted.
         """
-        from pandera.errors import SchemaErrors  # see `rows.py`
-
         rows = self.own(frame, **part)
         if "line" not in rows.columns:
             rows = rows.with_row_index("line", offset=1)
         try:
-            return contract(table).validate(rows.drop("line"), lazy=True)
-        except SchemaErrors as error:
+            return contract(table).validate(rows.drop("line"))
+        except BadRows as error:
             name_row = [column for column in KEYS[table][1:] if column not in part]
             raise from_contract(error, rows, shown, KEYS[table], name_row) from error
 
     def staged(self, table: str) -> Staged:
         """A raw table's rows on their way, too many to be held, each with its line in `line`."""
-        types = types_of(table, *contract(table).columns)
-        return self.transaction.staged(table, {**types, "line": pl.Int64})
+        return self.transaction.staged(table, {**types_of(table), "line": pl.Int64})
 
     def stage(self, staged: Staged, frame: pl.DataFrame, shown: str, **part: Any) -> None:
         """Add rows, whose lines are in `line`, to others. Raises `Rejected` as `checked` does."""

@@ -37,16 +37,16 @@ def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
         frame = files.columns(block, RUN_COLUMNS, "TREC run", problems, first)
         scores = pl.col("score").cast(pl.Float64, strict=False)
         parsed = frame.with_columns(scores.alias("number"))
-        comparable = pl.col("number").cast(pl.Float32).is_finite()
-        bad = parsed.filter(~comparable.fill_null(False))
+        comparable = parsed["number"].cast(pl.Float32).is_finite().fill_null(False)
+        bad = parsed.clear() if comparable.all() else parsed.filter(~comparable)
         for line, text, number in bad.select("line", "score", "number").iter_rows():
             finite = "finite" if number is None or not math.isfinite(number) else "finite 32-bit"
             problems.add(line, f"score {text!r} is not a {finite} number")
-        tags = frame.select("line", "tag").unique("tag", keep="first", maintain_order=True)
-        for line, tag in tags.iter_rows():
-            if tag not in known_tags and re.search(_BAD_TAG, tag):
-                problems.add(line, f"run tag {tag!r} holds a quote, slash, bracket or '..'")
+        for tag in set(frame["tag"].unique()) - known_tags:
             known_tags.add(tag)
+            if re.search(_BAD_TAG, tag):
+                line = frame.filter(pl.col("tag") == tag)["line"][0]
+                problems.add(line, f"run tag {tag!r} holds a quote, slash, bracket or '..'")
         if not problems.found:
             yield parsed.select(
                 "query_id",
@@ -100,15 +100,13 @@ def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:
 
 def require_known_queries(frame: pl.DataFrame, known: set[str], shown: str) -> None:
     """Raise `Rejected` naming each query id the collection does not have, once, by line."""
-    ids = frame.group_by("query_id").agg(pl.col("line").min(), pl.len().alias("n"))
-    unknown = ids.filter(~pl.col("query_id").is_in(list(known))).sort("line")
-    if unknown.height:
-        problems = Problems(
-            shown, "Add these queries to the collection's topics, or remove the lines."
-        )
-        for query_id, line, n in unknown.iter_rows():
-            problems.add(line, f"unknown query {query_id!r} ({counted(n, 'lines')})")
-        problems.raise_if_any()
+    if not (unknown := set(frame["query_id"].unique()) - known):
+        return
+    problems = Problems(shown, "Add these queries to the collection's topics, or remove the lines.")
+    lines = frame.filter(pl.col("query_id").is_in(list(unknown))).group_by("query_id")
+    for query_id, line, n in lines.agg(pl.col("line").min(), pl.len()).sort("line").iter_rows():
+        problems.add(line, f"unknown query {query_id!r} ({counted(n, 'lines')})")
+    problems.raise_if_any()
 
 
 def check_system_name(name: str, shown: str) -> None:

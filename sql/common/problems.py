@@ -4,13 +4,12 @@ import re
 from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradelake.sql.common.errors import BadInput
 
-if TYPE_CHECKING:  # together a second to import, and most problems need neither
+if TYPE_CHECKING:  # it takes a while to import, and most problems do without
     import polars as pl
-    from pandera.errors import SchemaErrors
 
 SHOWN = 10  # problems printed for one file; the rest are counted
 REPAIR = "Fix or remove these lines and ingest again."
@@ -96,8 +95,16 @@ class Problems:
             raise Rejected(self.found, self.hint, self.total)
 
 
+class BadRows(Exception):
+    """Rows break their table's contract; `failure_cases` is pandera's frame of what and where."""
+
+    def __init__(self, error: Any):
+        super().__init__(str(error))
+        self.failure_cases: pl.DataFrame = error.failure_cases
+
+
 def from_contract(
-    error: "SchemaErrors", rows: "pl.DataFrame", file: str, key: list[str], name_row: Iterable[str]
+    error: BadRows, rows: "pl.DataFrame", file: str, key: list[str], name_row: Iterable[str]
 ) -> Rejected:
     """Turn pandera's failure cases into problems of a file.
 

@@ -1,28 +1,31 @@
 """What each row of a raw table must be.
 
-Contracts are imported when the first is asked for: pandera takes a second, and who finds nothing
-new checks nothing.
+Contracts are imported when the first is asked for: polars takes a while, and who finds nothing new
+checks nothing.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandera.polars as pa
     import polars as pl
 
+    from gradelake.sql.lake.contracts import Contract
 
-def contract(table: str) -> "pa.DataFrameSchema":
+
+@cache
+def contract(table: str) -> "Contract":
     """What each row of a raw table must be."""
-    from gradelake.sql.lake.contracts import contract_of
+    from gradelake.sql.lake.contracts import Contract
 
-    return contract_of(table)
+    return Contract(table)
 
 
 def types_of(table: str, *columns: str) -> "dict[str, pl.DataType]":
-    """These columns of a raw table with their types, for a frame of its rows."""
-    types = contract(table).dtypes
-    return {column: types[column].type for column in columns}
+    """These columns of a raw table, or all, with their types, for a frame of its rows."""
+    types = contract(table).types
+    return {column: types[column] for column in columns or types}
 
 
 def frame_of(table: str, columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> "pl.DataFrame":

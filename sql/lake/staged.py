@@ -1,6 +1,5 @@
 """Rows on their way into the lake that need not fit into memory: they wait in Parquet files."""
 
-import copy
 import glob
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
@@ -37,11 +36,8 @@ class Staged:
         self._name = f"staged_{table}"
         self.n_rows = 0
         self._connection, self._folder = connection, folder
-        self._contract = None
-        if schema is None:
-            self._contract = copy.copy(contract(table))
-            self._contract.unique = None
-            schema = types_of(table, *self._contract.columns)
+        self._contract = contract(table) if schema is None else None
+        schema = types_of(table) if schema is None else schema
         self._none = pl.DataFrame(schema=dict(schema))
         self._held: list[pl.DataFrame] = [self._none]
         self._n_held = self._n_files = 0
@@ -78,8 +74,8 @@ class Staged:
         rows = pl.concat(self._held, how="diagonal_relaxed").select(self._none.columns)
         self._held, self._n_held = [self._none], 0
         if self._contract and rows.height:
-            rows = self._contract.validate(rows, lazy=True)
-        rows.write_parquet(self._folder / f"{self._n_files:08}.parquet")
+            rows = self._contract.validate(rows, unique=False)
+        rows.write_parquet(self._folder / f"{self._n_files:08}.parquet", compression="lz4")
         self._n_files += 1
 
     def keep_first(self, *key: str) -> int:

@@ -1,6 +1,7 @@
 """What one command writes: rows, ledger and message, committed together or not at all."""
 
 import getpass
+import glob
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.connection import NAME, execute, little_memory, quote
 from gradelake.sql.lake.rows import contract
 
-if TYPE_CHECKING:  # polars and pandera take half a second to import; readers need neither
+if TYPE_CHECKING:  # polars takes a while to import; readers do without
     import polars as pl
 
     from gradelake.sql.lake.staged import Staged
@@ -67,6 +68,7 @@ class Transaction:
         self._entries: dict[str, tuple | None] = {}
         self._chunks: list[tuple] = []
         self._staging: Path | None = None
+        self._little = ExitStack()
 
     @property
     def ledger(self) -> dict[str, str]:
@@ -135,36 +137,37 @@ class Transaction:
         """Append rows to a raw table, by column name. Returns how many. A column that may be null
         can be left out, or have no type where all of it is.
 
-        The frame is checked against the table's contract first; pandera's `SchemaErrors` here
-        means that an importer let something through that it should have reported.
+        The frame is checked against the table's contract first; `BadRows` here means that
+        an importer let something through that it should have reported.
         """
         from polars import Null, selectors
 
-        rows = contract(table).validate(rows.drop(selectors.by_dtype(Null)), lazy=True)
+        rows = contract(table).validate(rows.drop(selectors.by_dtype(Null)))
         return self.insert_checked(table, rows)
 
     def insert_checked(self, table: str, rows: "pl.DataFrame") -> int:
         """Append rows that were validated against the table's contract already."""
-        if rows.height:
-            self.dirty = True
-            with self.lake.registered("rows_to_insert", rows):
-                self.lake.connection.execute(
-                    f"insert into {NAME}.raw.{table} by name select * from rows_to_insert"
-                )
+        if rows.height:  # by way of a file: DuckDB takes a third of a second to import pyarrow
+            file = self._staging_folder() / f"{uuid.uuid4().hex}.parquet"
+            rows.write_parquet(file, compression="lz4")
+            self.insert_from(table, f"select * from read_parquet({quote(glob.escape(str(file)))})")
         return rows.height
 
     def staged(self, table: str, schema: "Mapping[str, Any] | None" = None) -> "Staged":
         """Rows that are too many to be held, on their way into a raw table, or of a `schema`."""
         from gradelake.sql.lake.staged import Staged
 
+        self._little.enter_context(little_memory(self.lake.connection))
+        return Staged(self.lake.connection, self._staging_folder() / table, table, schema)
+
+    def _staging_folder(self) -> Path:
         if not self._staging:
-            self._little = ExitStack()
-            self._little.enter_context(little_memory(self.lake.connection))
             staging = self.lake.project.lake_path / "staging"
             shutil.rmtree(staging, ignore_errors=True)  # left by one that was killed
             # a new path each time: DuckDB may have kept pages of a file that had the same
             self._staging = staging / uuid.uuid4().hex
-        return Staged(self.lake.connection, self._staging / table, table, schema)
+            self._staging.mkdir(parents=True)
+        return self._staging
 
     def insert_from(self, table: str, query: str, *parameters: Any) -> int:
         """Append what a query finds to a raw table, by column name. Returns how many rows."""
@@ -175,8 +178,8 @@ class Transaction:
 
     def clean_up(self) -> None:
         """Remove what was staged."""
+        self._little.close()
         if self._staging:
-            self._little.close()
             shutil.rmtree(self._staging.parent, ignore_errors=True)
 
     def say(self, **counts: int) -> None:

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from gradelake.sql.common import console
+from tests.command_line import run_apart
 from tests.ingest.conftest import said
 from tests.projects import write
 
@@ -69,6 +70,15 @@ def test_every_kind_of_input_lands_in_its_table(tiny):
     assert [row[1:] for row in found["judgments"]] == [("nist", *row) for row in judged]
     ranks = [("trec", "good", 1.0, None), ("trec", "other", 2.0, None)]
     assert [row[1:] for row in found["official_ranks"]] == ranks
+
+
+def test_good_inputs_take_no_import_of_what_says_what_is_wrong(tiny):
+    project = tiny.project
+    done = run_apart(project.file.parent, "ingest", "tiny", PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "polars" in imported
+    assert not {"ir_datasets", "pandas.core", "pandera", "pyarrow"} & imported
 
 
 def test_the_commit_says_what_was_written_and_the_run_is_recorded(tiny):

@@ -119,11 +119,11 @@ def test_an_error_in_a_transaction_leaves_nothing(project, error):
 
 
 def test_rows_that_break_the_contract_do_not_reach_the_lake(project):
-    from pandera.errors import SchemaErrors
+    from gradelake.sql.common.problems import BadRows
 
     with Lake.writer(project) as lake:
         for bad in (queries("q1", "q1"), queries("")):
-            with pytest.raises(SchemaErrors), lake.transaction("test") as transaction:
+            with pytest.raises(BadRows), lake.transaction("test") as transaction:
                 transaction.insert("queries", bad)
         assert lake.value("select count(*) from lake.raw.queries") == 0
 

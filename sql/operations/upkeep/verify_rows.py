@@ -5,11 +5,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import duckdb
-import pandera.polars as pa
 import polars as pl
-from pandera.errors import SchemaErrors
 
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.problems import BadRows
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.migrate import applied, migrations
 from gradelake.sql.lake.opening import Lake
@@ -178,10 +177,6 @@ def _faults_of(lake: Lake, table: str, done: Verified) -> list[Fault]:
 
 def _broken_contract(lake: Lake, table: str, done: Verified) -> Iterator[Fault]:
     """A fault for every check of a table's contract that rows break. Keys are not looked at."""
-    columns = contract(table).columns
-    # stored numbers may be narrower than the contract's
-    types = {name: column.dtype.type for name, column in columns.items()}
-    without_key = pa.DataFrameSchema(columns, strict=True, name=table)
     broken: dict[str, list] = {}
     done.tables[table] = 0
     reader = lake.connection.execute(f"select * from lake.raw.{table}").to_arrow_reader(_ROWS)
@@ -190,10 +185,8 @@ def _broken_contract(lake: Lake, table: str, done: Verified) -> Iterator[Fault]:
         assert isinstance(rows, pl.DataFrame)  # of an array it would be a series
         done.tables[table] += rows.height
         try:
-            without_key.validate(
-                rows.cast({n: t for n, t in types.items() if n in rows}), lazy=True
-            )
-        except SchemaErrors as error:
+            contract(table).validate(rows, unique=False)
+        except BadRows as error:
             for column, value, check in error.failure_cases.select(
                 "column", "failure_case", "check"
             ).iter_rows():

@@ -179,7 +179,7 @@ def _be(ours: Path, folder: str, words: list[str], given: str = "", at: list | N
 
 
 def _serve(ours: Path) -> None:
-    for module in ("gradelake.app", "polars", "pandas", "pandera.polars", "psycopg"):
+    for module in ("gradelake.app", "polars", "psycopg"):
         import_module(module)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     for line in iter(sys.stdin.buffer.readline, b""):
