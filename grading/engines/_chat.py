@@ -118,7 +118,8 @@ def _text_of(content: Any) -> str | None:
     Raises `Misshapen`."""
     if isinstance(content, list):
         texts = [_field(part, "text") for part in content if _field(part, "type") == "text"]
-        return "".join(text for text in texts if isinstance(text, str)) if texts else None
+        texts = [text for text in texts if isinstance(text, str)]
+        return "".join(texts) if texts else None
     if content is not None and not isinstance(content, str):
         raise Misshapen(f"the reply's content is not text: {content!r:.80}")
     return content

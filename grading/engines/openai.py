@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from gradelake.grading.engines import Setting
 from gradelake.grading.engines._batches import Batches
 from gradelake.grading.engines._chat_engine import ChatEngine, Seconds
-from gradelake.grading.engines._client import open_client
+from gradelake.grading.engines._client import Misshapen, open_client
 from gradelake.grading.engines._connection import Connection
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.checked import Count, one_of
@@ -38,7 +38,10 @@ class OpenAIConnection(Connection):
         body = {"messages": messages, **options}
         body |= body.pop("extra_body", {})
         reply = await self.client.post(self.chats, cast_to=bytes, body=body)
-        return json.loads(reply, object_hook=lambda fields: SimpleNamespace(**fields))
+        try:
+            return json.loads(reply, object_hook=lambda fields: SimpleNamespace(**fields))
+        except RecursionError:
+            raise Misshapen("the reply is nested too deep") from None
 
     async def reach(self) -> str | None:
         openai = self.openai

@@ -58,6 +58,7 @@ def answer(
     logprobs: Any = None,
     finish_reason: str = "stop",
     model: Any = ASKED_FOR,
+    **of_message: Any,
 ) -> Reply:
     """A chat completion; `logprobs` are (token, logprob) pairs of its first token."""
     if isinstance(logprobs, list):
@@ -67,7 +68,7 @@ def answer(
         "index": 0,
         "finish_reason": finish_reason,
         "logprobs": logprobs,
-        "message": {"role": "assistant", "content": content},
+        "message": {"role": "assistant", "content": content, **of_message},
     }
     if usage is None:
         usage = {

@@ -13,7 +13,7 @@ from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines._chat import retry_after
 from gradelake.grading.engines._client import is_same_model
 from gradelake.grading.engines.openai import Engine
-from gradelake.grading.run.attempts import expectation, score_with_retries
+from gradelake.grading.run.attempts import expectation, read, score_with_retries
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import Reply, answer, refuse, sent
 from tests.grading.project import Judged
@@ -157,10 +157,10 @@ def test_a_used_up_quota_stops_the_run_at_once(server, engine):
         (sent({"choices": None}), "has no choices"),
         (sent({"object": "list"}), "has no choices"),
         (answer(5), "content is not text: 5"),
-        (answer([{"type": "text"}]), "content is not text"),
+        (answer([{"type": "text"}]), "the reply is empty"),
+        (Reply(b"[" * 200_000 + b"]" * 200_000), "nested too deep"),
         (Reply(hang_up=True), "no connection: Server disconnected"),
         (answer(None), "the reply is empty"),
-        (answer(None, finish_reason="length"), "max_tokens were used up"),
     ],
 )
 def test_a_prompt_at_fault_is_tried_three_times_and_fails_alone(server, engine, reply, why):
@@ -169,6 +169,106 @@ def test_a_prompt_at_fault_is_tried_three_times_and_fails_alone(server, engine, 
     assert (steel.text, bees.text) == ("", "3")
     assert re.search(why, steel.error), steel.error
     assert (len(server.about("steel")), len(server.about("bees"))) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (answer(None, finish_reason="length"), "max_tokens were used up before it began"),
+        (answer(None, reasoning_content="Hm."), "max_tokens were used up before it began"),
+        (answer(None, reasoning="Hm."), "max_tokens were used up before it began"),
+        (answer(None, refusal="I cannot judge this."), "the model refused: I cannot judge this"),
+        (answer(None, finish_reason="content_filter"), "content filter refused this prompt"),
+    ],
+)
+def test_what_would_come_again_is_told_as_what_it_is_and_not_paid_three_times(
+    server, engine, reply, why
+):
+    server.on("steel", reply)
+    steel, bees = ask(engine(), "steel", "bees", tries=3)
+    assert (steel.text, bees.text) == ("", "3")
+    assert why in steel.error
+    assert len(server.about("steel")) == 1
+
+
+THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "0"}]}
+
+
+@pytest.mark.parametrize(
+    ("content", "finished", "text"),
+    [
+        ("2", "length", "2"),
+        ([{"type": "text", "text": "2"}], "stop", "2"),
+        ([THOUGHT, {"type": "text", "text": "2"}], "stop", "2"),
+        ("2 \ud800", "stop", "2 \ufffd"),
+    ],
+)
+def test_a_reply_is_its_text_however_it_comes(server, engine, content, finished, text):
+    server.on("steel", answer(content, finish_reason=finished))
+    steel, bees, ships = ask(engine(), "steel", "bees", "ships", tries=3)
+    assert (steel.text, steel.error) == (text, None)
+    assert (bees.text, ships.text) == ("3", "3")
+    assert len(server.asked) == 3
+    assert steel.is_cut_off == (finished == "length")
+
+
+@pytest.mark.parametrize(
+    ("settings", "content"),
+    [
+        ({}, "I would grade this passage 4 of 5."),
+        ({"constrain": "json_schema"}, '{"score": 4}'),
+        ({"constrain": "json_schema"}, "[]"),
+        ({"constrain": "json_schema"}, "null"),
+        ({"constrain": "json_schema"}, '{"grade": "7"}'),
+    ],
+)
+def test_a_server_that_does_not_hold_replies_to_the_scale_stops_the_run(
+    server, engine, settings, content
+):
+    server.on("", answer(content))
+    with pytest.raises(EngineUnusable, match="does not hold replies to the scale 0-5: ") as caught:
+        ask(engine(**settings), "steel", "bees")
+    assert "constrained = false" in caught.value.hint
+
+
+def test_one_reply_off_the_scale_fails_alone(server, engine):
+    server.on("steel", answer("I would grade this passage 4 of 5."))
+    one = engine(parser="paper")
+    readings = [read(one.grader, each, None) for each in ask(one, "steel", "bees", "ships")]
+    assert [reading.grade for reading in readings] == [None, 3, 3]
+    assert "not on the scale 0-5" in readings[0].error
+
+
+@pytest.mark.parametrize(
+    ("address", "constrain"),
+    [
+        ("https://api.openai.com/v1", "json_schema"),
+        ("https://mine.openai.azure.com/openai/v1", "json_schema"),
+        ("https://openai.com.example.org/v1", "choice"),
+        ("http://127.0.0.1:8000/v1", "choice"),
+    ],
+)
+def test_the_address_says_how_replies_are_held_to_the_scale(tmp_path, address, constrain):
+    project = Judged(tmp_path / "project")
+    of = {"engine": "openai", "model": "m", "base_url": address, "prompt": "question_self_rating"}
+    assert project.grader("gpt", **of).settings["constrain"] == constrain
+    assert project.grader("free", **of, constrain="none").settings["constrain"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 800}}, (100, 100)),
+        ({"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": -8}}, (100, None)),
+        ({"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": "8"}}, (100, None)),
+        ({"prompt_tokens": "100", "prompt_tokens_details": {"cached_tokens": 8}}, (None, None)),
+        ({"prompt_tokens": -1}, (None, None)),
+    ],
+)
+def test_tokens_are_counted_where_they_can_be(server, engine, usage, counts):
+    server.on("steel", answer(usage=usage))
+    response = ask(engine(), "steel")
+    assert (response.prompt_tokens, response.cached_tokens) == counts
 
 
 def test_even_the_last_prompts_may_be_at_fault_together(server, engine):
@@ -401,13 +501,17 @@ def test_what_goes_with_a_prompt(server, engine, settings, held, sent):
     assert {key: body.get(key) for key in sent} == sent
 
 
-@pytest.mark.parametrize("content", ['{"grade": "4"}', "4", '{"score": 4}', "[]", "null"])
-def test_a_grade_is_read_out_of_its_object_and_other_replies_are_left_to_the_parser(
-    server, engine, content
-):
+@pytest.mark.parametrize(
+    "content",
+    [
+        *('{"grade": "4"}', '{"grade": 4}', "4", '```json\n{"grade": "4"}\n```'),
+        *('Here it is: {"grade": "4"}.', '<think>{"grade": "0"}</think>{"grade": "4"}'),
+    ],
+)
+def test_a_grade_is_read_out_of_its_object(server, engine, content):
     server.on("", answer(content))
     response = ask(engine(constrain="json_schema"), "steel")
-    assert response.text == ("4" if "grade" in content else content)
+    assert response.text == "4"
     schema = server.asked[0].body["response_format"]["json_schema"]
     assert schema["strict"] is True
     assert schema["schema"]["properties"]["grade"]["enum"] == ["0", "1", "2", "3", "4", "5"]
@@ -476,7 +580,7 @@ def test_a_key_that_cannot_be_sent_is_named_by_its_variable_only(engine, monkeyp
     [
         (
             {"constrain": "regex"},
-            "constrain: unknown value 'regex'\n  Known: choice, json_schema, none",
+            "constrain: unknown value 'regex'\n  Known: by address, choice, json_schema, none",
         ),
         ({"base_url": "localhost:8000"}, "base_url is not an address"),
         ({"base_url": "https://me:secret@there/v1"}, "base_url holds more than an address"),
