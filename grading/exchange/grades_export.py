@@ -18,7 +18,7 @@ from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
 
-_AT_ONCE = 500_000  # grades and run entries that are read at once, of queries in a row, which are
+_AT_ONCE = 1_000_000  # grades and run entries that are read at once, of queries in a row, which are
 # found without going through the rest of a table
 BLOCKS = """
     with found as (
