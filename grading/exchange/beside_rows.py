@@ -6,7 +6,9 @@ its `data`, `entries` by the grader's id (unknown keys, errors with the prompts 
 `judgments` by assessor and `rankings`, where they hold more than their rows, such as a subtopic.
 """
 
+import json
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from gradelake.grading.exchange.workbench_format import (
@@ -18,6 +20,7 @@ from gradelake.grading.exchange.workbench_format import (
 )
 
 Row = dict[str, Any]
+as_json = partial(json.dumps, ensure_ascii=False)
 
 
 def _keys(*models: type[Object]) -> set[str]:
@@ -94,17 +97,21 @@ def judgments_of(rows: list[Row], beside: Row) -> list[Row]:
     return judged
 
 
-def rankings_of(rows: list[Row], beside: Row, depth: int | None) -> list[Row]:
-    """A passage's places in rankings, those of a graded file as it had them where it says more."""
-    rankings = beside.get("rankings", [])
-    methods = {row["method"] for row in rows if row.pop("is_of_file")} if rankings else set()
-    for row in rows:
-        row.pop("is_of_file", None)
-    return [row for row in rows if row["method"] not in methods] + [
+def rankings_of(row: Row | None, beside: Row, depth: int | None) -> tuple[str, int]:
+    """A passage's places in rankings as JSON, those of a graded file as it had them where it says
+    more, and how many they are."""
+    if row is None:
+        return "[]", 0
+    methods = row["methods_of_files"] or []
+    of_files = [
         ranking
-        for ranking in rankings
+        for ranking in beside.get("rankings", [])
         if ranking["method"] in methods and (depth is None or ranking["rank"] <= depth)
     ]
+    if not (methods and beside.get("rankings")):
+        return row["places"], row["n"]
+    others = [place for place in json.loads(row["places"]) if place["method"] not in methods]
+    return as_json(others + of_files), len(others + of_files)
 
 
 def with_beside(written: Row, beside: Row) -> Row:

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from gradelake.grading.exchange.beside_rows import judgments_of, rankings_of, together
+from gradelake.grading.exchange.beside_rows import Row, as_json, judgments_of, rankings_of, together
 from gradelake.grading.exchange.workbench import GRADE_COLUMNS
-from gradelake.grading.exchange.workbench_write import GraderEntry, Row, paragraph
+from gradelake.grading.exchange.workbench_write import GraderEntry, paragraph
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
 
-_AT_ONCE = 100_000  # grades and run entries that are read at once: each reading goes through all
-# queries of a collection, by what is read at once
+_AT_ONCE = 1_000_000  # grades and run entries that are read at once, of queries in a row, which are
+# found without going through the rest of a table
 BLOCKS = """
     with found as (
         select query_id from lake.raw.grades where collection = $collection
@@ -38,7 +38,7 @@ BLOCKS = """
     select list(query_id order by query_id) from counted group by block order by block
 """
 # ranked as trec_eval does; rankings that came from a graded file have gaps, and keep the ranks they
-# had
+# had. They are many: here is their JSON
 RANKINGS = """
     with ranked as (
         select
@@ -47,21 +47,32 @@ RANKINGS = """
                 partition by query_id, system order by score::float desc, passage_id desc
             ) as place
         from lake.raw.run_entries
-        where collection = $collection and query_id in (select unnest($queries))
+        where collection = $collection and query_id between $first and $last
+    ),
+    placed as (
+        select
+            ranked.* exclude (rank),
+            ledger.target is not null as is_of_file,
+            coalesce(if(is_of_file, ranked.rank, null), place) as rank
+        from ranked
+        inner join lake.raw.systems using (collection, system)
+        left join lake.raw.ledger
+            on ledger.target = ranked.collection || '/grades/' || systems.source_file
     )
     select
-        system as method,
-        passage_id as "paragraphId",
-        query_id as "queryId",
-        coalesce(if(ledger.target is null, null, ranked.rank), place) as rank,
-        score,
-        ledger.target is not null as is_of_file
-    from ranked
-    inner join lake.raw.systems using (collection, system)
-    left join lake.raw.ledger
-        on ledger.target = ranked.collection || '/grades/' || systems.source_file
-    where $depth is null or coalesce(if(is_of_file, ranked.rank, null), place) <= $depth
-    order by passage_id, system
+        query_id,
+        passage_id,
+        count(*) as n,
+        list(system) filter (is_of_file) as methods_of_files,
+        '[' || string_agg(
+            '{"method": ' || to_json(system) || ', "paragraphId": ' || to_json(passage_id)
+            || ', "queryId": ' || to_json(query_id) || ', "rank": ' || rank
+            || ', "score": ' || score || '}',
+            ', ' order by system
+        ) || ']' as places
+    from placed
+    where $depth is null or rank <= $depth
+    group by query_id, passage_id
 """
 JUDGMENTS = """
     select
@@ -72,14 +83,14 @@ JUDGMENTS = """
         assessor
     from lake.raw.judgments
     inner join lake.raw.queries using (collection, query_id)
-    where collection = $collection and query_id in (select unnest($queries))
+    where collection = $collection and query_id between $first and $last
     order by passage_id, assessor
 """
 GRADES = f"""
     select {", ".join(GRADE_COLUMNS)} from lake.raw.grades
     where
         collection = $collection
-        and query_id in (select unnest($queries))
+        and query_id between $first and $last
         and grader_id in (select unnest($graders))
     order by passage_id, grader_id, item_id, graded_at
 """
@@ -87,20 +98,20 @@ BROUGHT_ALONG = """
     select query_id, part, content from lake.raw.brought_along
     where
         collection = $collection
-        and query_id in (select unnest($queries))
+        and query_id between $first and $last
         and starts_with(target, $source)
     order by part, target
 """
 TEXTS = """
     with named as (
         select passage_id from lake.raw.grades
-        where collection = $collection and query_id in (select unnest($queries))
+        where collection = $collection and query_id between $first and $last
         union
         select passage_id from lake.raw.judgments
-        where collection = $collection and query_id in (select unnest($queries))
+        where collection = $collection and query_id between $first and $last
         union
         select passage_id from lake.raw.run_entries
-        where collection = $collection and query_id in (select unnest($queries))
+        where collection = $collection and query_id between $first and $last
     )
     select passage_id, text from lake.raw.passages
     semi join named using (passage_id)
@@ -131,8 +142,8 @@ def export_grades(
             for rows in console.progress("writing queries", found, n_queries):
                 passages = list(_paragraphs(rows, depth, graders, counts))
                 if passages:
-                    line = json.dumps([rows.query_id, passages], ensure_ascii=False)
-                    stream.write(line.encode() + b"\n")
+                    line = f"[{as_json(rows.query_id)}, [{', '.join(passages)}]]\n"
+                    stream.write(line.encode())
                     counts["queries"] += 1
                     counts["passages"] += len(passages)
         if depth is not None:
@@ -175,7 +186,7 @@ class _Rows(NamedTuple):
     query_id: str
     grades: dict[str, list[Row]]
     judgments: dict[str, list[Row]]
-    rankings: dict[str, list[Row]]
+    rankings: dict[str, Row]
     brought: dict[str, list[Row]]
     texts: dict[str, str]
 
@@ -184,14 +195,14 @@ def _rows(
     lake: Lake, collection: str, queries: list[str], depth: int | None, graders: dict[str, Any]
 ) -> Iterator[_Rows]:
     """What is written of these queries, which is read at once."""
-    of: dict[str, Any] = {"collection": collection, "queries": queries}
+    of: dict[str, Any] = {"collection": collection, "first": queries[0], "last": queries[-1]}
 
     def read(query: str, by: str, **values: Any) -> dict[Any, pl.DataFrame]:
         return lake.frame(query, **of, **values).partition_by(by, as_dict=True)
 
     grades = read(GRADES, "query_id", graders=list(graders))
     judgments = read(JUDGMENTS, "query")
-    rankings = read(RANKINGS, "queryId", depth=depth)
+    rankings = read(RANKINGS, "query_id", depth=depth)
     brought = read(BROUGHT_ALONG, "query_id", source=f"{collection}/grades/")
     texts = dict(lake.rows(TEXTS, **of))
     for query_id in queries:
@@ -199,7 +210,7 @@ def _rows(
             query_id,
             _by("passage_id", grades.get((query_id,))),
             _by("paragraphId", judgments.get((query_id,))),
-            _by("paragraphId", rankings.get((query_id,))),
+            {row["passage_id"]: row for row in _dicts(rankings.get((query_id,)))},
             _by("part", brought.get((query_id,))),
             texts,
         )
@@ -207,22 +218,25 @@ def _rows(
 
 def _paragraphs(
     rows: _Rows, depth: int | None, graders: dict[str, GraderEntry], counts: Counter
-) -> Iterator[Row]:
+) -> Iterator[str]:
     for passage_id in sorted({*rows.grades, *rows.judgments, *rows.rankings}):
         graded = rows.grades.get(passage_id, [])
         beside = together(json.loads(row["content"]) for row in rows.brought.get(passage_id, []))
         judged = judgments_of(rows.judgments.get(passage_id, []), beside)
-        ranked = rankings_of(rows.rankings.get(passage_id, []), beside, depth)
+        rankings, n_rankings = rankings_of(rows.rankings.get(passage_id), beside, depth)
         if passage_id not in rows.texts:
             counts["passages_without_text"] += 1
         counts["grades"] += len(graded)
         counts["judgments"] += len(judged)
-        counts["rankings"] += len(ranked)
+        counts["rankings"] += n_rankings
         text = rows.texts.get(passage_id, "")
-        yield paragraph(passage_id, text, judged, ranked, graded, graders, beside)
+        yield paragraph(passage_id, text, judged, rankings, graded, graders, beside)
 
 
 def _by(key: str, frame: pl.DataFrame | None) -> dict[str, list[Row]]:
     """Rows that are sorted by a key, by that key."""
-    rows = [] if frame is None else frame.to_dicts()
-    return {i: list(group) for i, group in groupby(rows, lambda row: row[key])}
+    return {i: list(group) for i, group in groupby(_dicts(frame), lambda row: row[key])}
+
+
+def _dicts(frame: pl.DataFrame | None) -> list[Row]:
+    return [] if frame is None else frame.to_dicts()

@@ -5,10 +5,8 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from gradelake.grading.exchange.beside_rows import with_beside
+from gradelake.grading.exchange.beside_rows import Row, as_json, with_beside
 from gradelake.grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, sha256
-
-Row = dict[str, Any]
 
 
 class GraderEntry:
@@ -102,13 +100,13 @@ def paragraph(
     passage_id: str,
     text: str,
     judgments: list[Row],
-    rankings: list[Row],
+    rankings: str,
     grades: Iterable[Row],
     graders: dict[str, GraderEntry],
     beside: Row,
-) -> Row:
-    """A paragraph of the file. `grades` are the lake's, sorted by grader and item; `beside` is what
-    files brought along of it (`beside_rows`)."""
+) -> str:
+    """A paragraph of the file. `rankings` are JSON, `grades` the lake's, sorted by grader and item;
+    `beside` is what files brought along of it (`beside_rows`)."""
     text_hash = sha256(text) if text.strip() else None
     by_grader = {
         grader_id: list(rows) for grader_id, rows in groupby(grades, lambda row: row["grader_id"])
@@ -128,16 +126,24 @@ def paragraph(
         of_file = beside.get("entries", {}).get(grader_id, {})
         write, written = (grader.direct, direct) if grader.is_direct else (grader.exam, exam)
         written.append(with_beside(write(rows, text_hash, label), of_file))
-    value: Row = {
-        "paragraph_id": passage_id,
-        "text": text,
-        "paragraph_data": {"judgments": judgments, "rankings": rankings} | beside.get("data", {}),
-    } | beside.get("keys", {})
+    data = {"judgments": as_json(judgments), "rankings": rankings} | _texts(beside.get("data", {}))
+    value = _texts({"paragraph_id": passage_id, "text": text})
+    value["paragraph_data"] = _object(data)
+    value |= _texts(beside.get("keys", {}))
     if exam:
-        value["exam_grades"] = exam
+        value["exam_grades"] = as_json(exam)
     if direct:
-        value["grades"] = direct
-    return value
+        value["grades"] = as_json(direct)
+    return _object(value)
+
+
+def _texts(values: Row) -> dict[str, str]:
+    return {key: as_json(value) for key, value in values.items()}
+
+
+def _object(texts: dict[str, str]) -> str:
+    """JSON of an object, from its values' JSON."""
+    return f"{{{', '.join(f'{as_json(key)}: {text}' for key, text in texts.items())}}}"
 
 
 def _labels_of_others(
@@ -182,7 +188,7 @@ def _one_per_item(rows: list[Row], text_hash: str | None) -> list[Row]:
     by_item: dict[str, list[Row]] = {}
     for row in rows:
         by_item.setdefault(row["item_id"], []).append(row)
-    return [max(each, key=merit) for each in by_item.values()]
+    return [each[0] if len(each) == 1 else max(each, key=merit) for each in by_item.values()]
 
 
 def _error(row: Row) -> Row:

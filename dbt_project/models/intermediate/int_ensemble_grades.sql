@@ -30,8 +30,8 @@ votes as (
             10
         ) as expected_grade,
         max(grades.graded_at) as graded_at
-    from {{ ref('int_ensembles') }} as ensembles
-    inner join grades using (grader_id)
+    from grades
+    inner join {{ ref('int_ensembles') }} as ensembles using (grader_id)
     group by all
 ),
 

@@ -59,9 +59,8 @@ item_ranks as (
         items.facet_id,
         items.weight,
         list(top_entries.rank order by top_entries.rank) as ranks
-    from items
-    inner join {{ ref('int_item_grades') }} as item_grades
-        using (collection, grader_id, query_id, item_id)
+    from {{ ref('int_item_grades') }} as item_grades
+    inner join items using (collection, grader_id, query_id, item_id)
     inner join top_entries using (collection, query_id, passage_id)
     inner join levels on item_grades.grade >= levels.tau
     where item_grades.gold_sha256 is not distinct from items.gold_sha256

@@ -7,6 +7,11 @@ grader_items as (
     where asks_about = 'answer'
 ),
 
+answer_grades as (
+    select * from {{ ref('int_item_grades') }}
+    semi join {{ source('raw', 'answers') }} using (collection, query_id, passage_id)
+),
+
 -- how much of each nugget each answer holds, 0 to 1; null where no grade says
 assigned as (
     select
@@ -18,17 +23,17 @@ assigned as (
         grader_items.item_id,
         grader_items.weight,
         grader_items.weight >= 1 as is_vital,
-        (item_grades.grade - graders.scale_min) / (graders.scale_max - graders.scale_min) as held
+        (answer_grades.grade - graders.scale_min) / (graders.scale_max - graders.scale_min) as held
     from {{ source('raw', 'answers') }} as answers
     inner join grader_items using (collection, query_id)
     inner join {{ ref('int_graders') }} as graders using (grader_id)
-    left join {{ ref('int_item_grades') }} as item_grades
+    left join answer_grades
         on
-            answers.collection = item_grades.collection
-            and grader_items.grader_id = item_grades.grader_id
-            and answers.query_id = item_grades.query_id
-            and answers.passage_id = item_grades.passage_id
-            and grader_items.item_id = item_grades.item_id
+            answers.collection = answer_grades.collection
+            and grader_items.grader_id = answer_grades.grader_id
+            and answers.query_id = answer_grades.query_id
+            and answers.passage_id = answer_grades.passage_id
+            and grader_items.item_id = answer_grades.item_id
 ),
 
 totals as (

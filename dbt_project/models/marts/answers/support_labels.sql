@@ -3,13 +3,14 @@
 -- A sentence that cites nothing has one row, without a passage.
 with
 
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
 graders as (
     select * from {{ ref('int_graders') }}
     where kind = 'sentence'
+),
+
+item_grades as (
+    select * from {{ ref('int_item_grades') }}
+    semi join graders using (grader_id)
 ),
 
 graders_at_work as (
