@@ -8,7 +8,7 @@ from gradelake.grading.engines import Engine
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.written_reply import Unreadable, reader_of
-from gradelake.grading.run.attempts import TRIES, score_with_retries
+from gradelake.grading.run.attempts import CUT_OFF, TRIES, score_with_retries
 
 RETRY_TEMPERATURE = 0.7  # at least: greedy decoding would give the same reply again
 
@@ -62,6 +62,8 @@ def ask(
             items, error = None, response.error
             if error is None:
                 try:
+                    if response.is_cut_off:
+                        raise Unreadable(CUT_OFF)
                     items = read(response.text)
                 except Unreadable as unreadable:
                     error = str(unreadable)
