@@ -9,11 +9,11 @@ import numpy as np
 
 from gradelake.analyses.stats.boards import Board, read_official_ranks
 from gradelake.analyses.stats.correlation import Agreement, agreement
-from gradelake.analyses.stats.rank_correlation import correlations, signs
 from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.stats.resample import or_none, student_reach
 from gradelake.analyses.stats.significance import compare_pairs, randomisation_test
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.rank_correlation import correlations, signs
 from gradelake.sql.lake.opening import Lake
 
 REPLICATES = 2000
@@ -96,7 +96,10 @@ def compare_systems(
             board = read(name, measure)
         except BadInput:  # not at its usual level
             continue
-        ranked = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED)
+        pairs = compare_pairs(board, REPLICATES, SEED) if len(board.systems) > 1 else None
+        ranked = rank_uncertainty(
+            board, n_replicates=REPLICATES, seed=SEED, p_tukey=pairs.p_tukey if pairs else None
+        )
         of = {one.system: one for one in ranked.systems}
         systems = [of.get(system) for system in boards[name]["systems"]]
         for level, by_measure in boards[name]["boards"].items():
@@ -106,8 +109,7 @@ def compare_systems(
                     "worst": [one and one.worst_rank for one in systems],
                     "groups": [one and one.groups for one in systems],
                 }
-        if len(board.systems) > 1:
-            pairs = compare_pairs(board, REPLICATES, SEED)
+        if pairs:
             has_holm = pairs.least_p * len(pairs.p) < ALPHA
             found[name][measure] = {
                 "level": board.level,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradelake.analyses.stats.boards import Board, OfficialRanks
-from gradelake.analyses.stats.rank_correlation import STATISTICS, correlations, signs
 from gradelake.analyses.stats.resample import Spread, in_blocks, or_none, resampled
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.rank_correlation import STATISTICS, correlations, signs
 
 RESAMPLED = ("queries", "systems", "both")
 SAME = 1e-12  # correlations closer than this are equal: what is left of rounding in their sums

@@ -53,8 +53,11 @@ def rank_uncertainty(
     seed: int = 1,
     confidence: float = 0.95,
     alpha: float = 0.05,
+    p_tukey: np.ndarray | None = None,
 ) -> RankUncertainty:
     """Scores and ranks of a board, and how far other queries of the kind would move them.
+
+    `p_tukey` are those of `compare_pairs`, where they are known.
 
     - low, high: Student's t interval of the mean over queries.
     - best_rank, worst_rank: percentiles of the ranks that a system has in boards of resampled
@@ -84,10 +87,14 @@ def rank_uncertainty(
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         low, high = np.quantile(drawn, tails, axis=0, method="inverted_cdf")
         best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
-    in_boards_order = board.values.sum(axis=0)  # the draws, and so each p, are `compare_pairs`'s
-    differences = in_boards_order[:, None] - in_boards_order
-    ps = tukey_hsd(board.values, differences, n_replicates, seed)[np.ix_(order, order)]
-    groups = runs(ps <= alpha)
+    first, second = np.triu_indices(n_systems, k=1)
+    if p_tukey is None:
+        in_boards_order = board.values.sum(axis=0)  # the draws, so each p, are `compare_pairs`'s
+        observed = in_boards_order[first] - in_boards_order[second]
+        p_tukey = tukey_hsd(board.values, observed, n_replicates, seed)
+    ps = np.ones((n_systems, n_systems))
+    ps[first, second] = ps[second, first] = p_tukey
+    groups = runs(ps[np.ix_(order, order)] <= alpha)
     return RankUncertainty(
         board,
         confidence,

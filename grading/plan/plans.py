@@ -57,13 +57,14 @@ def plan(
     with console.working("planning"), Lake.writer(project) as lake:
         check_queries(lake, collection, queries)
         ensure_views(lake)
-        for name in graders or judges(project, collection):
-            try:
-                grader = configured(project, lake, name)
-                request = Request(collection, grader, rubric_version, queries, limit)
-                plans.append((grader, Plan(lake, request).totals))
-            except BadInput as error:
-                if len(graders) == 1:
-                    raise
-                refused.append((name, error))
+        with lake.one_state():  # DuckDB reads the catalog once
+            for name in graders or judges(project, collection):
+                try:
+                    grader = configured(project, lake, name)
+                    request = Request(collection, grader, rubric_version, queries, limit)
+                    plans.append((grader, Plan(lake, request).totals))
+                except BadInput as error:
+                    if len(graders) == 1:
+                        raise
+                    refused.append((name, error))
     return Plans(collection, plans, refused)

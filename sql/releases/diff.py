@@ -200,12 +200,14 @@ _BOARDS = """
 
 
 def _kendall(before: list[float] | None, after: list[float] | None) -> float | None:
-    from scipy.stats import kendalltau
-
     if before is None or after is None or len(before) < 2:
         return None
-    tau = kendalltau(before, after).statistic
-    return None if isnan(tau) else round(float(tau), 10)
+    import numpy as np
+
+    from gradelake.sql.common.rank_correlation import correlations, signs
+
+    tau = float(correlations(signs(np.array(before)), signs(np.array(after)))["kendall"])
+    return None if isnan(tau) else round(tau, 10)
 
 
 def _check(connection: duckdb.DuckDBPyConnection, column: str, names: Iterable[Any]) -> None:

@@ -6,11 +6,11 @@ from scipy import stats
 
 from gradelake.analyses.stats.boards import OfficialRanks
 from gradelake.analyses.stats.correlation import RESAMPLED, agreement
-from gradelake.analyses.stats.rank_correlation import STATISTICS
 from gradelake.analyses.stats.resample import resampled
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.rank_correlation import STATISTICS
 from tests.analyses.boards import board, random_board
-from tests.analyses.test_rank_correlation import plain_tau_ap
+from tests.sql.test_rank_correlation import plain_tau_ap
 
 
 def official(*ranks: float) -> OfficialRanks:

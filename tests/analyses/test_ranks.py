@@ -47,6 +47,8 @@ def test_groups_are_the_largest_sets_without_a_significant_pair(seed):
     ours = random_board(12, 8, seed)
     found = rank_uncertainty(ours, n_replicates=2000, seed=2, alpha=0.2)
     pairs = compare_pairs(ours, n_replicates=2000, seed=2)
+    known = {"n_replicates": 2000, "seed": 2, "alpha": 0.2, "p_tukey": pairs.p_tukey}
+    assert rank_uncertainty(ours, **known).systems == found.systems
     differ = {
         frozenset((ours.systems[a], ours.systems[b]))
         for a, b, p in zip(pairs.first, pairs.second, pairs.p_tukey, strict=True)

@@ -10,9 +10,9 @@ import pytest
 from gradelake.analyses.stats.boards import read_board, read_official_ranks
 from gradelake.analyses.stats.correlation import agreement
 from gradelake.analyses.stats.labels import compare_labels
-from gradelake.analyses.stats.rank_correlation import STATISTICS
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.rank_correlation import STATISTICS
 from gradelake.sql.lake.opening import Lake
 from tests.analyses.typed import typed
 

@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 
 from gradelake.analyses.stats.boards import UNIT, Board, OfficialRanks
 from gradelake.analyses.stats.correlation import agreement
-from gradelake.analyses.stats.rank_correlation import correlations, signs
+from gradelake.sql.common.rank_correlation import correlations, signs
 
 SYSTEMS, REPLICATES, MANY = 35, 400, 1500
 BETWEEN, WITHIN = 0.08, 0.15  # standard deviations: of systems' means, of a system's topics

@@ -4,18 +4,62 @@
 -- must follow raw.
 with
 
+rankings as (
+    select
+        systems.collection,
+        queries.query_id,
+        systems.system,
+        -- a generated response is taken whole
+        if(systems.kind = 'generation', null, collections.default_pool_depth) as depth,
+        row_number() over (order by systems.collection, systems.system, queries.query_id)
+            as ranking_id
+    from {{ source('raw', 'systems') }} as systems
+    inner join {{ source('raw', 'collections') }} as collections using (collection)
+    inner join {{ ref('stg_queries') }} as queries using (collection)
+),
+
+entries as (
+    select
+        rankings.ranking_id,
+        rankings.depth,
+        run_entries.passage_id,
+        run_entries.ranking_score
+    from {{ ref('stg_run_entries') }} as run_entries
+    inner join rankings using (collection, system, query_id)
+    anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
+),
+
+-- who scores less need not be sorted, which would take most of the time
+lowest_scores as (
+    select
+        ranking_id,
+        list_min(max(ranking_score, depth)) as score
+    from entries
+    where depth < 1_000_000 -- DuckDB finds no more at once
+    group by ranking_id
+),
+
+-- as trec_eval ranks
+heads as (
+    select
+        entries.ranking_id,
+        entries.passage_id
+    from entries
+    left join lowest_scores using (ranking_id)
+    where lowest_scores.score is null or entries.ranking_score >= lowest_scores.score
+    qualify entries.depth is null or entries.depth >= row_number() over (
+        partition by entries.ranking_id
+        order by entries.ranking_score desc, entries.passage_id desc
+    )
+),
+
 pooled as (
-    -- a generated response is taken whole
     select
         rankings.collection,
         rankings.query_id,
-        rankings.passage_id
-    from {{ ref('int_rankings') }} as rankings
-    inner join {{ source('raw', 'collections') }} as collections using (collection)
-    inner join {{ source('raw', 'systems') }} as systems using (collection, system)
-    where
-        systems.kind = 'generation'
-        or rankings.rank <= collections.default_pool_depth
+        heads.passage_id
+    from heads
+    inner join rankings using (ranking_id)
     union
     select
         judgments.collection,

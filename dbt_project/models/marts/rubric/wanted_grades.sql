@@ -35,8 +35,7 @@ extractors as (
     where target = 'extract'
 ),
 
--- they can be many millions: none is kept, though they are read twice
-pairs as not materialized (
+pairs as (
     select
         collection,
         items.rubric_version,
@@ -95,6 +94,31 @@ extracted_answers as (
     semi join extractors using (grader_id)
     where status in ('ok', 'unanswerable')
     group by all
+),
+
+answers_of_pairs as (
+    select
+        collection,
+        query_id,
+        passage_id,
+        item_id,
+        list({ 'answers_from': answers_from, 'answer': answer }) as answers
+    from extracted_answers
+    group by all
+),
+
+-- of a pair one row without an answer, and one for each; to join twice would be to rank all twice
+asked as (
+    select
+        pairs.*,
+        unnest(
+            list_prepend(
+                { 'answers_from': null, 'answer': null },
+                if(pairs.kind in ('answer', 'sentence'), [], answers_of_pairs.answers)
+            )
+        ) as extracted
+    from pairs
+    left join answers_of_pairs using (collection, query_id, passage_id, item_id)
 )
 
 select
@@ -107,24 +131,7 @@ select
     item_id,
     has_gold_answers,
     is_gradable,
-    null as answers_from,
-    null as answer,
+    extracted['answers_from'] as answers_from,
+    extracted['answer'] as answer,
     gold_sha256
-from pairs
-union all
-select
-    collection,
-    pairs.rubric_version,
-    pairs.kind,
-    query_id,
-    passage_id,
-    pairs.text_sha256,
-    item_id,
-    pairs.has_gold_answers,
-    pairs.is_gradable,
-    extracted_answers.answers_from,
-    extracted_answers.answer,
-    pairs.gold_sha256
-from pairs
-inner join extracted_answers using (collection, query_id, passage_id, item_id)
-where pairs.kind not in ('answer', 'sentence')
+from asked

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradelake.analyses.stats.rank_correlation import correlations, signs
+from gradelake.sql.common.rank_correlation import correlations, signs
 
 
 def one(predicted, official, times=None) -> dict[str, float]:
