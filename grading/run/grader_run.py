@@ -46,14 +46,23 @@ class Run:
     notes: list[str] = field(default_factory=list)  # of the engine
     price: Price | None = None
     out_of_money: bool = False  # some chunks were not begun
+    uncounted_cost: float | None = None  # of replies without their tokens, at most; None: unknown
     batched: Batched | None = None  # of a grader in batches
     unsent: int = 0  # pairs that it did not submit
 
     @property
     def cost(self) -> float | None:
-        """What its tokens come to; None where there is no price."""
+        """What its tokens come to; None where there is no price, or some were not counted."""
+        return None if self.counts["uncounted"] else self.cost_at_most
+
+    @property
+    def cost_at_most(self) -> float | None:
+        """Its cost, with what was reserved for replies that came without their tokens; None where
+        there is no price, or nothing was reserved."""
+        if self.price is None or (self.counts["uncounted"] and self.uncounted_cost is None):
+            return None
         tokens = (self.counts[name] for name in TOKENS)
-        return None if self.price is None else self.price.of(*tokens)
+        return self.price.of(*tokens) + (self.uncounted_cost or 0)
 
     @property
     def left(self) -> int:
@@ -192,6 +201,7 @@ def work(
             if crew:
                 run.loading_seconds = (crew.ready_at or time.monotonic()) - started
         run.out_of_money = bool(spending and spending.is_over)
+        run.uncounted_cost = spending.uncounted if spending else None
         cut_short = run.stopped or run.out_of_time or run.out_of_money
         state = "stopped" if cut_short and run.left else "done"
     finally:

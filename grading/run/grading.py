@@ -70,7 +70,7 @@ def grade(
         done.append((request, run))
         if seconds is not None and max_minutes is not None:
             seconds = began + 60 * max_minutes - time.monotonic()
-        money = None if money is None else money - (run.cost or 0)
+        money = None if money is None else money - (run.cost_at_most or 0)
         is_spent = any(left is not None and left <= 0 for left in (seconds, money))
         if run.stopped or run.out_of_time or run.out_of_money or is_spent:
             break

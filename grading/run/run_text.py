@@ -67,7 +67,7 @@ def run_as_object(request: Request, run: Run) -> dict[str, Any]:
         "run_id": run.run_id,
         "missing": run.totals.missing,
         **of_run("planned", "left", "recovered", "retried", "stopped", "out_of_time"),
-        **of_run("out_of_money", "cost"),
+        **of_run("out_of_money", "cost", "cost_at_most"),
         "currency": run.price and run.price.currency,
         "notes": run.notes,
         **run.counts,
@@ -91,8 +91,14 @@ def print_run(request: Request, run: Run) -> None:
             f"{request.collection}: {name} graded {counted(counts['pairs'], 'pairs')} in "
             f"{console.duration(run.seconds)} ({rates(run, run.seconds)}): {_statuses(run)}"
         )
-    if run.price and run.cost is not None and (counts["pairs"] or not run.batched):
-        console.say(f"cost: {amount(run.cost)} {run.price.currency}")
+    if run.price and (counts["pairs"] or not run.batched):
+        cost = None if run.cost is None else f"{amount(run.cost)} {run.price.currency}"
+        if cost is None and run.cost_at_most is not None:
+            cost = f"unknown, at most {amount(run.cost_at_most)} {run.price.currency}"
+        console.say(f"cost: {cost or 'unknown'}")
+        if counts["uncounted"]:
+            replies = counted(counts["uncounted"], "replies")
+            console.warn(f"note: no account of tokens came with {replies}")
     for note in run.notes:
         console.warn(f"note: {note}")
     if counts["cut"]:

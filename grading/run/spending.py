@@ -38,6 +38,7 @@ class Spending:
     chunks: Iterator[Chunk]
     reply: float | None = None  # tokens of one so far; then of the chunk with the longest ones
     spent: float = 0.0
+    uncounted: float = 0.0  # of that, what was reserved for replies that came without their tokens
     is_over: bool = False  # something is left that there is no money for
 
     def __post_init__(self) -> None:
@@ -73,17 +74,19 @@ class Spending:
         """A chunk, or a part of it, is back: what it took is spent, and no more is reserved."""
         counts = graded.counts
         tokens = [counts.get(name, 0) for name in TOKENS]
-        self.spent += self.price.of(*tokens)
         # the crew may have halved it: its parts have its id with a letter or more behind
         chunk_id = max((id_ for id_ in self._at_work if graded.chunk_id.startswith(id_)), key=len)
         reserved = self._at_work[chunk_id]
+        unknown = reserved.cost * counts.get("uncounted", 0) / reserved.pairs
+        self.uncounted += unknown
+        self.spent += self.price.of(*tokens) + unknown
         share = counts["pairs"] / reserved.pairs
         if share < 1:
             reserved.cost *= 1 - share
             reserved.pairs -= counts["pairs"]
             return
         del self._at_work[chunk_id]
-        if reserved.requests >= MEASURED:
+        if reserved.requests >= MEASURED and not unknown:
             self._tokens_per_byte = max(self._tokens_per_byte or 0, tokens[0] / reserved.size)
             self.reply = max(self.reply or 0, tokens[2] / reserved.requests)
 

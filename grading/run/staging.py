@@ -44,7 +44,7 @@ class Committer:
     def __post_init__(self) -> None:
         self.staging = grading_folder(self.lake.project) / f"{self.grader.grader_id}{self.waits_in}"
         self.staging.mkdir(parents=True, exist_ok=True)
-        self.counts = dict.fromkeys((*STATUSES, "pairs", "reused", "cut", *TOKENS), 0)
+        self.counts = dict.fromkeys((*STATUSES, "pairs", "reused", "cut", "uncounted", *TOKENS), 0)
         self._what = f"{self.collection} {self.grader.name}"
         self._waiting: list[Path] = []
         self._started = time.monotonic() - (utc_now() - self.began_at).total_seconds()

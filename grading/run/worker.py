@@ -114,6 +114,9 @@ def counts_of(rows: pl.DataFrame) -> dict[str, int]:
     counts["pairs"] = rows.height
     counts["reused"] = rows.height - rows["is_leader"].sum()
     counts["cut"] = (rows["cut_characters"] > 0).sum()
+    is_paid = pl.col("is_leader") & pl.col("response").is_not_null()
+    is_counted = pl.col("prompt_tokens").is_not_null() & pl.col("completion_tokens").is_not_null()
+    counts["uncounted"] = rows.select((is_paid & ~is_counted).sum()).item()
     return counts
 
 

@@ -9,6 +9,7 @@ import pytest
 from gradelake.grading.plan.prices import Cost, Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import grader_run
+from gradelake.grading.run.run_text import print_run, run_as_object
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.counted import amount
@@ -50,11 +51,35 @@ def test_a_run_says_what_its_tokens_came_to(hosted):
 
 
 @pytest.mark.slow
-def test_a_reply_that_is_refused_three_times_is_paid_three_times(hosted, server):
-    server.on("", answer(finish_reason="content_filter"))
+def test_a_reply_that_is_empty_three_times_is_paid_three_times(hosted, server):
+    server.on("", answer(None))
     run = grade(hosted)
     assert run.counts["failed"] == 12
     assert run.cost == pytest.approx(3 * 10 * A_PROMPT)
+
+
+@pytest.mark.slow
+def test_replies_without_their_tokens_cost_what_is_not_known_and_never_nothing(
+    hosted, server, capsys
+):
+    server.on("", answer(usage={}))
+    limited = grade(hosted, max_cost=0.05)
+    assert 0 < limited.counts["pairs"] < 12
+    assert limited.out_of_money
+    assert limited.cost is None
+    assert 0 < limited.cost_at_most <= 0.05
+    run = grade(hosted)
+    assert (run.left, run.cost, run.cost_at_most) == (0, None, None)
+    request = grader_run.requested(hosted.project, hosted.name, "gpt")
+    for each, words in (
+        (limited, f"cost: unknown, at most {amount(limited.cost_at_most)} EUR"),
+        (run, "cost: unknown"),
+    ):
+        print_run(request, each)
+        said = capsys.readouterr()
+        assert f"{words}\n" in said.out
+        assert "note: no account of tokens came with" in said.err
+        assert run_as_object(request, each)["cost"] is None
 
 
 # --- a limit --------------------------------------------------------------------------------------
