@@ -14,7 +14,8 @@ from tests.projects import project
 
 
 def main(folder: str, n: str, settings: str) -> None:
-    wanted = {"engine": "openai", "model": "m", "prompt": "sun", **json.loads(settings)}
+    wanted = {"engine": "openai", "model": "m", "prompt": "sun", "constrain": "none"}
+    wanted |= json.loads(settings)
     engine = started(read_grader(project(Path(folder), {}, {"g": wanted}), "g"))
     prompts = [
         engine.grader.prompt.render({"query": "why", "passage": f"Number {number}."})
