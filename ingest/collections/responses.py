@@ -18,7 +18,7 @@ from typing import Any
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems
 
-MAX_TOKENS = 400  # of a passage (RUBRIC, section 4.1: passages of about 400 tokens)
+MAX_TOKENS = 400  # of a passage (RUBRIC, section 4.2: up to 400 tokens)
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff"  # scripts without spaces: each character counts
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|[^\w\s]")
