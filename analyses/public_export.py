@@ -6,10 +6,13 @@ system is tuned to them. Nothing that is read here holds an item's text or an an
 
 from pathlib import Path
 
+import polars as pl
+
 from gradelake.analyses.qrels_export import write_all
 from gradelake.analyses.report.page import Request, make_report
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.spreadsheet import shown_cell
 from gradelake.sql.common.whole_file import whole_folder
 from gradelake.sql.lake.opening import Lake
 
@@ -38,7 +41,8 @@ def export_public(project: Project, lake: Lake, collection: str, folder: Path) -
                 f"select {columns} from lake.marts.{table} where collection = ? order by all",
                 collection,
             )
-            rows.write_csv(unfinished / f"{table}.csv")
+            texts = pl.col(pl.String).map_elements(shown_cell, return_dtype=pl.String)
+            rows.with_columns(texts).write_csv(unfinished / f"{table}.csv")
             written[f"{table}.csv"] = rows.height
         for file, n_labels in write_all(lake, collection, unfinished / "qrels").values():
             written[str(file.relative_to(unfinished))] = n_labels

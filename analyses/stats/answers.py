@@ -21,6 +21,7 @@ from gradelake.analyses.stats.resample import Spread
 from gradelake.analyses.stats.significance import CORRECTIONS, Pairs, agreement_on_pairs
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.spreadsheet import shown_row
 from gradelake.sql.common.whole_file import whole_file
 
 _NAMES = {
@@ -228,7 +229,9 @@ class Significance:
         """All pairs as CSV. Raises `BadInput` when the file cannot be written."""
         assert self.output
         text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerows([_PAIR_COLUMNS, *self._rows()])
+        csv.writer(text, lineterminator="\n").writerows(
+            map(shown_row, [_PAIR_COLUMNS, *self._rows()])
+        )
         with whole_file(self.output) as stream:
             stream.write(text.getvalue().encode())
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gradelake.sql.common.spreadsheet import shown_row
+
 UNDEFINED = "--"
 
 
@@ -76,7 +78,7 @@ class Table:
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(records[0])
-        writer.writerows(["" if v is None else v for v in row.values()] for row in records)
+        writer.writerows(shown_row(row.values()) for row in records)
         return stream.getvalue()
 
 

@@ -19,6 +19,7 @@ from gradelake.serve.people import Person
 from gradelake.sql.ask import book, confined, question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.spreadsheet import shown_row
 from gradelake.sql.lake.opening import Lake
 
 _SHOWN = 1_000  # rows on a page
@@ -185,7 +186,7 @@ def _pieces(found: duckdb.DuckDBPyRelation, format_: str) -> Iterator[str]:
 
 def _csv(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
-    csv.writer(console.UnixLines(text), lineterminator="\r\n").writerows(rows)
+    csv.writer(console.UnixLines(text), lineterminator="\r\n").writerows(map(shown_row, rows))
     return text.getvalue()
 
 

@@ -25,6 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gradelake.sql.common.interrupts import after_imports
+from gradelake.sql.common.spreadsheet import shown_row
 from gradelake.sql.common.table_text import cell, one_line, reads_better_as_lines, table_lines
 from gradelake.sql.common.table_text import printable as printable
 
@@ -246,7 +247,7 @@ def print_line(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Comma-separated values with a header; null is an empty cell.
+    """Comma-separated values with a header; null is an empty cell, and no text a formula.
 
     A terminal gets texts without what steers it, a file or pipe every character as it is.
     """
@@ -256,7 +257,7 @@ def print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     for row in chain([columns], rows):
         if on_terminal:
             row = [None if each is None else printable(str(each)) for each in row]
-        writer.writerow(row)
+        writer.writerow(shown_row(row))
 
 
 class UnixLines:

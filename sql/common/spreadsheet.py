@@ -1,6 +1,8 @@
 """Cells that a spreadsheet shows and does not run: texts come from outside, and may be formulas."""
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 _RUN = re.compile("'*[=+\\-@\t\r]")  # what spreadsheets take for the start of a formula
 
@@ -8,6 +10,11 @@ _RUN = re.compile("'*[=+\\-@\t\r]")  # what spreadsheets take for the start of a
 def shown_cell(text: str) -> str:
     """The text with an apostrophe before it if it could be taken for a formula."""
     return f"'{text}" if _RUN.match(text) else text
+
+
+def shown_row(values: Iterable[Any]) -> list[Any]:
+    """The values of a row of CSV: texts as `shown_cell` has them, all others as they are."""
+    return [shown_cell(value) if isinstance(value, str) else value for value in values]
 
 
 def plain_cell(text: str) -> str:

@@ -414,3 +414,10 @@ def test_what_cannot_be_done_is_said_and_nothing_written(small, line, said):
     done = typed(small, f"export latex {line}", code=2)
     assert said in done.stderr
     assert done.stdout == ""
+
+
+def test_a_name_that_looks_like_a_formula_is_none_in_csv():
+    rows = [[Cell("=cmd|x", "=cmd|x"), Cell(-0.5, "-0.50"), Cell(None, "--")]]
+    columns = [Column("system", "System"), Column("score", "Score"), Column("rank", "Rank")]
+    table = Table("board", "", columns, [Block({"collection": "@a"}, rows)])
+    assert table.as_csv() == "collection,system,score,rank\n'@a,'=cmd|x,-0.5,\n"

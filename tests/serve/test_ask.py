@@ -154,6 +154,8 @@ def test_pages_and_files_have_limits_that_they_tell(editor):
     page = said(editor, "select repeat('x', 1000000) as long").text
     assert "(1,000,000 letters; a file has all)" in page
     assert len(page) < 10_000
+    formula = said(editor, "select '=cmd|x' as name, -1 as n", format="csv")
+    assert formula.text == "name,n\n'=cmd|x,-1\n"
     whole = said(editor, "select i from range(150000) as t(i)", format="csv")
     assert len(whole.text.splitlines()) == 150_001
     large = said(editor, "select repeat('x', 1000) from range(100000)", format="json")

@@ -316,3 +316,8 @@ def test_progress_tells_how_far_how_fast_and_how_long_still(monkeypatch, capsys)
     with console.quietly(True):
         list(console.progress("reading runs", iter("abc"), 3))
     assert capsys.readouterr().err == ""
+
+
+def test_no_text_is_a_formula_to_a_spreadsheet_and_numbers_stay_numbers(capsys):
+    console.print_csv(["name", "score"], [["=cmd|' /C calc'!A0", -0.5], ["plain", None]])
+    assert capsys.readouterr().out == "name,score\n'=cmd|' /C calc'!A0,-0.5\nplain,\n"
