@@ -47,6 +47,7 @@ def doctor(project):
     """
     with console.working("looking"):
         from gradelake.grading.graders.doctor import graders
+        from gradelake.ingest.collections.doctor import collections
         from gradelake.sql.operations.doctor import examine
 
-        return Examined(examine(project, graders))
+        return Examined(examine(project, collections, graders))

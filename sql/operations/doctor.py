@@ -35,21 +35,19 @@ class Finding:
 
 
 def examine(
-    project: Callable[[], Project], *more: Callable[[Project], list[Finding]]
+    project: Callable[[], Project],
+    collections: Callable[[Project], list[Finding]] = lambda _: [],
+    graders: Callable[[Project], list[Finding]] = lambda _: [],
 ) -> list[Finding]:
-    """Everything worth knowing, in the order in which it would stop a person; `more` is what other
-    rooms look at."""
+    """Everything worth knowing, in the order in which it would stop a person; other rooms look at
+    collections and graders."""
     findings = _installation()
     try:
         found = project()
     except GradelakeError as error:
         return [*findings, Finding("bad", error.message, error.hint)]
     findings.append(Finding("good", f"configuration {found.file}"))
-    findings += _collections(found)
-    findings += _lake(found)
-    for look in more:
-        findings += look(found)
-    return findings
+    return [*findings, *collections(found), *_lake(found), *graders(found)]
 
 
 def _installation() -> list[Finding]:
@@ -69,27 +67,6 @@ def _installation() -> list[Finding]:
         except GradelakeError as error:
             state = "note" if extra else "bad"
             findings.append(Finding(state, error.message, error.hint))
-    return findings
-
-
-def _collections(project: Project) -> list[Finding]:
-    findings = []
-    for name, table in project.collections.items():
-        files = [table.get(key) for key in ("queries", "passages", "near_duplicates")]
-        for key in ("judgments", "official_ranks"):
-            value = table.get(key, {})
-            files += value.values() if isinstance(value, dict) else [value]
-        missing = [f for f in files if isinstance(f, str) and not (project.folder / f).is_file()]
-        if missing:
-            findings.append(
-                Finding(
-                    "bad",
-                    f"[collections.{name}] names missing files: {', '.join(missing)}",
-                    f"Paths are relative to {project.folder}.",
-                )
-            )
-        else:
-            findings.append(Finding("good", f"collection {name}: its files are there"))
     return findings
 
 

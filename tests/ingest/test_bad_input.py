@@ -11,6 +11,7 @@ from contextlib import closing
 
 import pytest
 
+from gradelake.ingest.collections import doctor
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.trec import read_run
 from gradelake.sql.common.errors import BadInput
@@ -343,6 +344,9 @@ def test_wrong_settings_are_named_with_what_they_should_be(tiny):
         tiny.configure(**settings)
         with pytest.raises(BadInput) as caught:
             tiny.collection  # noqa: B018
+        (finding,) = doctor.collections(tiny.project)
+        said = finding.state, finding.what, finding.hint
+        assert said == ("bad", caught.value.message, caught.value.hint)
         place = ": [collections.tiny] " if wrong.startswith("has") else r":\d: [collections.tiny]: "
         assert re.search("gradelake.toml" + place.replace("[", r"\["), str(caught.value))
         assert wrong in str(caught.value)

@@ -1,0 +1,29 @@
+"""What `gradelake doctor` finds out about collections, without reading their files."""
+
+from gradelake.ingest.collections.collection import Collection
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.operations.doctor import Finding
+
+
+def collections(project: Project) -> list[Finding]:
+    """Whether each collection of gradelake.toml could be ingested: its settings, as `ingest` checks
+    them, and its files."""
+    return [_look_at(project, name) for name in project.collections]
+
+
+def _look_at(project: Project, name: str) -> Finding:
+    try:
+        found = Collection.named(project, name)
+    except BadInput as error:
+        return Finding("bad", error.message, error.hint)
+    files = [found.queries, found.passages, found.near_duplicates]
+    files += [*found.judgments.values(), *found.official_ranks.values()]
+    missing = [file for file in files if file and not (project.folder / file).is_file()]
+    if missing:
+        return Finding(
+            "bad",
+            f"[collections.{name}] names missing files: {', '.join(missing)}",
+            f"Paths are relative to {project.folder}.",
+        )
+    return Finding("good", f"collection {name}: its files are there")
