@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from collections import defaultdict
 from pathlib import Path
 from statistics import mean
@@ -219,6 +220,19 @@ def test_lists_for_people_name_sentences(by_hand):
         ("ann", "They dance to show the way.", "full", "partial"),
         ("ann", "Bees see red.", "none", "partial"),
     }
+
+
+def test_a_queue_of_support_has_a_card_for_each_sentence_and_what_it_cites(by_hand, tmp_path):
+    folder = Path(shutil.copytree(by_hand, tmp_path / "rag"))
+    gradelake(folder, "grade", "rag", "--grader", "supports")
+    of_ann = ("queue", "add", "rag", "first", "--grader", "supports", "--assessor", "ann")
+    made = json.loads(gradelake(folder, *of_ann, "--overlap", "1", "--json").stdout)
+    with Lake.live(Project.find(folder)) as lake:
+        cards = lake.rows(
+            "select item_text, passage_id, grade from lake.intermediate.int_review_cards"
+        )
+    assert {(text, passage): WORDS[grade] for text, passage, grade in cards} == OF_HAND
+    assert len(cards) == made["n_cards"] == len(OF_HAND)
 
 
 @pytest.mark.parametrize(

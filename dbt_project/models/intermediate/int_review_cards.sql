@@ -14,10 +14,10 @@ items as (
         collection,
         query_id,
         item_id,
-        arg_max(
-            struct_pack(item_text := item_text, gold_sha256 := gold_sha256), rubric_version
-        ) as newest
-    from {{ ref('int_distinct_items') }}
+        arg_max(struct_pack(item_text := text, gold_sha256 := gold_sha256), rubric_version)
+            as newest
+    from {{ ref('wanted_items') }}
+    where kind != 'passage'
     group by all
 )
 
