@@ -11,9 +11,14 @@ from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
-_PUNCTUATION = re.compile(r"[^\w\s]|_")
-# an option's letter or number instead of an answer: "a.", "b)", "(iii)", "[D]"
-_OPTION = re.compile(r"[(\[]?(?:[a-d]|i{1,3}|iv)[)\].:]?\.?", re.IGNORECASE)
+# signs of a number, kept: 1.5 is not 15, -40 not 40, 3/4 not 34, 10:30 not 1030; nor is m/s ms
+_NUMBERS = r"(?<=\d)[.:-](?=\d)|(?<!\w)[-.](?=\d)|(?<!\w)-(?=\.\d)|(?<=\w)/(?=\w)"
+_PUNCTUATION = re.compile(rf"(?P<kept>{_NUMBERS})|[^\w\s]|_")
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)(?!\d{3}(?!\d))")  # 1,5; but 1,000 is 1000
+# an option's letter or number instead of an answer: "a.", "b)", "(iii)", "[D]"; a bare one may
+# be an answer, such as a vitamin or a king's number
+_LETTER = r"(?:[a-d]|i{1,3}|iv)"
+_OPTION = re.compile(rf"[(\[]{_LETTER}[)\].:]?\.?|{_LETTER}[)\].:]\.?", re.IGNORECASE)
 # what a sole gold answer of true or false accepts besides itself
 _TRUE_FALSE = {
     "true": frozenset({"true", "yes", "correct"}),
@@ -42,13 +47,15 @@ def _stemmer() -> Any:
 
 
 def bare(answer: str) -> str:
-    """In lower case, without punctuation, single spaces."""
-    return " ".join(_PUNCTUATION.sub("", answer.lower()).split())
+    """In lower case, without punctuation but the signs of numbers, single spaces."""
+    text = _DECIMAL_COMMA.sub(".", answer.lower().replace("\u2212", "-"))
+    return " ".join(_PUNCTUATION.sub(lambda sign: sign["kept"] or "", text).split())
 
 
 def normalise(answer: str) -> str:
     """As `bare`, without stopwords, each word stemmed. Empty when all words are stopwords."""
-    return " ".join(stem(word) for word in bare(answer).split() if word not in stopwords())
+    words = (word for word in bare(answer).split() if word not in stopwords())
+    return " ".join(stem(word) if word.isalpha() else word for word in words)
 
 
 def matches(answer: str, gold_answers: Iterable[str]) -> bool:

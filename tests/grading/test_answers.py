@@ -34,6 +34,23 @@ def test_answers_are_lowered_stripped_of_punctuation_and_stopwords_and_stemmed(a
         ("...", ["the epidermis"], False),
         ("the epidermis", [], False),
         ("the epidermis", ["", " "], False),
+        # signs of numbers and units
+        ("1.5", ["15"], False),
+        ("1.5", ["1,5"], True),
+        (".5", ["5"], False),
+        ("1,000", ["1000"], True),
+        ("-40", ["40"], False),
+        ("\u221240", ["-40"], True),
+        ("3/4", ["34"], False),
+        ("10 m/s", ["10 ms"], False),
+        ("10 m/s.", ["10 m/s"], True),
+        ("10:30", ["1030"], False),
+        ("about 40.", ["about 40"], True),
+        ("well-known", ["wellknown"], True),
+        # what says that there is no answer, or is none, may be one
+        ("no", ["no"], True),
+        ("a", ["A"], True),
+        ("IV", ["iv"], True),
     ],
 )
 def test_an_answer_matches_within_a_fifth_of_the_longer_one(answer, gold, same):
@@ -61,12 +78,14 @@ def test_signs_that_are_only_punctuation_match_when_equal():
     assert not matches("-", ["+"])
 
 
-@pytest.mark.parametrize("answer", ["a.", "(iii)", "b)", "[D]", "C", "iv.", "", "  ", "...", "-"])
+@pytest.mark.parametrize("answer", ["a.", "(iii)", "b)", "[D]", "(a", "iv.", "", "  ", "...", "-"])
 def test_option_letters_and_punctuation_are_ill_formed(answer):
     assert is_ill_formed(answer)
 
 
-@pytest.mark.parametrize("answer", ["Rome", "5", "an eye", "(vitamin C)", "no", "e."])
+@pytest.mark.parametrize(
+    "answer", ["Rome", "5", "an eye", "(vitamin C)", "no", "e.", "C", "a", "I", "iv"]
+)
 def test_other_answers_are_well_formed(answer):
     assert not is_ill_formed(answer)
 
