@@ -14,7 +14,6 @@ from gradelake.sql.common.project import is_name
 
 RUN_COLUMNS = ["query_id", "Q0", "passage_id", "rank", "score", "tag"]
 QRELS_COLUMNS = ["query_id", "iteration", "passage_id", "relevance"]
-_BAD_TAG = r"""['"`/\\<>]|\.\."""
 _WHOLE_NUMBER = r"^[+-]?[0-9]{1,9}$"
 
 
@@ -28,11 +27,10 @@ def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
     where it is no integer.
 
     Scores are parsed as doubles, as trec_eval reads them; it rounds to float32 to compare.
-    Raises `Rejected`, at the end, for lines without 6 columns, scores that are no finite number
-    and run tags with quotes, slashes, angle brackets or `..`.
+    Nothing is made of its tags: a system has its file's name. Raises `Rejected`, at the end, for
+    lines without 6 columns and scores that are no finite number.
     """
     problems = Problems(shown, "Fix these lines, or leave the run out, and ingest again.")
-    known_tags: set[str] = set()
     for first, block in files.blocks(path, shown, files.MAX_TREC_LINE):
         frame = files.columns(block, RUN_COLUMNS, "TREC run", problems, first)
         scores = pl.col("score").cast(pl.Float64, strict=False)
@@ -42,11 +40,6 @@ def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
         for line, text, number in bad.select("line", "score", "number").iter_rows():
             finite = "finite" if number is None or not math.isfinite(number) else "finite 32-bit"
             problems.add(line, f"score {text!r} is not a {finite} number")
-        for tag in set(frame["tag"].unique()) - known_tags:
-            known_tags.add(tag)
-            if re.search(_BAD_TAG, tag):
-                line = frame.filter(pl.col("tag") == tag)["line"][0]
-                problems.add(line, f"run tag {tag!r} holds a quote, slash, bracket or '..'")
         if not problems.found:
             yield parsed.select(
                 "query_id",

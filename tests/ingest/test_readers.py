@@ -76,15 +76,6 @@ REFUSED = {
             )
             for score in ("1e39", "-3.5e38", "1.7976931348623157e308")
         ),
-        *(
-            (
-                "a.run",
-                f"q1 Q0 p1 1 2.5 fine\nq1 Q0 p2 2 1.5 {tag}",
-                2,
-                f"run tag {tag!r} holds a quote, slash",
-            )
-            for tag in ("it's", 'say"so"', "../../etc/passwd", "a\\b", "..", "<b>x</b>", "`id`")
-        ),
     ],
     (read_run, "columns: query_id Q0 passage_id rank score tag"): [
         ("a.run", f"{first}{newline}{line}{newline}", 2, f"{n} column{'s' * (n > 1)} instead of 6")
@@ -254,9 +245,9 @@ def test_all_that_is_wrong_with_a_file_is_told_together(tmp_path):
     told = report(read_responses, write(tmp_path / "a.jsonl", rows)).splitlines()
     places = ["a.jsonl:1", "a.jsonl:4", "a.jsonl:5", "a.jsonl:6", "  what to do"]
     assert [line.split(": ")[0] for line in told] == places
-    tags = write(tmp_path / "a.run", [f"q1 Q0 p{n} 1 1 tag/{n}" for n in range(1, 41)])
+    scores = write(tmp_path / "a.run", [f"q1 Q0 p{n} 1 high t" for n in range(1, 41)])
     with pytest.raises(Rejected) as caught:
-        list(read_run(tags, "a.run"))
+        list(read_run(scores, "a.run"))
     assert [problem.line for problem in caught.value.problems] == list(range(1, 11))
     assert caught.value.total == 40
     assert caught.value.lines()[10] == "a.run: and 30 more like these"
@@ -365,7 +356,7 @@ def test_ids_stay_text_whatever_they_look_like(tmp_path):
 def test_ranks_and_tags_are_read_as_far_as_they_can_be(tmp_path):
     lines = ["q1 Q0 p1 first 3 t", "q1 Q0 p2 2 2 t", "q1 Q0 p3 3.0 1 t"]
     assert run(tmp_path / "a.run", lines)["rank"].to_list() == [None, 2, None]
-    for tag in ("bm25", "BM25+RM3", "run_1-b", "a.b", "日本", "v1.2(final)"):
+    for tag in ("bm25", "owner/model", "日本", "v1.2(final)", "it's", 'say"so"', "a\\b", "<b>"):
         assert run(tmp_path / "a.run", [f"q1 Q0 p1 1 2.5 {tag}"]).height == 1
 
 
