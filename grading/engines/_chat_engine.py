@@ -264,8 +264,11 @@ class ChatEngine(Base):
         answers."""
         response = response_of(completion, self.reading)
         self._heed_model(getattr(completion, "model", None))
-        if len(self.connection.key) >= _TELLING:
-            response.text = response.text.replace(self.connection.key, "***")
+        key = self.connection.key
+        if len(key) >= _TELLING:
+            response.text = response.text.replace(key, "***")
+        if response.error:  # a refusal has a server's words
+            response.error = short(response.error, key)
         return response
 
     def _heed_model(self, answering: Any) -> None:
