@@ -58,7 +58,9 @@ def below_header(data: bytes) -> int:
 
 
 def in_clusters(data: bytes) -> int:
-    return sum(len(line.split()) - 1 for line in data.decode().split("\n") if line.strip())
+    return sum(
+        len(line.split()) - 1 for line in data.decode("utf-8-sig").split("\n") if line.strip()
+    )
 
 
 def table(name: str, **where: str) -> str:

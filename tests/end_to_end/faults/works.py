@@ -274,12 +274,12 @@ class Desk(SmallProject):
             return [] if self.is_published() else ["the release is not what was built"]
 
         row = ("release", name, "", "", "")
-        # it is there, and is not made again
+        # once readers get it, it is not made again
         return Work(
             "build",
             ["build", "--name", name],
             [frozenset([row])],
-            is_done=lambda: row in self.content(),
+            is_done=lambda: row in self.content() and self.is_published(),
             unfinished=unfinished,
         )
 
@@ -366,7 +366,7 @@ class Desk(SmallProject):
 
         def unfinished() -> list[str]:
             found = wrong("")
-            shutil.rmtree(place)
+            shutil.rmtree(place, ignore_errors=True)  # where it was refused there is none
             return found
 
         return Work(
