@@ -15,7 +15,7 @@ from typing import Any
 
 from gradelake.grading.engines import EngineUnusable, Response
 from gradelake.grading.engines._chat import reason_of, short
-from gradelake.grading.engines._client import LONGEST_REPLY, Misshapen, open_client
+from gradelake.grading.engines._client import LONGEST_REPLY, Misshapen, open_client, read_json
 from gradelake.grading.engines._connection import Connection
 from gradelake.grading.engines._patience import Busy, patiently
 
@@ -167,11 +167,11 @@ class Batches:
         try:
             if len(line) > LONGEST_REPLY:
                 return None, None
-            entry = json.loads(line, object_hook=lambda pairs: SimpleNamespace(**pairs))
+            entry = read_json(line)
             mine, _, number = entry.custom_id.rpartition("-")
             if mine != name or not (number.isascii() and number.isdigit() and len(number) < 10):
                 return None, None
-        except (ValueError, AttributeError, RecursionError):
+        except (ValueError, AttributeError):
             return None, None
         return int(number), self._answer(entry)
 

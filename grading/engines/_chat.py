@@ -99,7 +99,7 @@ def response_of(completion, form: ReplyForm) -> Response:
         response.error = "the endpoint's content filter refused this prompt"
         response.is_final = True
     elif refusal and isinstance(refusal, str):
-        response.error, response.is_final = f"the model refused: {short(refusal, '')}", True
+        response.error, response.is_final = f"the model refused: {refusal}", True
     elif text is None:
         response.error = "the reply is empty"
         reasons = [getattr(message, name, None) for name in ("reasoning_content", "reasoning")]

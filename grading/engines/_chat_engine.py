@@ -26,10 +26,8 @@ from gradelake.grading.engines._connection import CONTINUES, Connection
 from gradelake.grading.engines._patience import Busy, patiently
 from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.prompts.parsers import plain
+from gradelake.grading.prompts.parsers import sole_word
 from gradelake.grading.prompts.prompt import Rendered
-from gradelake.grading.prompts.reasoning import final_output
-from gradelake.grading.prompts.reply import lone_word
 from gradelake.sql.common.checked import Count
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
@@ -154,11 +152,11 @@ class ChatEngine(Base):
         server was asked to hold them to."""
         if self.holds or not replies:
             return
-        final = [plain(final_output(reply) or "") for reply in replies]
-        off = [each for each in final if lone_word(each, self.grader.prompt.grade_scale) is None]
+        scale = self.grader.prompt.grade_scale
+        off = [reply for reply in replies if sole_word(reply, scale) is None]
         if 2 * len(off) > len(replies):
             raise self.connection.unusable(
-                f"does not hold replies to the scale {self.scale}: {short(off[0], '')[:80]!r}",
+                f"does not hold replies to the scale {scale}: {off[0]!r:.80}",
                 'It may heed another constraint: constrain = "json_schema" or "choice". Or let the '
                 'model write freely: constrained = false, parser = "lenient".',
             )

@@ -1,7 +1,9 @@
 """A client of OpenAI's API for servers that nobody vouches for."""
 
+import json
 import re
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 LONGEST_REPLY = 4 << 20  # bytes: reasoning of 100,000 words is less
@@ -11,6 +13,14 @@ _DATED = re.compile(r"[-@](\d{3,4}|\d{8}|\d{4}-\d\d-\d\d)")
 
 class Misshapen(ValueError):
     """What came back is not a chat completion; the message says why."""
+
+
+def read_json(text: bytes) -> Any:
+    """What JSON says, its objects as namespaces. Raises `ValueError`."""
+    try:
+        return json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
+    except RecursionError:
+        raise Misshapen("the reply is nested too deep") from None
 
 
 def careful(kind: type, longest_reply: int = LONGEST_REPLY, **options: Any) -> Any:

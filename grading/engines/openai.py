@@ -1,16 +1,14 @@
 """Any endpoint that speaks OpenAI's chat API: `vllm serve`, and hosted models."""
 
 import asyncio
-import json
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
 from gradelake.grading.engines import Setting
 from gradelake.grading.engines._batches import Batches
 from gradelake.grading.engines._chat_engine import ChatEngine, Seconds
-from gradelake.grading.engines._client import Misshapen, open_client
+from gradelake.grading.engines._client import open_client, read_json
 from gradelake.grading.engines._connection import Connection
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.checked import Count, one_of
@@ -37,11 +35,7 @@ class OpenAIConnection(Connection):
         # `chat.completions.create` looks through every message for files to upload: 0.5 ms
         body = {"messages": messages, **options}
         body |= body.pop("extra_body", {})
-        reply = await self.client.post(self.chats, cast_to=bytes, body=body)
-        try:
-            return json.loads(reply, object_hook=lambda fields: SimpleNamespace(**fields))
-        except RecursionError:
-            raise Misshapen("the reply is nested too deep") from None
+        return read_json(await self.client.post(self.chats, cast_to=bytes, body=body))
 
     async def reach(self) -> str | None:
         openai = self.openai

@@ -34,11 +34,10 @@ def read_labels(text: str, scale: Scale, n: int) -> list[Reading]:
     The reply holds a list in Python's or JSON's notation, an object with nothing but one, one
     whose keys are 1 to n (or 0 to n - 1), or a numbered line for each item; for one item the label
     alone will do. Of several lists of labels, as in a reply that shows its drafts, the last counts;
-    remarks may follow it. Where it has another length than n,
-    nothing tells which label is whose: all n are `failed`. So is an item whose label is not on the
-    scale.
+    remarks may follow it. Where it has another length than n, nothing tells which label is whose:
+    all n are `failed`. So is an item whose label is not on the scale.
     """
-    labels = _labels(text, scale) or _numbered_lines(text, scale)
+    labels = _labels(text, scale)
     if labels is None and n == 1 and (alone := _reading(text, scale)).grade is not None:
         return [alone]
     if labels is None:
@@ -72,7 +71,7 @@ def _reading(label: Any, scale: Scale) -> Reading:
 
 
 def _labels(text: str, scale: Scale) -> list[Any] | None:
-    """The last list with a label in it; without one, the last list."""
+    """The last list with a label in it; without one, numbered lines, or the last list."""
     text, last = text[-_LONGEST:], None
     for part in [*reversed(_FENCE.findall(text)), text]:
         for written in reversed(_BRACKETS.findall(part)):
@@ -83,12 +82,12 @@ def _labels(text: str, scale: Scale) -> list[Any] | None:
             if any(_reading(label, scale).grade is not None for label in labels):
                 return labels
             last = labels if last is None else last
-    return last
+    return _numbered_lines(text, scale) or last
 
 
 def _numbered_lines(text: str, scale: Scale) -> list[str] | None:
     """The label of each line, where lines are numbered from 1 without a gap and have one."""
-    lines = _LINE.findall(text[-_LONGEST:])
+    lines = _LINE.findall(text)
     if [int(number) for number, _ in lines] != list(range(1, len(lines) + 1)):
         return None
     found = []

@@ -50,6 +50,11 @@ def plain(text: str) -> str:
     return text if text.isascii() else text.translate(_PLAIN)
 
 
+def sole_word(text: str, scale: Scale) -> int | None:
+    """The grade of a reply that is one word of the scale, whatever reasoning went before it."""
+    return lone_word(plain(final_output(text) or ""), scale)
+
+
 @dataclass(frozen=True)
 class Parser:
     """A way to read replies: `read(text, scale, gold_answers)` gives a `Reading`.

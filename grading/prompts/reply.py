@@ -58,7 +58,7 @@ _MAX_OBJECTS = 50  # `{` tried in a reply
 _LIST_LINE = re.compile(r"^[^\w\n]{0,8}\d+ ?[.:)=]", re.MULTILINE)
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NONE = re.compile(
-    r"[\W_]*(?:n/?a\b|none\b|null\b|not |unknown\b|[-\u2013\u2014?]*\s*(?:\n|\Z))", re.I
+    r"[\W_]*(?:n/?a\b|none\b|null\b|not |unknown\b|[-\u2013\u2014?]*\s*(?:\n|\Z))", re.IGNORECASE
 )
 # a value is not a grade when it goes on like this: 3.5, 3-4, 3 to 5, 5 would need more
 _RANGE = (
@@ -72,14 +72,13 @@ _REASON = (
     r"\s+(?:because|since|as|due|given|it|the|this)\b))"
 )
 # before a label: something else has this score; in prose also a supposed one
-_OF_OTHER = (
-    r"\b(?:max(?:imum)?|highest|best|top|perfect|min(?:imum)?|lowest|possible|higher|lower|"
-    r"confidence|certainty"
+_ELSE = (
+    "max(?:imum)?|highest|best|top|perfect|min(?:imum)?|lowest|possible|higher|lower|"
+    "confidence|certainty"
 )
-_ENDS = r")[\s\"'`*_]*\Z"
-_OTHER = re.compile(_OF_OTHER + _ENDS, re.IGNORECASE)
-_SUPPOSED = re.compile(
-    rf"{_OF_OTHER}|(?:would|could|might) (?:be|get|have|need)(?: an?| the)?{_ENDS}", re.IGNORECASE
+_IF = "(?:would|could|might) (?:be|get|have|need)(?: an?| the)?"
+_OTHER, _SUPPOSED = (
+    re.compile(rf"\b(?:{words})[\s\"'`*_]*\Z", re.IGNORECASE) for words in (_ELSE, f"{_ELSE}|{_IF}")
 )
 
 
@@ -165,7 +164,7 @@ def _alone(text: str, scale: Scale) -> Reading | None:
 
 
 def _in_json(text: str, scale: Scale) -> Reading | None:
-    for value in json_objects(text) if "{" in text else ():
+    for value in json_objects(text):
         folded = {key.lower().replace(" ", "_"): value[key] for key in value}
         for key in _JSON_KEYS:
             if key in folded:

@@ -12,10 +12,10 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.label_list import as_list, read_labels
 from gradelake.grading.prompts.neutral import without_halves
-from gradelake.grading.prompts.parsers import PARSERS, plain
+from gradelake.grading.prompts.parsers import PARSERS, plain, sole_word
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.reasoning import UNFINISHED, final_output
-from gradelake.grading.prompts.reply import Reading, failed, lone_word
+from gradelake.grading.prompts.reply import Reading, failed
 
 Score = Callable[[Sequence[Rendered]], list[Response]]
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens")
@@ -92,8 +92,7 @@ def read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
     reading = PARSERS[grader.parser].read(response.text, scale, gold, is_held)
     # a default does not depend on what was cut off
     if response.is_cut_off and reading.status != "defaulted":
-        final = plain(final_output(response.text) or "")
-        return reading if lone_word(final, scale) is not None else failed(CUT_OFF)
+        return reading if sole_word(response.text, scale) is not None else failed(CUT_OFF)
     return reading
 
 
@@ -131,7 +130,9 @@ def score_with_retries(score: Score, prompts: Sequence[Rendered]) -> list[Respon
         if one_by_one and is_everything and (len(prompts) > 1 or attempt == TRIES - 1):
             raise EngineBroken(responses[0].error)
         one_by_one = one_by_one or n_raised > 0
-        pending = [n for n in pending if responses[n].error and not responses[n].is_final]
+        pending = [
+            n for n in pending if responses[n].error is not None and not responses[n].is_final
+        ]
         if not pending:
             break
     return [responses[n] for n in range(len(prompts))]

@@ -24,6 +24,7 @@ from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from tests.benchmarks.aims import note
 from tests.benchmarks.leaderboards import command
 from tests.grading import smollm
 from tests.grading.dl19_sample import make_sample
@@ -216,10 +217,12 @@ def measure_endpoint(folder: Path, n: int = 3000) -> None:
         time.sleep(3)
         engine.score(prompts[:AT_ONCE])
         for who, ask in (
-            ("the engine `openai`", lambda: engine.score(prompts)),
-            ("a bare client of aiohttp", lambda: asyncio.run(_bare(address, n))),
+            ("engine `openai`", lambda: engine.score(prompts)),
+            ("bare client of aiohttp", lambda: asyncio.run(_bare(address, n))),
         ):
             wall, processor = _seconds(ask)
+            note(f"{who}: pairs a second", n / wall)
+            note(f"{who}: ms of processor time a pair", 1000 * processor / n)
             console.print(
                 f"{who}, {AT_ONCE} chats at once: {n / wall:,.0f} pairs/s, "
                 f"{1000 * processor / n:.2f} ms of processor time a pair"

@@ -24,6 +24,9 @@ def grades(reply: str, n: int) -> list[int | None]:
         '{"1": "support", "3": "not_support", "2": "partial_support"}',
         "{0: 'support', 1: 'partial_support', 2: 'not_support'}",
         '{"labels": ["support", "partial_support", "not_support"]}',
+        "1. support\n2. partial_support\n3. not_support",
+        "1) **Support**: it says so\n2) Partial support - half of it\n3) not_support, see [1]",
+        "['support', 'partial_support', 'not_support']\nThe last [3] only names it.",
     ],
 )
 def test_a_list_of_the_right_length_gives_each_item_its_label(reply):
