@@ -4,13 +4,10 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
-import jinja2.bccache
 import vl_convert
 from markupsafe import Markup
 
@@ -54,20 +51,6 @@ def vega() -> str:
     return code
 
 
-class _Compiled(jinja2.BytecodeCache):
-    """Templates as compiled, which takes as long as all else of a page, are kept like Vega."""
-
-    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
-        with suppress(OSError, EOFError, UnpicklingError):
-            bucket.bytecode_from_string(self._file(bucket).read_bytes())
-
-    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
-        keep(self._file(bucket), bucket.bytecode_to_string())
-
-    def _file(self, bucket: jinja2.bccache.Bucket) -> Path:
-        return cache_folder() / f"template-{version('jinja2')}-{bucket.key}"
-
-
 @cache
 def environment(package: str, folder: str) -> jinja2.Environment:
     """The templates in a package's folder, and page/tables.html.jinja; all texts are escaped."""
@@ -78,7 +61,6 @@ def environment(package: str, folder: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
-        bytecode_cache=_Compiled(),
     )
     made.globals |= {"word_diff": word_diff, "SORTABLE": Markup(' class="sortable"')}
     made.filters |= {
