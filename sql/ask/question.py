@@ -225,5 +225,5 @@ def in_words(work: Callable[[], T]) -> T:
 
 
 def _message(error: Exception) -> str:
-    text = str(error).strip()
+    text = str(error).partition("\n\nStack Trace")[0].strip()
     return text.split("\n\nLINE")[0] if len(text) > 2000 else text

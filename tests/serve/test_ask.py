@@ -4,13 +4,13 @@ import csv
 import io
 import json
 import time
-from types import SimpleNamespace
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.exceptions import HTTPException
 
-from gradelake.serve import ask
-from gradelake.sql.ask import book, question
+from gradelake.serve import statement
+from gradelake.sql.ask import book
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -163,34 +163,54 @@ def test_pages_and_files_have_limits_that_they_tell(editor):
     assert "a file of this is larger than 64 MB" in alert(large.text)
 
 
+NESTED = "repeat('[', 1000000) || repeat(']', 1000000)"
+DEADLY = {
+    "JSON a million deep": f"select json_structure({NESTED})",
+    "JSON in JSON": f"select json_contains({NESTED}, '1')",
+    "JSON as a variant": f"select ({NESTED})::json::variant",
+    "no interrupt is heeded": "select levenshtein(repeat('a', 1000000), repeat('b', 1000000))",
+    "long to parse": "select 1 where true" + " and true" * 50_000,
+    "wide to plan": " union all ".join(["select 1"] * 20_000),
+    "long to compute": LONG,
+    "in a temporary table": f"create temp table x as {LONG}",
+    "memory that DuckDB does not count": "select lpad('a', 2000000000, 'b')",
+}
+
+
 @pytest.fixture
-def confined(odd_lake, monkeypatch):
-    """The connection that a statement gets, in this process, for half a second."""
-    monkeypatch.setattr(ask, "_SECONDS", 0.5)
-    state = SimpleNamespace(project=Project.find(odd_lake))
-    return lambda: ask._confined(SimpleNamespace(app=SimpleNamespace(state=state)), None)
+def run(odd_lake, monkeypatch):
+    """A statement as the server runs it, for 3 seconds."""
+    monkeypatch.setattr(statement, "SECONDS", 3.0)
+    return lambda sql: statement.run(Project.find(odd_lake), None, sql, "csv")
 
 
-def test_whatever_takes_too_long_is_told_so(confined):
-    for sql in (LONG, f"create temp table x as {LONG}", f"explain analyze {LONG}"):
-        started = time.monotonic()
-        with pytest.raises(BadInput, match=r"timed out after 0\.5 s"), confined() as lake:
-            list(ask._pieces(question.rows(lake, sql), "csv"))
-        assert time.monotonic() - started < 10
+@pytest.mark.slow
+@pytest.mark.parametrize("sql", DEADLY.values(), ids=DEADLY)
+def test_no_statement_ends_the_server_or_goes_on_after_its_time(sql, run):
+    started = time.monotonic()
+    with pytest.raises(BadInput, match=r"(?i)timed out after 3 s|ended the process|memory"):
+        run(sql)
+    assert time.monotonic() - started < 20
 
 
-def test_a_query_that_begins_after_the_time_is_told_so_too(confined):
-    def late():
-        with confined() as lake:
-            time.sleep(0.6)
-            list(ask._pieces(question.rows(lake, LONG), "csv"))
-
-    with pytest.raises(BadInput, match="timed out"):
-        late()
+def test_the_server_answers_on_after_a_statement_that_killed_its_process(editor):
+    killed = said(editor, f"select json_structure({NESTED})")
+    assert killed.status_code == 400
+    assert "this statement ended the process that ran it" in alert(killed.text)
+    assert said(editor, "select 1").status_code == 200
 
 
-def test_a_third_statement_at_once_is_told_to_wait(confined):
-    with confined(), confined(), pytest.raises(HTTPException, match="Two statements"), confined():
-        pass
-    with confined() as lake:
-        assert lake.value("select 1") == 1
+def test_an_error_of_duckdbs_own_comes_without_its_stack(editor):
+    told = alert(said(editor, "select txid_current()").text)
+    assert "INTERNAL Error" in told
+    assert "0x" not in told
+
+
+def test_a_third_statement_at_once_is_told_to_wait(run):
+    with ThreadPoolExecutor(2) as pool:
+        running = [pool.submit(run, LONG) for _ in range(2)]
+        time.sleep(0.2)
+        with pytest.raises(HTTPException, match="Two statements"):
+            run("select 1")
+        assert {type(each.exception()) for each in running} == {BadInput}
+    assert run("select 1").file == ["1\n1\n", ""]

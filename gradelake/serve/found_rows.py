@@ -1,0 +1,64 @@
+"""Rows that a statement found, as a page, CSV and JSON have them."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from numbers import Number
+from typing import Any
+
+import duckdb
+
+from gradelake.sql.ask import question
+from gradelake.sql.common import console
+from gradelake.sql.common.spreadsheet import shown_row
+
+TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+_SHOWN = 1_000  # rows on a page
+_LETTERS = 2_000  # of a cell on a page
+_BATCH = 500  # rows that are in memory at once
+
+
+def first(found: duckdb.DuckDBPyRelation) -> tuple[list[list], bool]:
+    """What a page shows, and whether there is more. Raises `BadInput` with DuckDB's own words."""
+    rows: list[list] = []
+    for batch in _batches(found.limit(_SHOWN + 1)):
+        rows += [[_shown(value) for value in row] for row in batch]
+    return rows[:_SHOWN], len(rows) > _SHOWN
+
+
+def pieces(found: duckdb.DuckDBPyRelation, format_: str) -> Iterator[str]:
+    """As `gradelake sql --csv` and `--json` print them; the first piece has the first rows."""
+    is_csv, columns = format_ == "csv", found.columns
+    head, between, tail = (_csv([columns]), "", "") if is_csv else ("[", ", ", "]")
+    before = head
+    for rows in _batches(found):
+        yield before + (_csv(rows) if is_csv else _json(columns, rows))
+        before = between
+    yield (head if before == head else "") + tail
+
+
+def _batches(found: duckdb.DuckDBPyRelation) -> Iterator[list[tuple]]:
+    while rows := question.in_words(lambda: found.fetchmany(_BATCH)):
+        yield rows
+
+
+def _shown(value: Any) -> Any:
+    """A value as a page has it: a long one is cut, and says how long it is."""
+    if value is None or isinstance(value, Number):
+        return value
+    text = str(value)
+    if len(text) <= _LETTERS:
+        return text
+    return f"{text[:_LETTERS]} … ({len(text):,} letters; a file has all)"
+
+
+def _csv(rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(console.UnixLines(text), lineterminator="\r\n").writerows(map(shown_row, rows))
+    return text.getvalue()
+
+
+def _json(columns: list[str], rows: list[tuple]) -> str:
+    records = console.plain([dict(zip(columns, row, strict=True)) for row in rows])
+    return json.dumps(records)[1:-1]
