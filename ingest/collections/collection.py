@@ -12,6 +12,7 @@ from gradelake.ingest.collections.trec import system_name
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 
@@ -68,6 +69,7 @@ class Settings(Checked):
     )
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
+    unknown_queries: Annotated[str, one_of(("refuse", "leave out"))] | None = None
     min_relevant: Annotated[_Int32, Field(ge=1)] = 1  # levels of boards begin there, too
     max_relevance: _Int32 | None = None
     default_pool_depth: int = Field(DEFAULT_POOL_DEPTH, ge=1, le=_LARGEST)
@@ -93,6 +95,9 @@ class Collection(Settings):
         settings = dict(checked.table(Settings, project, "collections", name))
         all_are_near = "passages" in stated or "ir_dataset" not in stated
         settings["passages_for"] = settings["passages_for"] or ("all" if all_are_near else "pool")
+        settings["unknown_queries"] = settings["unknown_queries"] or (
+            "leave out" if "ir_dataset" in stated else "refuse"
+        )
         collection = cls.model_construct(
             **settings,
             name=name,
@@ -140,6 +145,10 @@ class Collection(Settings):
         where = f"[collections.{self.name}] {setting}"
         if not self.path(pattern).is_dir():
             hint = f"Paths are relative to {self.folder}."
+            for other in (f"{pattern}.gz", pattern.removesuffix(".gz"), f"{pattern}l"):
+                if others := glob.glob(other, root_dir=self.folder, recursive=True):
+                    hint = f'"{other}" matches {counted(len(others), "files")}.'
+                    break
             return BadInput(f"{where}: nothing matches {pattern!r}", hint)
         inside = pattern.rstrip("/")
         endings = Counter(

@@ -35,7 +35,7 @@ def add_generated(into: Targets, found: list[Response]) -> None:
     """Add the passages of responses, and responses that are more than one passage as a whole, that
     the lake does not have yet."""
     rows: dict[str, tuple[str, str, int | None, str]] = {}
-    for response in found:
+    for response in (each for each in found if each.text):
         answer_id = passage_id(response.text)
         rows.setdefault(answer_id, (answer_id, response.text, None, "answer"))
         for position, (own_id, text) in enumerate(response.passages(), start=1):

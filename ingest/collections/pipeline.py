@@ -185,7 +185,8 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
         into.at_work.check(shown, read)
         with into.at_work.reading(shown):
             frame, repeated = read()
-    trec.require_known_queries(frame, into.query_ids, shown)
+    frame = into.of_known_queries(frame, shown)
+    into.require_some(frame.height, shown)
     if repeated:
         into.outcome.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
     is_first = into.transaction.recorded(target) is None
@@ -232,7 +233,7 @@ def _warn_of_what_is_kept(into: Targets, systems: Systems) -> None:
     for table, column, named in (
         ("judgments", "assessor", imported | set(_judgment_sources(into))),
         ("official_ranks", "leaderboard", set(into.collection.official_ranks)),
-        ("systems", "system", systems.claimed | systems.of_refused),
+        ("systems", "system", systems.claimed.keys() | systems.of_refused),
     ):
         if names := sorted(into.known(table, column) - named - by_inbox.get(table, set())):
             kept.append(f"{table.replace('_', ' ')} {', '.join(names[:5])}")

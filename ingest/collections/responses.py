@@ -1,8 +1,10 @@
 """Generated responses, split into the passages that are graded.
 
-Two shapes of JSON lines are read: `{"system", "query_id", "text"}`, and TREC RAG reports, whose
-sentences carry citations in one of three shapes: document ids (NeuCLIR), ids with a confidence
-(RAGTIME), or 0-based positions in the report's `references` (RAG 2024).
+Two shapes of JSON lines are read: `{"system", "query_id", "text"}`, and TREC's reports, which say
+their run and topic under `metadata` (RAG 2025 and 2026, RAGTIME, DRAGUN) or at the top (RAG 2024).
+Their sentences carry citations in one of three shapes: document ids (DRAGUN, NeuCLIR), ids with a
+confidence (RAGTIME), or 0-based positions in the report's `references` (RAG). An answer that is
+empty abstains: it has no passages, and scores 0.
 """
 
 import hashlib
@@ -25,6 +27,7 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|[^\w\s]")
 _PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
 # closing punctuation, before what looks like the start of a sentence
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|[。！？]")  # noqa: RUF001
+_OF_REPORTS = ("metadata", "answer", "responses")
 _MAY_CUT_AFTER = re.compile(rf"[\s{_CJK}]")
 
 
@@ -132,7 +135,7 @@ def read_responses(path: Path, shown: str) -> list[Response]:
     lines: dict[tuple[str, str], int] = {}
     for line, row in files.json_objects(files.lines_of(path, shown), problems):
         try:
-            is_report = "metadata" in row and "system" not in row
+            is_report = "system" not in row and not row.keys().isdisjoint(_OF_REPORTS)
             response = _report(row, line) if is_report else _plain(row, line)
         except ValueError as error:
             problems.add(line, str(error))
@@ -150,11 +153,14 @@ def read_responses(path: Path, shown: str) -> list[Response]:
 
 
 def _plain(row: dict[str, Any], line: int) -> Response:
-    return Response(_text(row, "system"), _text(row, "query_id"), _text(row, "text"), line)
+    system, query_id, text = _text(row, "system"), _text(row, "query_id"), row.get("text")
+    if not isinstance(text, str):
+        raise ValueError("text is missing, or is no text")
+    return Response(system, query_id, text.strip(), line)
 
 
 def _report(row: dict[str, Any], line: int) -> Response:
-    metadata = row["metadata"]
+    metadata = row.get("metadata", row)  # RAG 2024 has it all at the top
     if not isinstance(metadata, dict):
         raise ValueError("metadata is not an object")
     query = next(
@@ -166,9 +172,9 @@ def _report(row: dict[str, Any], line: int) -> Response:
         None,
     )
     if query is None:
-        raise ValueError("metadata has no topic_id or narrative_id")
-    parts = row.get("responses") or row.get("answer")
-    if not isinstance(parts, list) or not parts:
+        raise ValueError("there is no topic_id or narrative_id")
+    parts = row.get("responses") or row.get("answer", row.get("responses"))
+    if not isinstance(parts, list):
         raise ValueError("neither responses nor answer holds a list of sentences")
     references = row.get("references") or []
     if not isinstance(references, list):
@@ -180,8 +186,7 @@ def _report(row: dict[str, Any], line: int) -> Response:
         sentences.append(part["text"])
         citations += _citations(part.get("citations"), number, references)
     text = " ".join(sentence.strip() for sentence in sentences).strip()
-    if not text:
-        raise ValueError("the report is empty")
+    citations = citations if text else []
     return Response(_text(metadata, "run_id"), str(query).strip(), text, line, sentences, citations)
 
 

@@ -13,6 +13,7 @@ from gradelake.ingest.collections.responses import Response, passage_id
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, Rejected, reject
 from gradelake.sql.common.rubric_items import item_id_of
 from gradelake.sql.lake.rows import frame_of
@@ -47,7 +48,7 @@ class Systems:
 
     def __init__(self, into: Targets):
         self.into = into
-        self.claimed: set[str] = set()  # systems that a file of this ingest brings
+        self.claimed: dict[str, str] = {}  # systems that a file of this ingest brings, and which
         self.of_refused: set[str] = set()  # those that the lake has of files refused this time
 
     def runs(self) -> None:
@@ -85,10 +86,11 @@ class Systems:
         cannot be used, some of whose rows may then be among them."""
         n_rows = n_frames = no_rank = 0
         for frame in frames:
-            trec.require_known_queries(frame, self.into.query_ids, source.shown)
+            frame = self.into.of_known_queries(frame, source.shown)
             self.into.stage(staged, frame, source.shown, system=source.system)
             n_rows, n_frames = n_rows + frame.height, n_frames + 1
             no_rank += frame["rank"].null_count()
+        self.into.require_some(n_rows, source.shown)
         if n_frames > 1:
             self.into.require_no_repeats(staged, source.shown, system=source.system)
         if no_rank and source.shown != self.into.dataset_id:
@@ -107,7 +109,7 @@ class Systems:
         scoreddocs = self.into.collection.scoreddocs
         if scoreddocs and self.into.collection.ir_dataset and self.into.dataset.has_scoreddocs():
             shown_by_system.setdefault(scoreddocs, []).append(self.into.dataset_id)
-        self.claimed = set(shown_by_system)
+        self.claimed = {system: claims[0] for system, claims in shown_by_system.items()}
         generating = self.into.known("systems", "system", kind="generation")
         for system, claims in shown_by_system.items():
             try:
@@ -210,7 +212,7 @@ class Systems:
         if self.into.changed(self.into.target(f"responses/{shown}"), sha256):
             changed.append((shown, sha256))
         else:
-            self.claimed |= self._generated_by(shown)
+            self.claimed |= dict.fromkeys(self._generated_by(shown), shown)
 
     def _generated_by(self, shown: str) -> set[str]:
         return self.into.known("systems", "system", kind="generation", source_file=shown)
@@ -220,16 +222,21 @@ class Systems:
         self.into.at_work.check(shown, read)
         with self.into.at_work.reading(shown):
             found = read()
+        found = self._of_known_queries(found, shown)
         self._check_responses(found, shown)
+        if n_empty := sum(not response.text for response in found):
+            self.into.outcome.warnings.append(
+                f"{shown}: {counted(n_empty, 'answers', 'are')} empty; they score 0"
+            )
         by_system: dict[str, list[Response]] = {}
         for response in found:
             by_system.setdefault(response.system, []).append(response)
-        self.claimed |= set(by_system)
+        self.claimed |= dict.fromkeys(by_system, shown)
         good.append(ResponseFile(shown, sha256, found, by_system))
 
     def _write_responses(self, file: ResponseFile, all_are_good: bool) -> None:
         target = self.into.target(f"responses/{file.shown}")
-        gone = self._generated_by(file.shown) - self.claimed
+        gone = self._generated_by(file.shown) - self.claimed.keys()
         if all_are_good:
             self._drop_systems(gone, file.shown)
         entries = {system: _entries(answers) for system, answers in file.by_system.items()}
@@ -258,6 +265,19 @@ class Systems:
             )
         passages.add_generated(self.into, file.found)
 
+    def _of_known_queries(self, found: list[Response], shown: str) -> list[Response]:
+        """The responses to topics of the collection, where others are to be left out."""
+        if self.into.collection.unknown_queries == "refuse":  # told with what else is wrong
+            return found
+        stated = pl.DataFrame(
+            [(response.query_id, response.line) for response in found],
+            schema={"query_id": pl.String, "line": pl.Int64},
+            orient="row",
+        )
+        kept = {*self.into.of_known_queries(stated, shown)["line"]}
+        self.into.require_some(len(kept), shown)
+        return [response for response in found if response.line in kept]
+
     def _check_responses(self, found: list[Response], shown: str) -> None:
         problems, systems = Problems(shown, "Fix these lines and ingest again."), set()
         for response in found:
@@ -271,7 +291,8 @@ class Systems:
             except Rejected as rejected:
                 problems.add(response.line, rejected.problems[0].message)
             if response.system in self.claimed:
-                problems.add(response.line, f"system {response.system!r} is also in another file")
+                other = self.claimed[response.system]
+                problems.add(response.line, f"system {response.system!r} is also in {other}")
         problems.raise_if_any()
 
 
@@ -311,8 +332,8 @@ def _entries(answers: list[Response]) -> pl.DataFrame:
 
 
 def _answers(answers: list[Response]) -> pl.DataFrame:
-    """The whole of each response, as one passage."""
-    rows = ((response.query_id, passage_id(response.text)) for response in answers)
+    """The whole of each response that is not empty, as one passage."""
+    rows = ((response.query_id, passage_id(response.text)) for response in answers if response.text)
     return frame_of("answers", ("query_id", "passage_id"), rows)
 
 

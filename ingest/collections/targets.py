@@ -1,17 +1,19 @@
 """Where inputs land: each is a target with a hash in the ledger, replaced whole or left alone."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from gradelake.ingest.collections import datasets
+from gradelake.ingest.collections import datasets, trec
 from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
 from gradelake.sql.common import files
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.rows import contract, types_of
@@ -72,6 +74,7 @@ class Targets:
         self.dataset_id = collection.ir_dataset or ""
         self.at_work = AtWork(transaction.lake.project, collection)
         self.query_ids: set[str] = set()  # known once the topics are in
+        self._left_out: dict[str, Counter[str]] = {}  # file -> lines of each unknown query
 
     def guarded(self, step: Callable[..., None], *arguments: Any) -> None:
         """Run a step that raises `Rejected` before it writes anything."""
@@ -159,6 +162,31 @@ class Targets:
         except BadRows as error:
             name_row = [column for column in KEYS[table][1:] if column not in part]
             raise from_contract(error, rows, shown, KEYS[table], name_row) from error
+
+    def of_known_queries(self, frame: pl.DataFrame, shown: str) -> pl.DataFrame:
+        """Rows of the collection's topics. The others are left out and counted, or refused by
+        `Rejected`, as `unknown_queries` says."""
+        unknown = set(frame["query_id"].unique()) - self.query_ids
+        if not unknown:
+            return frame
+        if self.collection.unknown_queries == "refuse":
+            trec.require_known_queries(frame, self.query_ids, shown)
+        is_known = pl.col("query_id").is_in([*self.query_ids])
+        self._left_out.setdefault(shown, Counter()).update(frame.filter(~is_known)["query_id"])
+        return frame.filter(is_known)
+
+    def require_some(self, n_rows: int, shown: str) -> None:
+        """Say what `of_known_queries` left out of a file. Raises `Rejected` where that was all."""
+        if not (left := self._left_out.pop(shown, None)):
+            return
+        first = ", ".join([*left][:5]) + (" ..." if len(left) > 5 else "")
+        if not n_rows:
+            message = f"none of its queries is a topic of {self.name}: {first}"
+            raise reject(shown, None, message, "Is this the right file?")
+        self.outcome.warnings.append(
+            f"{shown}: {counted(left.total(), 'lines')} left out, of "
+            f"{counted(len(left), 'queries')} without a topic: {first}"
+        )
 
     def staged(self, table: str) -> Staged:
         """A raw table's rows on their way, too many to be held, each with its line in `line`."""

@@ -118,14 +118,15 @@ def read_passages(
     """Passages from TSV (passage_id TAB text) or JSON lines, of a file that need not fit into
     memory. Raises `Rejected` by line, at the end: until then nobody knows that the file is good.
 
-    A JSON `title` is put before the text, on a line of its own.
+    A JSON `title` is put before the text, on a line of its own, and is the text where there is no
+    other. A passage may be empty; a line that has no field for a text is a fault.
     """
     problems = Problems(shown, "Each passage needs an id of its own and a text.")
     hashes = [_hashes([])]
     ids: list[tuple[int, str]] = []
     for line, passage in _passages(path, shown, problems, progress):
-        if not passage.doc_id or not passage.text:
-            problems.add(line, "a passage without an id or without a text")
+        if not passage.doc_id:
+            problems.add(line, "a passage without an id")
             continue
         yield passage
         ids.append((line, passage.doc_id))
@@ -151,12 +152,14 @@ def _hashes(ids: list[tuple[int, str]]) -> pl.DataFrame:
 def _passages(
     path: Path, shown: str, problems: Problems, progress: Callable[..., Any] = unseen
 ) -> Iterator[tuple[int, Passage]]:
-    """(line, passage) of every row, perhaps without an id or a text."""
+    """(line, passage) of every row with a field for a text, perhaps without an id."""
     lines = files.lines_of(path, shown, progress)
     for line, row in _rows(path, lines, "passage", PASSAGE_ID, PASSAGE_TEXT, problems):
-        title, text = _field(row, ("title",)), _field(row, PASSAGE_TEXT)
-        text = f"{title}\n{text}" if title and text else text
-        yield line, Passage(_field(row, PASSAGE_ID), text)
+        parts = [_field(row, ("title",)), _field(row, PASSAGE_TEXT)]
+        if not row.keys() & {"title", *PASSAGE_TEXT}:
+            problems.add(line, f"a passage without a text: no field {', '.join(PASSAGE_TEXT)}")
+            continue
+        yield line, Passage(_field(row, PASSAGE_ID), "\n".join(filter(None, parts)))
 
 
 def _rows(
@@ -187,7 +190,7 @@ def _require_one_each(
     """Raise `Rejected` for what has no id or no text, and for ids that are there twice."""
     first_lines: dict[str, int] = {}
     for line, (own_id, text, *_) in found:
-        if not own_id or not text:
+        if not own_id or not (text or what == "passage"):
             problems.add(line, f"a {what} without an id or without a text")
         elif (first := first_lines.setdefault(own_id, line)) != line:
             problems.add(line, f"{what} {own_id!r} is listed twice (first on line {first})")

@@ -14,6 +14,13 @@ from gradelake.sql.common.project import is_name
 
 RUN_COLUMNS = ["query_id", "Q0", "passage_id", "rank", "score", "tag"]
 QRELS_COLUMNS = ["query_id", "iteration", "passage_id", "relevance"]
+# by their number: BEIR's three, and the six of tracks that judged two more aspects, such as
+# Health Misinformation; only the relevance of those is read
+_QRELS = {
+    3: ["query_id", "passage_id", "relevance"],
+    6: [*QRELS_COLUMNS, "second aspect", "third aspect"],
+}
+_BEIR = [b"query-id", b"corpus-id", b"score"]  # its header
 _WHOLE_NUMBER = r"^[+-]?[0-9]{1,9}$"
 
 
@@ -57,14 +64,20 @@ def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
     A pair judged twice with the same relevance is kept once; with different ones the file is
     `Rejected`, as it is for a relevance that is no integer.
     """
-    problems = Problems(shown, "The last of the 4 columns must be a whole number.")
-    is_whole = pl.col("relevance").str.contains(_WHOLE_NUMBER)
+    problems = Problems(shown, "A judgment is a whole number, the last of 4 columns (BEIR: of 3).")
     number = pl.col("relevance").cast(pl.Int64, strict=False)
-    frames = []
+    frames, names, has_header = [], None, False
     for first, block in files.blocks(path, shown, files.MAX_TREC_LINE):
-        frame = files.columns(block, QRELS_COLUMNS, "qrels", problems, first)
-        for line, text in frame.filter(~is_whole).select("line", "relevance").iter_rows():
-            problems.add(line, f"relevance {text!r} is not a whole number")
+        if names is None:
+            head = block.lstrip().partition(b"\n")[0].split()
+            names = _QRELS.get(len(head), QRELS_COLUMNS)
+            has_header = [cell.lower() for cell in head] == _BEIR
+        frame = files.columns(block, names, "qrels", problems, first)
+        frame = frame.slice(1) if has_header and not frames else frame
+        for name in names[names.index("relevance") :]:  # what follows tells qrels from a run
+            is_whole = pl.col(name).str.contains(_WHOLE_NUMBER)
+            for line, text in frame.filter(~is_whole).select("line", name).iter_rows():
+                problems.add(line, f"{name} {text!r} is not a whole number")
         frames.append(frame.select("query_id", "passage_id", number, "line"))
     problems.raise_if_any()
     return once_per_pair(pl.concat(frames), shown)

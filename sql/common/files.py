@@ -26,6 +26,16 @@ if TYPE_CHECKING:  # commands that read one small file need not wait for it
 MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
 MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response
 _GZIP = b"\x1f\x8b"
+# how files begin that are no text, whatever their names
+_OTHERS = {
+    b"PK\x03\x04": ("a spreadsheet (.xlsx) or another zip archive", "Save it as CSV, or unzip it."),
+    b"\xd0\xcf\x11\xe0": ("an old spreadsheet (.xls)", "Save it as CSV."),
+    b"%PDF": ("a PDF", "Take the text out of it."),
+    b"PAR1": ("a Parquet file", "Write it as CSV or JSON lines."),
+    b"\xfd7zXZ": ("an xz file", "Unzip it with xz, or pack it with gzip."),
+    b"\x28\xb5\x2f\xfd": ("a zstd file", "Unzip it with zstd, or pack it with gzip."),
+    b"BZh": ("a bzip2 file", "Unzip it with bunzip2, or pack it with gzip."),
+}
 _CHUNK = 1 << 20
 _BLOCK = 16 << 20
 _LINE = 16  # bytes that a line costs beside its own, at least
@@ -207,6 +217,9 @@ def _require_text(start: bytes, shown: str) -> None:
         if shown.endswith(".gz"):
             raise reject(shown, None, "is zipped twice", "Unzip it once, with gunzip.")
         raise reject(shown, None, "is a gzip file", f"Rename it: {Path(shown).name}.gz")
+    for magic, (what, hint) in _OTHERS.items():
+        if start.startswith(magic):
+            raise reject(shown, None, f"is {what}, not text", hint)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise reject(
             shown,

@@ -365,6 +365,10 @@ def test_a_pattern_that_matches_nothing_stops_everything(tiny):
         assert f"[collections.tiny] {setting}: nothing matches 'no/*.x'" in str(caught.value)
         assert f"Paths are relative to {tiny.folder}." in str(caught.value)
     assert tiny.snapshot() == before
+    tiny.write("more/a.run.gz", gzip.compress(b"q1 Q0 p1 1 2.5 t"))
+    tiny.configure(runs=["more/*.run"])
+    with pytest.raises(BadInput, match=r'"more/\*\.run\.gz" matches 1 file\.'):
+        tiny.ingest()
 
 
 def test_a_folder_in_place_of_a_pattern_is_answered_with_patterns_for_what_is_in_it(tiny):

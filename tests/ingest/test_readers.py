@@ -1,7 +1,11 @@
 """The readers of a collection's files: every spelling people use, and every refusal by line."""
 
+import bz2
+import lzma
 import random
 import struct
+from io import BytesIO
+from zipfile import ZipFile
 
 import polars as pl
 import pytest
@@ -90,7 +94,7 @@ REFUSED = {
             ("q1,Q0,p2,2,1.5,t", 1),
         )
     ],
-    (read_qrels, "The last of the 4 columns must be a whole number."): [
+    (read_qrels, "A judgment is a whole number, the last of 4 columns (BEIR: of 3)."): [
         (
             "a.qrels",
             f"q1 0 p1 1\n\nq1\t0\tp2\t{label}\n",
@@ -141,9 +145,8 @@ REFUSED = {
             ("p.jsonl", PASSAGE + line, 3, message)
             for line, message in (
                 (PASSAGE, "passage 'p1' is listed twice (first on line 1)"),
-                ('{"passage_id": "p2"}', "a passage without an id or without a text"),
-                ('{"passage_id": "p2", "text": ["no"]}', "a passage without an id or without"),
-                ('{"passage_id": true, "text": "x"}', "a passage without an id or without"),
+                ('{"passage_id": "p2"}', "a passage without a text: no field text, passage, con"),
+                ('{"passage_id": true, "text": "x"}', "a passage without an id"),
                 (
                     '{"passage_id": "p2", "text": "x"',
                     "not JSON: Expecting ',' delimiter at column 33",
@@ -195,17 +198,17 @@ REFUSED = {
             (PLAIN | {"system": None}, "system is missing or empty"),
             (PLAIN | {"query_id": " "}, "query_id is missing or empty"),
             (PLAIN | {"query_id": 1.5}, "query_id is missing or empty"),
-            (PLAIN | {"text": ["Words."]}, "text is missing or empty"),
+            (PLAIN | {"text": ["Words."]}, "text is missing, or is no text"),
+            ({"system": "s", "query_id": "q1"}, "text is missing, or is no text"),
             ({"query_id": "q1"}, "system is missing or empty"),
             ({"metadata": "m"}, "metadata is not an object"),
-            ({"metadata": {"run_id": "r"}}, "metadata has no topic_id or narrative_id"),
-            (a_report(metadata={"topic_id": "q1"}), "neither responses nor answer holds a list"),
+            ({"metadata": {"run_id": "r"}}, "there is no topic_id or narrative_id"),
+            (a_report(metadata={"topic_id": "q1"}), "run_id is missing or empty"),
+            (a_report(responses=None), "neither responses nor answer holds a list of sentences"),
             (a_report(("Words.", []), metadata={"topic_id": "q1"}), "run_id is missing or empty"),
-            (a_report(), "neither responses nor answer holds a list of sentences"),
             (a_report(responses={"text": "x"}), "neither responses nor answer holds a list"),
             (a_report(responses=["x"]), "sentence 1 has no text"),
             (a_report(responses=[{"text": "x"}, {"text": 1}]), "sentence 2 has no text"),
-            (a_report((" ", []), ("", [])), "the report is empty"),
             (a_report(("x", [2]), references=["a", "b"]), "sentence 1 cites reference 2, but"),
             (a_report(("x", [-1]), references=["a", "b"]), "sentence 1 cites reference -1, but"),
             (a_report(("x", [0])), "cites reference 0, but there are 0 (counted from 0)"),
@@ -241,7 +244,7 @@ def test_what_is_wrong_is_refused_by_line_with_what_to_do(tmp_path, reader, advi
 
 
 def test_all_that_is_wrong_with_a_file_is_told_together(tmp_path):
-    rows = [PLAIN | {"text": ""}, PLAIN, PLAIN | {"query_id": "q2"}, {}, a_report(), PLAIN]
+    rows = [PLAIN | {"text": 1}, PLAIN, PLAIN | {"query_id": "q2"}, {}, {"metadata": 1}, PLAIN]
     told = report(read_responses, write(tmp_path / "a.jsonl", rows)).splitlines()
     places = ["a.jsonl:1", "a.jsonl:4", "a.jsonl:5", "a.jsonl:6", "  what to do"]
     assert [line.split(": ")[0] for line in told] == places
@@ -269,7 +272,50 @@ def test_lines_are_counted_whatever_ends_them_and_stands_before_them(tmp_path):
             assert report(reader, file).startswith("t.tsv: the file is empty\n  what to do: ")
 
 
+def test_what_is_no_text_is_called_by_its_name(tmp_path):
+    sheet = BytesIO()
+    with ZipFile(sheet, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    for content, told in (
+        (sheet.getvalue(), "is a spreadsheet (.xlsx) or another zip archive, not text"),
+        (b"%PDF-1.7\n\xe2", "is a PDF, not text"),
+        (lzma.compress(b"q1 0 p1 1"), "is an xz file, not text"),
+        (bz2.compress(b"q1 0 p1 1"), "is a bzip2 file, not text"),
+    ):
+        file = write(tmp_path / "a.qrels", content)
+        assert report(read_qrels, file).startswith(f"a.qrels: {told}\n  what to do: ")
+
+
+def test_a_title_is_the_text_where_there_is_no_other_and_empty_passages_stay_empty(tmp_path):
+    rows = [
+        {"_id": "p1", "title": "Bees", "text": "They dance."},
+        {"_id": "p2", "title": "Bees", "text": ""},
+        {"_id": "p3", "title": "Bees"},
+        {"_id": "p4", "text": ""},
+    ]
+    assert tuples(read(read_passages, tmp_path / "p.jsonl", rows)) == [
+        ("p1", "Bees\nThey dance."),
+        ("p2", "Bees"),
+        ("p3", "Bees"),
+        ("p4", ""),
+    ]
+
+
 # --- runs and qrels -----------------------------------------------------------------------------
+
+
+def test_qrels_may_have_the_columns_of_beir_or_of_tracks_that_judge_two_more_aspects(tmp_path):
+    expected = [("q1", "p1", 2), ("q2", "p2", 0)]
+    for content in (
+        "q1 0 p1 2\nq2 0 p2 0\n",
+        "query-id\tcorpus-id\tscore\nq1\tp1\t2\nq2\tp2\t0\n",
+        "q1\tp1\t2\nq2\tp2\t0\n",
+        "q1 0 p1 2 1 0\nq2 0 p2 0 -1 -1\n",
+    ):
+        found, _ = read_qrels(write(tmp_path / "a.qrels", content), "a.qrels")
+        assert found.select("query_id", "passage_id", "relevance").rows() == expected
+    a_run = write(tmp_path / "a.qrels", "q1 Q0 p1 1 2.5 bm25\n")
+    assert "a.qrels:1: second aspect '2.5' is not a whole number" in report(read_qrels, a_run)
 
 
 def test_columns_may_be_separated_by_any_blanks(tmp_path):

@@ -156,6 +156,42 @@ def test_a_report_cites_in_one_of_three_ways_and_names_its_parts_as_any_track_do
                 assert (found.system, found.query_id, found.text) == ("r", "7", "One. Two.")
 
 
+def test_reports_are_read_in_the_form_of_each_track(tmp_path):
+    """As the tracks' guidelines show them, with texts of our own."""
+    said = {"text": "Bees dance."}
+    of_2025 = {"team_id": "t", "run_id": "r", "narrative_id": 7, "narrative": "n", "type": "auto"}
+    ragtime = {"team_id": "t", "run_id": "r", "topic_id": "7", "collection_ids": ["eng"]}
+    dragun = {"team_id": "t", "run_id": "r", "topic_id": "7", "use_starter_kit": 0}
+    for report, cited in (
+        (  # RAG 2024: all of it at the top
+            {
+                **{"run_id": "r", "topic_id": "7", "topic": "bees", "references": ["d7", "d8"]},
+                **{"response_length": 2, "answer": [said | {"citations": [1]}]},
+            },
+            [("d8", None)],
+        ),
+        (
+            {"metadata": of_2025, "references": ["d7"], "answer": [said | {"citations": [0]}]},
+            [("d7", None)],
+        ),
+        (  # RAG 2026: by document, too
+            {"metadata": of_2025, "references": ["d7"], "answer": [said | {"citations": ["d7"]}]},
+            [("d7", None)],
+        ),
+        (
+            {"metadata": ragtime, "responses": [said | {"citations": {"d7": 0.9, "d8": 0.1}}]},
+            [("d7", 0.9), ("d8", 0.1)],
+        ),
+        (
+            {"metadata": dragun, "responses": [said | {"citations": ["d7", "d8"]}]},
+            [("d7", None), ("d8", None)],
+        ),
+    ):
+        (found,) = read(tmp_path / "a.jsonl", report)
+        assert (found.system, found.query_id, found.text) == ("r", "7", "Bees dance.")
+        assert [(each.cited_passage_id, each.confidence) for each in found.citations] == cited
+
+
 def test_a_citation_belongs_to_the_passage_in_which_its_sentence_begins(tmp_path):
     sentences = [(f"Sentence {n} {words(50)}.", [f"d{n}"]) for n in range(30)]
     (found,) = read(tmp_path / "a.jsonl", a_report(*sentences))
@@ -288,10 +324,53 @@ def test_responses_that_name_unknown_queries_or_unusable_systems_are_rejected_by
     assert said(outcome).splitlines() == [
         "responses.jsonl:1: unknown query 'q9'",
         "responses.jsonl:2: '../x' cannot be used as a system's name",
-        "responses.jsonl:3: system 'good' is also in another file",
+        "responses.jsonl:3: system 'good' is also in runs/good.run",
         "  what to do: Fix these lines and ingest again.",
     ]
     assert tiny.systems() == {"good"}  # the run
+
+
+def test_an_answer_that_abstains_is_an_answer_without_passages(tiny):
+    at_q2 = {"run_id": "writer", "topic_id": "q2"}
+    respond(
+        tiny,
+        *(PLAIN | {"system": "a"}, PLAIN | {"system": "a", "query_id": "q2", "text": " "}),
+        *(a_report(("Air.", ["p1"])), a_report(metadata=at_q2)),
+        *(a_report((" ", ["p1"]), metadata={"run_id": "silent", "topic_id": "q1"}),),
+    )
+    outcome = tiny.ingest()
+    assert not outcome.rejected
+    assert "responses.jsonl: 3 answers are empty; they score 0" in outcome.warnings
+    assert tiny.systems() == {"good", "a", "writer", "silent"}
+    assert tiny.rows("select system, query_id from lake.raw.answers order by all") == [
+        ("a", "q1"),
+        ("writer", "q1"),
+    ]
+    assert tiny.run_of("silent") == []
+    assert tiny.rows("select count(*) from lake.raw.passages where text = ''") == [(0,)]
+    assert tiny.rows("select system from lake.raw.citations") == [("writer",)]
+
+
+def test_queries_without_a_topic_are_left_out_where_the_setting_says_so(tiny):
+    tiny.write("runs/wide.run", ["q1 Q0 p1 1 2.5 t", "q8 Q0 p1 1 2 t", "q9 Q0 p1 1 2 t"])
+    tiny.write("runs/other.run", ["q8 Q0 p1 1 2.5 t"])
+    tiny.write("wide.qrels", ["q1 0 p1 1", "q9 0 p1 1"])
+    respond(tiny, PLAIN | {"system": "a"}, PLAIN | {"system": "a", "query_id": "q9"})
+    tiny.configure(unknown_queries="leave out", judgments={"wide": "wide.qrels"})
+    outcome = tiny.ingest()
+    assert said(outcome).splitlines()[0] == (
+        "runs/other.run: none of its queries is a topic of tiny: q8"
+    )
+    assert len(said(outcome).splitlines()) == 2
+    left_out = [warning for warning in outcome.warnings if "left out" in warning]
+    assert left_out == [
+        "wide.qrels: 1 line left out, of 1 query without a topic: q9",
+        "runs/wide.run: 2 lines left out, of 2 queries without a topic: q8, q9",
+        "responses.jsonl: 1 line left out, of 1 query without a topic: q9",
+    ]
+    assert tiny.run_of("wide") == [("q1", "p1", 2.5)]
+    assert tiny.rows("select query_id from lake.raw.judgments where assessor = 'wide'") == [("q1",)]
+    assert tiny.rows("select query_id from lake.raw.answers where system = 'a'") == [("q1",)]
 
 
 def test_a_changed_file_replaces_its_systems_and_drops_those_it_no_longer_has(tiny):
@@ -323,11 +402,13 @@ def test_a_file_cannot_take_a_system_from_another_whether_that_changed_or_not(ti
     respond(tiny, PLAIN | {"system": "a"}, name="responses2.jsonl")
     tiny.ingest()
     respond(tiny, PLAIN | {"system": "a", "text": "Other."}, name="responses1.jsonl")
-    assert said(tiny.ingest()).startswith("responses1.jsonl:1: system 'a' is also in another file")
+    assert said(tiny.ingest()).startswith(
+        "responses1.jsonl:1: system 'a' is also in responses2.jsonl"
+    )
     assert tiny.run_of("a") == [("q1", passage_id("Words."), -1.0)]
     respond(tiny, PLAIN | {"system": "b"}, PLAIN | {"system": "a"}, name="responses2.jsonl")
     outcome = tiny.ingest()
-    assert said(outcome).startswith("responses2.jsonl:2: system 'a' is also in another file")
+    assert said(outcome).startswith("responses2.jsonl:2: system 'a' is also in responses1.jsonl")
     assert outcome.exit_code == 3
 
 
