@@ -10,6 +10,7 @@ import polars as pl
 
 from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response, passage_id
+from gradelake.ingest.collections.system_names import OF_SYSTEMS, target_of
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
@@ -179,11 +180,11 @@ class Systems:
                 transaction.forget(self.into.target(f"responses/{shown}"))
         for system in systems:
             transaction.forget(self._system_target(system))
-        for table in ("systems", "run_entries", "answers", "sentences", "citations"):
+        for table in OF_SYSTEMS:
             transaction.delete(table, collection=self.into.name, system=systems)
 
     def _system_target(self, system: str) -> str:
-        return self.into.target(f"systems/{system}")
+        return target_of(self.into.name, system)
 
     # --- responses ----------------------------------------------------------------------------
 

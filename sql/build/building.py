@@ -40,6 +40,7 @@ class Built:
     release: str | None = None
     snapshot: int | None = None
     changed: bool = True
+    measures_gone: list[str] = field(default_factory=list)  # that the last build computed
 
     def as_object(self) -> dict[str, Any]:
         if not self.changed:
@@ -50,6 +51,7 @@ class Built:
             "snapshot": self.snapshot,
             "seconds": round(self.seconds, 3),
             **self.counts,
+            "measures_gone": self.measures_gone,
             "seconds_by_node": self.seconds_by_node,
         }
 
@@ -77,7 +79,8 @@ def build(
     read. Either is a partial build, which is not published.
 
     With `at_least`, raises `WorkFailed` as well where the release would have less than this share
-    of the grades, judgments, run entries or topic scores of the one that readers have.
+    of the grades, judgments, run entries or topic scores of the one that readers have, or not all
+    of its measures.
 
     A lake without a collection is refused with `BadInput`, unless `of_nothing`. Where nothing
     changed there is nothing to do; `name` then is a further name for the newest release.
@@ -123,6 +126,9 @@ def build(
                     lake, models, standing(lake, lake.newest_snapshot()), whole, on_node
                 )
                 on_total(len(chosen))
+                built.measures_gone = seeds.measures_gone(lake)
+                if at_least and built.measures_gone:
+                    raise _measures_are_gone(built.measures_gone)
                 runner.run(chosen, seeds.gather(project))
                 built.counts = {kind: n for kind in COUNTED if (n := runner.counts[kind])}
                 built.seconds_by_node = runner.seconds
@@ -179,6 +185,13 @@ def _as_dbt_chooses(project: Project, models: Plan, selectors: list[str]) -> set
     if not found:
         raise BadInput(f"dbt finds nothing to build for {' '.join(selectors)}")
     return found
+
+
+def _measures_are_gone(names: list[str]) -> WorkFailed:
+    return WorkFailed(
+        f"nothing is published: {', '.join(names)} would be on no board any more",
+        "seeds/evaluation_grid.csv takes them away. If that is meant, run `gradelake build`.",
+    )
 
 
 def _require_share(project: Project, lake: Lake, at_least: float) -> None:

@@ -41,7 +41,8 @@ def build(project, name, at_least, watch, as_json, dbt_arguments):
     catalog only, and nothing is published. --verbose shows each table and check as it finishes.
 
     --at-least 0.9 is for builds that nobody watches: where less than 90% is left of the grades,
-    judgments, run entries or topic scores of the last release, nothing is committed.
+    judgments, run entries or topic scores of the last release, or a measure of it is gone, nothing
+    is committed.
 
     \b
     Examples:
@@ -91,6 +92,9 @@ def tell(built: "Built", name: str | None = None) -> None:
         console.say(f"nothing changed: {built.release} is a further name of the newest release")
         return
     console.say(f"{_what(built.counts)} in {console.duration(built.seconds)}")
+    if built.measures_gone:
+        gone = ", ".join(built.measures_gone)
+        console.warn(f"  on no board any more: {gone}, as seeds/evaluation_grid.csv says")
     if built.release:
         console.say(f"published release {built.release}")
     else:

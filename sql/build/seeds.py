@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gradelake.sql.lake.opening import Lake
 
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
+_GRID, _WITHOUT = "evaluation_grid.csv", "without "
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
 
@@ -48,9 +49,10 @@ def seeds_folder(project: Project) -> Path:
 def contents(project: Project, instead: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
     """What each seed holds for a project, by its name without `.csv`.
 
-    A file of the project's own folder takes the place of the packaged one of the same name, and one
-    of `instead` (by file name), or `project.rubric_edits`, that of both. Raises `BadInput` for a
-    file that no seed is called, and `Rejected` for rows that do not fit the header.
+    A file of the project's own folder takes the place of the packaged one of the same name, but for
+    the grid of measures, to which it adds; and one of `instead` (by file name), or
+    `project.rubric_edits`, that of both. Raises `BadInput` for a file that no seed is called, and
+    `Rejected` for rows that do not fit the header.
     """
     found = {file.name: _rows_of(file.read_bytes()) for file in sorted(PACKAGED.glob("*.csv"))}
     own: dict[str, Path | bytes] = {each.name: each for each in _own(project)}
@@ -60,8 +62,20 @@ def contents(project: Project, instead: Mapping[str, bytes] | None = None) -> di
         if name not in found:
             raise BadInput(f"seeds/{name}: no seed has this name", did_you_mean(name, found))
         shown = os.path.relpath(file) if isinstance(file, Path) else f"seeds/{name}"
-        found[name] = _checked(file, shown, found[name][0])
+        found[name] = _over(name, _checked(file, shown, found[name][0]), found[name])
     return {name.removesuffix(".csv"): _as_text(rows) for name, rows in found.items()}
+
+
+def _over(name: str, own: list[list[str]], packaged: list[list[str]]) -> list[list[str]]:
+    """What a file of people's own makes of the packaged one. A grid adds measures; its lines
+    `without MEASURE` take packaged ones away, `without packaged` all of them."""
+    if name != _GRID:
+        return own
+    away = {cell.removeprefix(_WITHOUT) for (cell,) in own if cell.startswith(_WITHOUT)}
+    kept = [row for row in packaged[1:] if not away & {row[0], "packaged"}]
+    added = [[cell] for (cell,) in own[1:] if cell.removeprefix(_WITHOUT) not in away]
+    wrong = [[_WITHOUT + each] for each in sorted(away) if [each] not in [*packaged, ["packaged"]]]
+    return [packaged[0], *kept, *(row for row in added if row not in kept), *wrong]
 
 
 def _own(project: Project) -> list[Path]:
@@ -102,8 +116,8 @@ def edited_since(project: Project, built: Mapping[str, str]) -> list[str]:
 def _hash_of(file: Path) -> str | None:
     """What `hashes` has of one file of people's own; None where it is wrong."""
     try:
-        header = _rows_of((PACKAGED / file.name).read_bytes())[0]
-        rows = _checked(file, os.path.relpath(file), header)
+        packaged = _rows_of((PACKAGED / file.name).read_bytes())
+        rows = _over(file.name, _checked(file, os.path.relpath(file), packaged[0]), packaged)
     except (BadInput, FileNotFoundError):
         return None
     return hashes({file.stem: _as_text(rows)})[file.stem]
@@ -113,6 +127,12 @@ def edits_are_in(lake: "Lake", seeds: Iterable[str] = ("rubric_edits",)) -> bool
     """Whether the lake has the rows of these seeds, no more and no fewer."""
     wanted = contents(lake.project)
     return all(_in_lake(lake, seed) == sorted(_rows_of(wanted[seed])[1:]) for seed in seeds)
+
+
+def measures_gone(lake: "Lake") -> list[str]:
+    """The measures that the last build computed, and the next one will not."""
+    wanted = _rows_of(contents(lake.project)[_GRID.removesuffix(".csv")])
+    return [name for (name,) in _in_lake(lake, "evaluation_grid") or [] if [name] not in wanted]
 
 
 def _in_lake(lake: "Lake", seed: str) -> list[list[str]] | None:

@@ -28,6 +28,7 @@ NIGHT = "GRADELAKE_NIGHT"  # environment: the night that a command is a step of
 Kind = Literal[
     "ingest",
     "import",
+    "system",
     "grade",
     "generate",
     "distil",

@@ -145,7 +145,7 @@ class Person:
         chosen = self.random.sample(measures, 3)
         (self.folder / "seeds").mkdir(exist_ok=True)
         (self.folder / "seeds" / "evaluation_grid.csv").write_text(
-            "\n".join(["measure", "nDCG@10", *chosen]) + "\n"
+            "\n".join(["measure", "without packaged", "nDCG@10", *chosen]) + "\n"
         )
 
 

@@ -1,5 +1,6 @@
 """Every family of measures against ir_measures, cell by cell; measures that are not there."""
 
+import json
 import random
 import shutil
 from pathlib import Path
@@ -17,7 +18,7 @@ N_QUERIES = 12
 
 def write_grid(folder: Path) -> None:
     (folder / "seeds").mkdir(exist_ok=True)
-    lines = ["measure", *oracle.OF_EVERY_FAMILY, *ALSO]
+    lines = ["measure", "without packaged", *oracle.OF_EVERY_FAMILY, *ALSO]
     (folder / "seeds" / "evaluation_grid.csv").write_text("\n".join(lines) + "\n")
 
 
@@ -106,6 +107,33 @@ def test_a_measure_that_is_not_there_says_what_to_do(demo):
     assert "nDCG[@k], AP[@k], RR[@k], Rprec, P@k," in " ".join(refused.split())
     refused = gradelake(demo, *command, "--measure", "rr@10", code=2).stderr
     assert "Did you mean 'RR@10'?" in refused
+
+
+@pytest.mark.slow
+def test_a_grid_adds_measures_and_takes_away_only_what_it_names(demo, tmp_path):
+    folder = tmp_path / "demo"
+    shutil.copytree(demo, folder)
+    boards = "select distinct measure from marts.leaderboard"
+    grid = folder / "seeds" / "evaluation_grid.csv"
+    grid.parent.mkdir(exist_ok=True)
+
+    def computed() -> set[str]:
+        found = json.loads(gradelake(folder, "sql", boards, "--format", "json").stdout)
+        return {row["measure"] for row in found}
+
+    before = computed()
+    grid.write_text("measure\nnDCG@5\nAP\n")
+    gradelake(folder, "build")
+    assert computed() == before | {"nDCG@5"}
+    grid.write_text("measure\nnDCG@5\nwithout nDCG@20\n")
+    told = gradelake(folder, "build", "--at-least", "0.1", code=1).stderr
+    assert "nothing is published: nDCG@20 would be on no board any more" in " ".join(told.split())
+    assert computed() == before | {"nDCG@5"}
+    assert "on no board any more: nDCG@20" in gradelake(folder, "build").stderr
+    assert computed() == (before | {"nDCG@5"}) - {"nDCG@20"}
+    grid.write_text("measure\nwithout nDCG@21\n")
+    told = gradelake(folder, "build", code=2).stderr
+    assert "without nDCG@21: there is no such measure" in " ".join(told.split())
 
 
 def test_a_mistyped_measure_in_a_grid_is_refused_with_the_families(demo, tmp_path):

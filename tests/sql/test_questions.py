@@ -15,6 +15,7 @@ from gradelake.sql.ask.book import asked, entries, known
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.build.seeds import PACKAGED
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import NO_DATA
@@ -85,12 +86,18 @@ def test_a_measure_that_is_not_there_is_mistyped_or_not_computed(graded_lake):
         "ndcg@10": r"Did you mean 'nDCG@10'\?",
         "ap": r"Did you mean 'AP'\?",
         "nDCG@1O": r"Did you mean 'nDCG@10'\?",
-        "ndcg@5": r"nDCG@5 is not computed here\. Add the line nDCG@5 .*evaluation_grid\.csv .*",
+        "ndcg@5": r"nDCG@5 is not computed\. Add the line nDCG@5 .*_grid\.csv .*: measure",
         "quality": r"There are: nDCG\[@k\], AP\[@k\], .*SetF, .*Judged@k\.",
     }.items():
         with pytest.raises(BadInput) as error:
             asked(graded_lake, "leaderboard", {"measure": measure})
         assert re.fullmatch(hint, error.value.hint), measure
+
+
+def test_a_measure_of_other_label_sets_is_told_with_them():
+    boards = [("AP", "assessor:nist"), ("StrictAll", "assigns/v0/nuggets")]
+    hint = measure_hint("strictall", {"AP"}, lambda query: boards)
+    assert hint == "It belongs to assigns/v0/nuggets."
 
 
 @pytest.mark.slow
