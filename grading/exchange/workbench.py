@@ -38,9 +38,9 @@ def imported_grader(
     model: str,
     prompt: str,
     target: str,
-    parser: str,
     settings: dict[str, Any],
-    prefix: str | None,
+    parser: str = "published",
+    prefix: str | None = None,
     prompt_text: str | None = None,
 ) -> dict[str, Any]:
     """A row of raw.graders for a grader that others ran; its id hashes all that is known of it.
