@@ -51,15 +51,6 @@ class Limits:
         )
 
 
-@dataclass(frozen=True)
-class Round:
-    """The round that is at work, or was last; `due_on` is when the next one may begin."""
-
-    number: int
-    n_graded: int
-    due_on: date | None  # None: now
-
-
 class RoundCommitter(Committer):
     """Takes a round's chunks into the lake, beside all other grades. No batch tells of it: what it
     took stands with its grades."""
@@ -212,12 +203,12 @@ def grade_round(
         if recovered := committer.recover():
             pairs = counted(recovered, "pairs")
             console.tell(f"committed {pairs} that an interrupted round had graded")
-        this = _round(lake, name, sentinel, grader, now)
-        key = (collection, name, grader.grader_id, this.number)
+        number, n_graded, due_on = _round(lake, name, sentinel, grader, now)
+        key = (collection, name, grader.grader_id, number)
         missing = _missing(lake, grader, key)
         rows = missing if limits.requests is None else missing.head(limits.requests)
         asked = rows.height
-        totals = Totals(this.n_graded, missing=missing.height, asked=asked, prompts=asked)
+        totals = Totals(n_graded, missing=missing.height, asked=asked, prompts=asked)
         is_paid = engine_finder.engine_of(grader).needs_model
         max_cost = limits.cost if is_paid else None
         run = Run(totals, committer.run_id, recovered, counts=committer.counts)
@@ -231,8 +222,8 @@ def grade_round(
     return {
         "grader": grader.name,
         "grader_id": grader.grader_id,
-        "round": this.number,
-        "due_on": this.due_on and this.due_on.isoformat(),
+        "round": number,
+        "due_on": due_on and due_on.isoformat(),
         "recovered": recovered,
         "left": missing.height - run.counts["pairs"],
         "cost": run.cost if is_paid else 0.0,
@@ -247,7 +238,11 @@ def grade_round(
     }
 
 
-def _round(lake: Lake, name: str, sentinel: Sentinel, grader: Grader, now: bool) -> Round:
+def _round(
+    lake: Lake, name: str, sentinel: Sentinel, grader: Grader, now: bool
+) -> tuple[int, int, date | None]:
+    """The round that is at work, or was last: its number, how much of it is graded, and when the
+    next one may begin (None: now)."""
     kind = KINDS[grader.prompt.target]
     _, n_wanted = n_drawn(lake, sentinel.collection, name, kind)
     newest = lake.rows(
@@ -262,11 +257,11 @@ def _round(lake: Lake, name: str, sentinel: Sentinel, grader: Grader, now: bool)
         *(sentinel.collection, name, grader.grader_id),
     )
     if not newest:
-        return Round(1, 0, None)
+        return 1, 0, None
     number, n_graded, began_on = newest[0]
     if n_graded < n_wanted:
-        return Round(number, n_graded, None)
+        return number, n_graded, None
     due_on = began_on + timedelta(days=sentinel.every_days)
     if now or utc_now().date() >= due_on:
-        return Round(number + 1, 0, None)
-    return Round(number, n_graded, due_on)
+        return number + 1, 0, None
+    return number, n_graded, due_on
