@@ -35,8 +35,8 @@ class GraderEntry:
         """The grades of one passage, in order of their items."""
         best = _one_per_item(rows, text_hash)
         entry = self._direct(best[0]) if self.is_direct else self._exam(best)
-        if self.is_direct and not self.is_plain:
-            label = best[0]["grade"]
+        if not self.is_plain:
+            label = best[0]["grade"] if self.is_direct else None
         if label is not None:
             entry["relevance_label"] = label
         items = {row["item_id"] for row in rows}
@@ -71,7 +71,15 @@ class GraderEntry:
                 {key: row["item_id"], "self_rating": row["grade"]} for row in graded
             ]
         if failed := [row for row in best if row["grade"] is None]:
-            entry["llm_response_errors"] = {row["item_id"]: _error(row) for row in failed}
+            entry["llm_response_errors"] = {
+                row["item_id"]: {
+                    "response": row["response"] or "",
+                    "prompt": "",
+                    "failure_reason": row["error"] or "no reason given",
+                    "caught_exception": None,
+                }
+                for row in failed
+            }
         return entry
 
     def _direct(self, row: Row) -> Row:
@@ -120,8 +128,6 @@ def paragraph(
         label = labels.get(grader.key)
         if grader.is_label and label is not None:
             continue
-        if not grader.is_plain:
-            label = None
         of_file = beside.get("entries", {}).get(grader_id, {})
         written = direct if grader.is_direct else exam
         written.append(with_beside(grader.entry(rows, text_hash, label), of_file))
@@ -184,16 +190,5 @@ def _one_per_item(rows: list[Row], text_hash: str | None) -> list[Row]:
     def merit(row: Row) -> tuple:
         return row["passage_sha256"] in (None, text_hash), row["graded_at"]
 
-    by_item: dict[str, list[Row]] = {}
-    for row in rows:
-        by_item.setdefault(row["item_id"], []).append(row)
-    return [each[0] if len(each) == 1 else max(each, key=merit) for each in by_item.values()]
-
-
-def _error(row: Row) -> Row:
-    return {
-        "response": row["response"] or "",
-        "prompt": "",
-        "failure_reason": row["error"] or "no reason given",
-        "caught_exception": None,
-    }
+    by_item = groupby(rows, lambda row: row["item_id"])
+    return [max(of_item, key=merit) for _, of_item in by_item]
