@@ -12,8 +12,9 @@ import polars as pl
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.planner import ensure_views
-from gradelake.grading.plan.prices import price_of, required_price
+from gradelake.grading.plan.prices import price_of
 from gradelake.grading.plan.request import Chunk, Totals
+from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.grader_run import Run, work
 from gradelake.grading.run.progress import showing_progress
 from gradelake.grading.run.staging import Committer
@@ -212,7 +213,7 @@ def grade_round(
         is_paid = engine_finder.engine_of(grader).needs_model
         max_cost = limits.cost if is_paid else None
         run = Run(totals, committer.run_id, recovered, counts=committer.counts)
-        run.price = (price_of if max_cost is None else required_price)(lake, grader)
+        run.price = price_of(lake, grader, keeps_limit=max_cost is not None)
         run.planned = asked
         if run.planned:
             deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
@@ -231,10 +232,7 @@ def grade_round(
         "stopped": run.stopped,
         "notes": run.notes,
         "seconds": round(committer.seconds, 3),
-        **{
-            name: run.counts[name]
-            for name in ("pairs", "failed", "prompt_tokens", "cached_tokens", "completion_tokens")
-        },
+        **{name: run.counts[name] for name in ("pairs", "failed", *TOKENS)},
     }
 
 
