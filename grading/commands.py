@@ -114,9 +114,8 @@ def grade(project, collection, grader, queries, **request):
 
 def chosen_queries(queries: str | None) -> tuple[str, ...] | None:
     """Ids from the command line, or the first column of a file."""
-    from gradelake.sql.common import (
-        files,  # it brings pandera, which `gradelake --help` should not wait for
-    )
+    # it brings pandera, which `gradelake --help` should not wait for
+    from gradelake.sql.common import files
 
     if queries is None:
         return None

@@ -36,8 +36,6 @@ BATCH = 16  # pairs that are explained, and kept, together
 
 @dataclass
 class Plan:
-    """The pairs that are drawn for a request."""
-
     request: DistilRequest
     sample: Sample
 
@@ -54,8 +52,6 @@ class Plan:
 
 @dataclass
 class Outcome(WritingRun, Plan):
-    """What came of a plan, and was stored."""
-
     rubric_id: str | None = None
     is_new: bool = True
     rubrics: dict[int, str] = field(default_factory=dict)  # label -> its text

@@ -23,8 +23,6 @@ Explanation = Mapping[str, str]
 
 @dataclass(frozen=True)
 class DistilRequest:
-    """What is asked to be distilled."""
-
     collection: str
     assessor: str
     grader: Grader
@@ -79,7 +77,6 @@ class ExplanationCache:
         return self.known.get(_sha256(prompt_text))
 
     def keep(self, explained: list[tuple[str, Explanation]]) -> None:
-        """Keep explanations with the prompts they answer."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as stream:
             # behind a line that a killed process began

@@ -16,8 +16,8 @@ from typing import Any
 from gradelake.grading.engines import EngineUnusable, Response
 from gradelake.grading.engines._chat import reason_of, short
 from gradelake.grading.engines._client import LONGEST_REPLY, Misshapen, open_client, read_json
-from gradelake.grading.engines._connection import Connection
-from gradelake.grading.engines._patience import Busy, patiently
+from gradelake.grading.engines._connection import Busy, Connection, patiently
+from gradelake.sql.common.errors import GradelakeError
 
 MOST_BYTES = 200_000_000  # of a file that goes up
 OVER = ("completed", "expired", "cancelled", "failed")
@@ -31,12 +31,8 @@ _NOT_THERE = "Are base_url and the key those it was sent with?"
 _NOT_THE_PROMPT = (401, 404, 429)  # a wrong key or model, too many at once
 
 
-class Refused(Exception):
+class Refused(GradelakeError):
     """The provider does not do it; nothing was made. Says why, and perhaps what to do."""
-
-    def __init__(self, reason: str, hint: str | None = None):
-        super().__init__(reason)
-        self.hint = hint
 
 
 class Unsure(Exception):

@@ -22,13 +22,13 @@ from gradelake.grading.engines._chat import (
     shorter,
 )
 from gradelake.grading.engines._client import is_same_model
-from gradelake.grading.engines._connection import CONTINUES, Connection
-from gradelake.grading.engines._patience import Busy, patiently
+from gradelake.grading.engines._connection import CONTINUES, Busy, Connection, patiently
 from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.parsers import sole_word
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import Count
+from gradelake.sql.common.errors import GradelakeError
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
 _NAMES = 10  # of models that answer, told of
@@ -37,13 +37,12 @@ _TELLING = 8  # characters of a key; a shorter one may be a word of the scale
 Seconds = Annotated[float, Field(gt=0)]
 
 
-class _Unanswered(Exception):
+class _Unanswered(GradelakeError):
     """No reply: whether the prompt or the endpoint is at fault is not known yet."""
 
-    def __init__(self, reason: str, hint: str, is_too_long: bool = False):
-        super().__init__(reason)
-        self.hint = hint
-        self.is_too_long = is_too_long  # for the model
+
+class _TooLong(_Unanswered):
+    """The model has no room for the prompt."""
 
 
 class ChatEngine(Base):
@@ -133,7 +132,7 @@ class ChatEngine(Base):
                 except _Unanswered as error:
                     unanswered.append(prompt)
                     await asyncio.sleep(self.grader.settings["pause"])
-                    return Response(error=str(error))
+                    return Response(error=error.message)
 
         tasks = [asyncio.ensure_future(ask(prompt)) for prompt in prompts]
         try:
@@ -173,7 +172,7 @@ class ChatEngine(Base):
             except _Unanswered as error:
                 last = error
                 await asyncio.sleep(self.grader.settings["pause"])
-        raise self.connection.unusable(f"does not answer: {last}", last.hint)
+        raise self.connection.unusable(f"does not answer: {last.message}", last.hint)
 
     async def _ask(self, prompt: Rendered) -> Response:
         """One prompt. Waits on 429; shortens a passage that the model has no room for.
@@ -186,8 +185,8 @@ class ChatEngine(Base):
             ask = partial(self._answer, _messages(prompt, passage))
             try:
                 response = await patiently(ask, patience, pause, lambda: self.answered_at)
-            except _Unanswered as error:
-                most = shorter(len(passage)) if error.is_too_long else None
+            except _TooLong:
+                most = shorter(len(passage))
                 if most is None:
                     raise
                 passage = passage[:most]
@@ -213,8 +212,8 @@ class ChatEngine(Base):
             raise connection.unusable(error, "Check base_url and model.") from None
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             hint = "Check model, constrain, reasoning and decoding: what does it accept?"
-            too_long = is_too_long(full_text(error))
-            raise _Unanswered(connection.reason(error), hint, too_long) from None
+            kind = _TooLong if is_too_long(full_text(error)) else _Unanswered
+            raise kind(connection.reason(error), hint) from None
         except openai.PermissionDeniedError as error:  # of some hosts: a prompt they censor
             raise _Unanswered(connection.reason(error), connection.key_hint) from None
         except TimeoutError:

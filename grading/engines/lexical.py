@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines import Response
+from gradelake.grading.prompts.answers import stem
 from gradelake.grading.prompts.prompt import Rendered
 
 # Zipf frequency (log10 of occurrences per billion words) of the most frequent words; a word's
@@ -42,10 +43,7 @@ class Engine(Base):
 
     def __init__(self, grader):
         super().__init__(grader)
-        import snowballstemmer
-
         self._words = re.compile(r"\w+").findall
-        self._stem = lru_cache(maxsize=200_000)(snowballstemmer.stemmer("porter").stemWord)
         self._weights = lru_cache(maxsize=20_000)(self._weigh)
         self._holds = lru_cache(maxsize=20_000)(self._stems)
         self._asks = "query" if grader.prompt.target == "direct" else "item"
@@ -55,7 +53,7 @@ class Engine(Base):
         self._grades = sorted(self._word_of)
 
     def _stems(self, text: str) -> frozenset[str]:
-        return frozenset(map(self._stem, self._words(text.lower())))
+        return frozenset(map(stem, self._words(text.lower())))
 
     def _weigh(self, text: str) -> tuple[dict[str, float], float]:
         from wordfreq import zipf_frequency
@@ -63,8 +61,8 @@ class Engine(Base):
         weights: dict[str, float] = {}
         for word in self._words(text.lower()):
             weight = max(0.0, MOST_FREQUENT - zipf_frequency(word, "en"))
-            stem = self._stem(word)
-            weights[stem] = max(weight, weights.get(stem, 0.0))
+            root = stem(word)
+            weights[root] = max(weight, weights.get(root, 0.0))
         return weights, sum(weights.values())
 
     def overlap(self, asked: str, passage: str) -> float:
@@ -73,7 +71,7 @@ class Engine(Base):
         if not total:
             return 0.0
         held = self._holds(passage)
-        return sum(weight for stem, weight in weights.items() if stem in held) / total
+        return sum(weight for root, weight in weights.items() if root in held) / total
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         return [

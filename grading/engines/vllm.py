@@ -23,7 +23,7 @@ _ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
 }
 
-_AS_VLLM_NAMES_THEM = ("dtype", "quantization", "max_num_seqs", "trust_remote_code")
+_AS_VLLM_NAMES_THEM = ("dtype", "quantization", "max_num_seqs")
 
 
 class Engine(Base):
@@ -148,10 +148,14 @@ def _load(grader):
     """The engine and the adapter to ask it with, if any; or `EngineUnusable` with vLLM's reason."""
     settings, scale = grader.settings, grader.prompt.scale
     try:
+        from transformers import AutoConfig
         from vllm import LLM
         from vllm.platforms import current_platform
 
-        config = _config(grader)
+        of_hub = {"revision": None if os.path.isdir(grader.model_path) else grader.revision}
+        of_hub["trust_remote_code"] = settings["trust_remote_code"]
+        # the model's, or that of the part of it that writes text
+        config = AutoConfig.from_pretrained(grader.model_path, **of_hub).get_text_config()
         own_length = getattr(config, "max_position_embeddings", None) or settings["max_model_len"]
         on_cpu = current_platform.is_cpu()
         of_gpus = ("gpu_memory_utilization", "tensor_parallel_size")
@@ -166,13 +170,13 @@ def _load(grader):
         compiled = settings["compiled"]
         llm = LLM(
             model=grader.model_path,
-            revision=_revision(grader),
             max_model_len=min(own_length, settings["max_model_len"]),
             max_logprobs=max(20, len(scale.words) if scale else 0),
             enable_prefix_caching=settings["prefix_caching"],
             enforce_eager=on_cpu if compiled is None else not compiled,
             seed=0,
             **{name: settings[name] for name in _AS_VLLM_NAMES_THEM},
+            **of_hub,
             **options,
         )
         return llm, load_adapter(llm, adapter) if adapter else None
@@ -184,19 +188,3 @@ def _load(grader):
             f"vLLM cannot load {grader.model_path}: {reason[0]}",
             "Check the model, its revision, and the memory its length and key-value cache need.",
         ) from error
-
-
-def _revision(grader) -> str | None:
-    """What to ask a hub for; a folder has no revisions."""
-    return None if os.path.isdir(grader.model_path) else grader.revision
-
-
-def _config(grader):
-    """The model's, or that of the part of it that writes text."""
-    from transformers import AutoConfig
-
-    return AutoConfig.from_pretrained(
-        grader.model_path,
-        revision=_revision(grader),
-        trust_remote_code=grader.settings["trust_remote_code"],
-    ).get_text_config()

@@ -138,9 +138,7 @@ def read_assignments(into: FileImport, problems: Problems) -> None:
         model=into.choices.model or grader,
         prompt="assignments",
         target="assign",
-        parser="published",
         settings={"assignments": grader, "items": "nugget"},
-        prefix=None,
     ) | {"name": grader, "scale_min": 0, "scale_max": 2}
     into.graders[imported["grader_id"]] = imported
     reader = _Reader(into, imported["grader_id"])
@@ -162,20 +160,14 @@ _LINES = """
     with
 
     items as (
-        select *
-        from lake.intermediate.int_grader_items
-        where
-            collection = $1
-            and grader = $2
-            and asks_about = 'answer'
-            and rubric_version = (
-                select max(rubric_version) from lake.intermediate.int_grader_items
-                where collection = $1 and grader = $2
-            )
+        select * from lake.intermediate.int_grader_items
+        where collection = $1 and grader = $2 and asks_about = 'answer'
+        qualify rubric_version = max(rubric_version) over ()
     ),
 
     assigned as (
         select
+            answers.collection,
             answers.system,
             answers.query_id,
             answers.passage_id,
@@ -196,12 +188,7 @@ _LINES = """
         inner join items using (collection, query_id)
         inner join lake.intermediate.int_graders as graders using (grader_id)
         left join lake.intermediate.int_item_grades as grades
-            on
-                grades.collection = answers.collection
-                and grades.grader_id = items.grader_id
-                and grades.query_id = answers.query_id
-                and grades.passage_id = answers.passage_id
-                and grades.item_id = items.item_id
+            using (collection, grader_id, query_id, passage_id, item_id)
         group by all
     )
 
@@ -213,10 +200,8 @@ _LINES = """
         assigned.system as run_id,
         assigned.nuggets
     from assigned
-    inner join lake.raw.passages as passages
-        on passages.collection = $1 and passages.passage_id = assigned.passage_id
-    inner join lake.raw.queries as queries
-        on queries.collection = $1 and queries.query_id = assigned.query_id
+    inner join lake.raw.passages as passages using (collection, passage_id)
+    inner join lake.raw.queries as queries using (collection, query_id)
     order by run_id, qid
 """
 

@@ -125,12 +125,7 @@ def export():
 
 @export.command("grades", short_help="Write a COLLECTION's grades as the workbench's JSONL.")
 @click.argument("collection")
-@click.option(
-    "--output",
-    required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file; zipped when its name ends in .gz.",
-)
+@to_file("The file; zipped when its name ends in .gz.", required=True)
 @click.option(
     "--grader",
     "graders",

@@ -63,60 +63,47 @@ def read_criteria(into: FileImport, problems: Problems) -> None:
     into.items = graders.items(into.found_queries)
 
 
-class _Text:
-    """A JSON text that is read value by value, so that the line of each is known."""
-
-    def __init__(self, text: str):
-        self.text, self.at, self.line = text, 0, 1
-
-    def next(self) -> str:
-        """The next character that is not blank; empty at the end."""
-        self._go_to(_BLANKS.match(self.text, self.at).end())  # type: ignore[union-attr]
-        return self.text[self.at : self.at + 1]
-
-    def require(self, character: str) -> None:
-        if self.next() != character:
-            raise self.fault(f"Expecting '{character}'" if character else "Extra data")
-        self._go_to(self.at + 1)
-
-    def value(self) -> Any:
-        self.next()
-        value, end = _DECODER.raw_decode(self.text, self.at)
-        files.refuse_half_characters(self.text[self.at : end], value)
-        self._go_to(end)
-        return value
-
-    def fault(self, message: str) -> json.JSONDecodeError:
-        return json.JSONDecodeError(message, self.text, self.at)
-
-    def _go_to(self, at: int) -> None:
-        self.line += self.text.count("\n", self.at, at)
-        self.at = at
-
-
 def _content(text: str, problems: Problems) -> Iterator[tuple[int, str, Any]]:
     """(line, key, value) of a JSON object. Where it is none, that is added to the problems."""
     if not _BEGINNING.match(text):
         problems.add(1, "not a JSON object with pairs")
         return
-    content, before = _Text(text), "{"
+    at = _BLANKS.match(text).end()  # type: ignore[union-attr]
+    line, counted, before = 1, 0, "{"
     try:
-        while before == "{" or content.next() != "}":
-            content.require(before)
-            if content.next() != '"':
-                raise content.fault("Expecting property name enclosed in double quotes")
-            line, key = content.line, content.value()
-            content.require(":")
-            yield line, key, content.value()
+        while before == "{" or not text.startswith("}", at):
+            at = _behind(text, at, before)
+            if not text.startswith('"', at):
+                quotes = "Expecting property name enclosed in double quotes"
+                raise json.JSONDecodeError(quotes, text, at)
+            line, counted = line + text.count("\n", counted, at), at
+            key, at = _value(text, at)
+            at = _behind(text, at, ":")
+            value, at = _value(text, at)
+            yield line, key, value
             before = ","
-        content.require("}")
-        content.require("")
+        if (at := _behind(text, at, "}")) < len(text):
+            raise json.JSONDecodeError("Extra data", text, at)
     except json.JSONDecodeError as error:
         problems.add(error.lineno, f"not JSON: {error.msg} at column {error.colno}")
     except RecursionError:
-        problems.add(content.line, "not JSON: nested too deeply")
+        problems.add(text.count("\n", 0, at) + 1, "not JSON: nested too deeply")
     except ValueError as error:
-        problems.add(content.line, f"not JSON: {error}")
+        problems.add(text.count("\n", 0, at) + 1, f"not JSON: {error}")
+
+
+def _behind(text: str, at: int, character: str) -> int:
+    """Where a JSON text goes on after this character and the blanks around it."""
+    if not text.startswith(character, at):
+        raise json.JSONDecodeError(f"Expecting '{character}'", text, at)
+    return _BLANKS.match(text, at + 1).end()  # type: ignore[union-attr]
+
+
+def _value(text: str, at: int) -> tuple[Any, int]:
+    """A value in a JSON text, and where that goes on after the blanks behind it."""
+    value, end = _DECODER.raw_decode(text, at)
+    files.refuse_half_characters(text[at:end], value)
+    return value, _BLANKS.match(text, end).end()  # type: ignore[union-attr]
 
 
 def _pair(key: str) -> tuple[str, str]:

@@ -53,21 +53,20 @@ class CriteriaGraders:
         return self._ids[criterion], item_id_of(query_id, "", criterion) if self.one else ""
 
     def _row(self, criterion: str) -> dict[str, Any]:
-        settings: dict[str, Any] = {"criterion": criterion}
-        named: dict[str, Any] = {}
-        if self.scale:
-            low, high = self.scale
-            settings = {"criteria": self.name, "scale": [low, high]}
-            named = {"name": self.name, "scale_min": low, "scale_max": high}
+        if not self.scale:
+            return imported_grader(
+                model=self.model,
+                prompt=criterion.strip(),
+                target="direct",
+                settings={"criterion": criterion},
+                prefix=None if self.model == self.name else self.name,
+            )
+        low, high = self.scale
+        settings = {"criteria": self.name, "scale": [low, high]}
         row = imported_grader(
-            model=self.model,
-            prompt="criteria" if self.one else criterion.strip(),
-            target=self.kind if self.one else "direct",
-            parser="published",
-            settings=settings,
-            prefix=None if self.one or self.model == self.name else self.name,
+            model=self.model, prompt="criteria", target=self.kind, settings=settings
         )
-        return row | named
+        return row | {"name": self.name, "scale_min": low, "scale_max": high}
 
     def items(self, query_ids: Iterable[str]) -> pl.DataFrame:
         """Of one grader: every criterion of the file, once for each query."""

@@ -1,6 +1,5 @@
 """One file of grades on its way into the lake, within one transaction, and what came of it."""
 
-import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from gradelake.grading.exchange.choices import Choices
-from gradelake.grading.exchange.workbench import GRADE_COLUMNS
+from gradelake.grading.exchange.workbench import GRADE_COLUMNS, sha256
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
@@ -122,7 +121,7 @@ class FileImport:
     ):
         self.transaction, self.lake = transaction, transaction.lake
         self.collection, self.choices = collection, choices
-        self.path, self.shown, self.name = path, str(path), path.name
+        self.path, self.shown = path, str(path)
         self.target = f"{collection}/grades/{choices.grader or choices.name or path.name}"
         if of_format == "assignments":  # a file is of one run
             self.target += f"/{path.name}"
@@ -131,7 +130,7 @@ class FileImport:
         self.queries = dict(self.lake.rows(texts, collection))
         # topics that came later let in what was left out before; what is brought along was, once
         content = [self.file_sha256, vars(choices), list(self.queries), "brought along"]
-        self.sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        self.sha256 = sha256(json.dumps(content))
         self.done = Imported(collection, self.shown)
         self.seen = self.done.seen
         self.now = utc_now()

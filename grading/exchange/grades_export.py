@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +36,7 @@ BLOCKS = """
     )
     select list(query_id order by query_id) from counted group by block order by block
 """
+_OF_BLOCK = "collection = $collection and query_id between $first and $last"
 # ranked as trec_eval does; rankings that came from a graded file have gaps, and keep the ranks they
 # had. They are many: here is their JSON
 RANKINGS = """
@@ -74,7 +74,7 @@ RANKINGS = """
     where $depth is null or rank <= $depth
     group by query_id, passage_id
 """
-JUDGMENTS = """
+JUDGMENTS = f"""
     select
         passage_id as "paragraphId",
         query_id as query,
@@ -83,38 +83,26 @@ JUDGMENTS = """
         assessor
     from lake.raw.judgments
     inner join lake.raw.queries using (collection, query_id)
-    where collection = $collection and query_id between $first and $last
+    where {_OF_BLOCK}
     order by passage_id, assessor
 """
 GRADES = f"""
     select {", ".join(GRADE_COLUMNS)} from lake.raw.grades
-    where
-        collection = $collection
-        and query_id between $first and $last
-        and grader_id in (select unnest($graders))
+    where {_OF_BLOCK} and grader_id in (select unnest($graders))
     order by passage_id, grader_id, item_id, graded_at
 """
-BROUGHT_ALONG = """
+BROUGHT_ALONG = f"""
     select query_id, part, content from lake.raw.brought_along
-    where
-        collection = $collection
-        and query_id between $first and $last
-        and starts_with(target, $source)
+    where {_OF_BLOCK} and starts_with(target, $source)
     order by part, target
 """
-TEXTS = """
-    with named as (
-        select passage_id from lake.raw.grades
-        where collection = $collection and query_id between $first and $last
-        union
-        select passage_id from lake.raw.judgments
-        where collection = $collection and query_id between $first and $last
-        union
-        select passage_id from lake.raw.run_entries
-        where collection = $collection and query_id between $first and $last
-    )
+_NAMED = " union ".join(
+    f"select passage_id from lake.raw.{table} where {_OF_BLOCK}"
+    for table in ("grades", "judgments", "run_entries")
+)
+TEXTS = f"""
     select passage_id, text from lake.raw.passages
-    semi join named using (passage_id)
+    semi join ({_NAMED}) using (passage_id)
     where collection = $collection
 """
 
@@ -210,7 +198,7 @@ def _rows(
             query_id,
             _by("passage_id", grades.get((query_id,))),
             _by("paragraphId", judgments.get((query_id,))),
-            {row["passage_id"]: row for row in _dicts(rankings.get((query_id,)))},
+            {i: row for i, (row,) in _by("passage_id", rankings.get((query_id,))).items()},
             _by("part", brought.get((query_id,))),
             texts,
         )
@@ -234,9 +222,4 @@ def _paragraphs(
 
 
 def _by(key: str, frame: pl.DataFrame | None) -> dict[str, list[Row]]:
-    """Rows that are sorted by a key, by that key."""
-    return {i: list(group) for i, group in groupby(_dicts(frame), lambda row: row[key])}
-
-
-def _dicts(frame: pl.DataFrame | None) -> list[Row]:
-    return [] if frame is None else frame.to_dicts()
+    return {} if frame is None else frame.rows_by_key(key, named=True, include_key=True)

@@ -217,9 +217,8 @@ def _account(into: FileImport, by_status: list[tuple]) -> None:
     """Every grader of the file with its grades by status."""
     found: dict[str, dict[str, Any]] = {}
     for i, status, n, *_ in by_status:
-        about = {"name": into.graders[i]["name"], "grader_id": i}
-        about |= {"target": into.graders[i]["target"], "grades": 0}
-        grader = found.setdefault(i, about)
+        about = {key: into.graders[i][key] for key in ("name", "grader_id", "target")}
+        grader = found.setdefault(i, about | {"grades": 0})
         grader["grades"] += n
         grader[status] = n
     into.done.graders = sorted(found.values(), key=lambda grader: grader["name"])

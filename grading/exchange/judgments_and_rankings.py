@@ -1,8 +1,7 @@
 """What a graded file holds beside grades: judgments and rankings, taken in when asked for."""
 
-import hashlib
-
 from gradelake.grading.exchange.file_import import FileImport
+from gradelake.grading.exchange.workbench import sha256
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import is_name
@@ -45,9 +44,9 @@ def write_judgments(into: FileImport) -> None:
         into.collection,
     )
     seen["judgments_contradicting"] = n_theirs - n_rows
-    sha256 = hashlib.sha256(f"{into.target} {into.file_sha256}".encode()).hexdigest()
-    transaction.record(target, sha256, n_rows)
-    transaction.record(mark, sha256, n_rows)
+    content = sha256(f"{into.target} {into.file_sha256}")
+    for each in (target, mark):
+        transaction.record(each, content, n_rows)
 
 
 def write_rankings(into: FileImport) -> None:

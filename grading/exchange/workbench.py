@@ -29,7 +29,7 @@ OF_ITEM = GRADE_COLUMNS[3:]  # what a `gradelake` object holds of a grade
 
 
 def sha256(text: str) -> str:
-    """Hash of a passage's text, as raw.passages has it."""
+    """Hash of a text, as raw.passages has it."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -38,9 +38,9 @@ def imported_grader(
     model: str,
     prompt: str,
     target: str,
-    parser: str,
     settings: dict[str, Any],
-    prefix: str | None,
+    parser: str = "published",
+    prefix: str | None = None,
     prompt_text: str | None = None,
 ) -> dict[str, Any]:
     """A row of raw.graders for a grader that others ran; its id hashes all that is known of it.
@@ -56,7 +56,7 @@ def imported_grader(
     if parser != "published":
         name += f".{parser}"
     return {
-        "grader_id": hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16],
+        "grader_id": sha256(json.dumps(known, sort_keys=True))[:16],
         "name": as_name(name),
         "engine": "imported",
         "model": model,

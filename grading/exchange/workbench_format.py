@@ -125,8 +125,6 @@ class Judgment(Object):
 
 
 class Ranking(Object):
-    """A paragraph's place in a system's ranking."""
-
     method: Text
     rank: Whole
     score: Float32
@@ -182,14 +180,10 @@ RestoredGrader: Any = create_model("RestoredGrader", __config__=_OF_A_LAKE, **_G
 
 
 class Restored(Object):
-    """An entry's grades as the lake had them."""
-
     grades: list[RestoredGrade]
 
 
 class PromptInfo(Object):
-    """What is known of the prompt."""
-
     prompt_class: str | None = None
     is_self_rated: Any = None
 
@@ -201,8 +195,6 @@ class Options(Object):
 
 
 class Entry(Object):
-    """One grader's entry."""
-
     llm: str
     llm_options: Options | None = None
     prompt_info: PromptInfo | None = None
@@ -248,8 +240,6 @@ class DirectEntry(Entry):
 
 
 class Paragraph(Object):
-    """A passage with its grades."""
-
     paragraph_id: Text
     text: str
     paragraph_data: Annotated[ParagraphData, BeforeValidator(lambda data: data or {})] = (

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import lru_cache
 from typing import Any
 
 from gradelake.grading.exchange.beside_rows import of_entry, of_paragraph
@@ -31,6 +32,7 @@ from gradelake.sql.common import console, files
 from gradelake.sql.common.problems import Problems
 
 _SHAPE = "not [query_id, [paragraph, ...]]"
+_SCALE = Scale.parse(f"0-{RATING_MAX}")
 _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "extract": 1}
 
 
@@ -58,6 +60,14 @@ def read_graded(into: FileImport, problems: Problems) -> None:
     }
 
 
+@lru_cache(maxsize=1 << 16)
+def _read_anew(reply: str | None) -> Reading:
+    """What the papers' rule reads in a reply."""
+    if reply is None:
+        return failed("the file has no reply")
+    return PARSERS["paper"].read(reply, _SCALE)
+
+
 class _Reader:
     """Reads lines into rows: paragraphs, and the entries in their `exam_grades` and `grades`."""
 
@@ -69,8 +79,6 @@ class _Reader:
         self.restored: set[str] = set()  # graders that the file describes whole
         self._graded: dict[str, list[int | None]] = {}  # of one entry, by grader
         self._known: dict[str, str] = {}  # what an entry says of its grader -> grader_id
-        self._paper: dict[str, Reading] = {}  # reply -> what the papers' rule reads in it
-        self._scale = Scale.parse(f"0-{RATING_MAX}")
 
     def line(self, line: Any) -> None:
         """Read one query's line. Raises `Fault` saying what is wrong with it."""
@@ -246,16 +254,8 @@ class _Reader:
             if takes_ratings:
                 self._add(grader_id, item_id, Reading(grade, published_status(grade, reply)), reply)
             if paper_id:
-                self._add(paper_id, item_id, self._read_anew(reply), reply)
+                self._add(paper_id, item_id, _read_anew(reply), reply)
         return [each for each in (takes_ratings and grader_id, paper_id) if each]
-
-    def _read_anew(self, reply: str | None) -> Reading:
-        """What the papers' rule reads in a reply."""
-        if reply is None:
-            return failed("the file has no reply")
-        if reply not in self._paper:
-            self._paper[reply] = PARSERS["paper"].read(reply, self._scale)
-        return self._paper[reply]
 
     # --- grades -------------------------------------------------------------------------------
 

@@ -31,9 +31,29 @@ class GraderEntry:
         else:
             self.head = _own_words(grader, settings)
 
-    def exam(self, rows: list[Row], text_hash: str | None, label: int | None) -> Row:
-        """An entry of `exam_grades`: the grades of one passage, in order of their items."""
+    def entry(self, rows: list[Row], text_hash: str | None, label: int | None) -> Row:
+        """The grades of one passage, in order of their items."""
         best = _one_per_item(rows, text_hash)
+        entry = self._direct(best[0]) if self.is_direct else self._exam(best)
+        if not self.is_plain:
+            label = best[0]["grade"] if self.is_direct else None
+        if label is not None:
+            entry["relevance_label"] = label
+        items = {row["item_id"] for row in rows}
+        other_text = any(row["passage_sha256"] != text_hash for row in rows)
+        is_repeated = len(items) < len(rows)  # graded with another text than the file shows, too
+        if not self.is_plain or is_repeated or other_text:
+            entry["gradelake"] = {
+                "grades": [
+                    {column: row[column] for column in OF_ITEM if row[column] is not None}
+                    | {"graded_at": row["graded_at"].isoformat()}
+                    for row in rows
+                ]
+            }
+        return entry
+
+    def _exam(self, best: list[Row]) -> Row:
+        """Of `exam_grades`."""
         graded = [row for row in best if row["grade"] is not None]
         correct = [row["item_id"] for row in graded if row["grade"] > 0]
         entry: Row = {
@@ -51,12 +71,19 @@ class GraderEntry:
                 {key: row["item_id"], "self_rating": row["grade"]} for row in graded
             ]
         if failed := [row for row in best if row["grade"] is None]:
-            entry["llm_response_errors"] = {row["item_id"]: _error(row) for row in failed}
-        return self._with_the_rest(entry, rows, text_hash, label)
+            entry["llm_response_errors"] = {
+                row["item_id"]: {
+                    "response": row["response"] or "",
+                    "prompt": "",
+                    "failure_reason": row["error"] or "no reason given",
+                    "caught_exception": None,
+                }
+                for row in failed
+            }
+        return entry
 
-    def direct(self, rows: list[Row], text_hash: str | None, label: int | None) -> Row:
-        """An entry of `grades`. A failed grade is 0 with an error, as the workbench has it."""
-        row = _one_per_item(rows, text_hash)[0]
+    def _direct(self, row: Row) -> Row:
+        """Of `grades`. A failed grade is 0 with an error, as the workbench has it."""
         grade = row["grade"] or 0
         entry: Row = {
             "correctAnswered": grade > 0,
@@ -66,9 +93,7 @@ class GraderEntry:
         }
         if row["grade"] is None:
             entry["llm_response_error"] = row["error"] or "no reason given"
-        elif not self.is_plain:
-            label = row["grade"]
-        return self._with_the_rest(entry, rows, text_hash, label)
+        return entry
 
     def _reply(self, row: Row) -> str | None:
         if self.grader["target"] == "extract" and row["answer"] is not None:
@@ -76,24 +101,6 @@ class GraderEntry:
         if row["response"] is None and not self.is_plain and row["grade"] is not None:
             return str(row["grade"])  # the workbench cannot do without replies
         return row["response"]
-
-    def _with_the_rest(
-        self, entry: Row, rows: list[Row], text_hash: str | None, label: int | None
-    ) -> Row:
-        if label is not None:
-            entry["relevance_label"] = label
-        items = {row["item_id"] for row in rows}
-        other_text = any(row["passage_sha256"] != text_hash for row in rows)
-        is_repeated = len(items) < len(rows)  # graded with another text than the file shows, too
-        if not self.is_plain or is_repeated or other_text:
-            entry["gradelake"] = {
-                "grades": [
-                    {column: row[column] for column in OF_ITEM if row[column] is not None}
-                    | {"graded_at": row["graded_at"].isoformat()}
-                    for row in rows
-                ]
-            }
-        return entry
 
 
 def paragraph(
@@ -121,11 +128,9 @@ def paragraph(
         label = labels.get(grader.key)
         if grader.is_label and label is not None:
             continue
-        if not grader.is_plain:
-            label = None
         of_file = beside.get("entries", {}).get(grader_id, {})
-        write, written = (grader.direct, direct) if grader.is_direct else (grader.exam, exam)
-        written.append(with_beside(write(rows, text_hash, label), of_file))
+        written = direct if grader.is_direct else exam
+        written.append(with_beside(grader.entry(rows, text_hash, label), of_file))
     data = {"judgments": as_json(judgments), "rankings": rankings} | _texts(beside.get("data", {}))
     value = _texts({"paragraph_id": passage_id, "text": text})
     value["paragraph_data"] = _object(data)
@@ -185,16 +190,5 @@ def _one_per_item(rows: list[Row], text_hash: str | None) -> list[Row]:
     def merit(row: Row) -> tuple:
         return row["passage_sha256"] in (None, text_hash), row["graded_at"]
 
-    by_item: dict[str, list[Row]] = {}
-    for row in rows:
-        by_item.setdefault(row["item_id"], []).append(row)
-    return [each[0] if len(each) == 1 else max(each, key=merit) for each in by_item.values()]
-
-
-def _error(row: Row) -> Row:
-    return {
-        "response": row["response"] or "",
-        "prompt": "",
-        "failure_reason": row["error"] or "no reason given",
-        "caught_exception": None,
-    }
+    by_item = groupby(rows, lambda row: row["item_id"])
+    return [max(of_item, key=merit) for _, of_item in by_item]

@@ -54,8 +54,6 @@ class Plan:
 
 @dataclass
 class Outcome(WritingRun, Plan):
-    """What a run wrote and left of its plan."""
-
     written: int = 0
     n_items: int = 0
     failed: dict[str, str] = field(default_factory=dict)  # name of a topic -> why
@@ -104,7 +102,7 @@ def _ids(name: str) -> dict[str, str]:
 
 def plan(lake: Lake, request: GenerationRequest) -> Plan:
     """What is to be done. Raises `BadInput` for a request that cannot be met."""
-    return Plan(*Bank(lake, request).facts())
+    return Plan(*Bank(lake, request).facts)
 
 
 def generate(project: Project, request: GenerationRequest, arguments: list[str]) -> Outcome:
@@ -119,7 +117,7 @@ def generate(project: Project, request: GenerationRequest, arguments: list[str])
     started = time.monotonic()
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         bank = Bank(lake, request)
-        outcome = Outcome(*bank.facts())
+        outcome = Outcome(*bank.facts)
         if able := _able(bank, outcome):
             with writers(project, grader, outcome) as crew:
                 for generated in crew.ask(_batches(bank, able)):

@@ -25,8 +25,6 @@ _FACET = ", facet "
 
 @dataclass(frozen=True)
 class GenerationRequest:
-    """What is asked to be generated."""
-
     collection: str
     grader: Grader
     bank: str
@@ -74,6 +72,9 @@ class Bank:
         another grader, made."""
         self.lake = lake
         self.request = request
+        # the bank's name where it says what its items do not tell; its entries in the ledger begin
+        # with it: a grader and a query follow
+        self._target = f"{request.collection}/bank/{request.bank}"
         check_name(request.bank, "--bank")
         check_queries(lake, request.collection, request.query_ids)
         self.passages = None
@@ -91,11 +92,8 @@ class Bank:
                 queries.text,
                 trim(coalesce(facets.text, queries.description, ''))
             from lake.raw.queries
-            left join lake.raw.facets
-                on
-                    queries.collection = facets.collection
-                    and queries.query_id = facets.query_id
-                    and $3
+            left join (select * from lake.raw.facets where $3) as facets
+                using (collection, query_id)
             where
                 queries.collection = $1
                 and ($2::varchar[] is null or list_contains($2, queries.query_id))
@@ -111,24 +109,9 @@ class Bank:
         # no limit is used up by what there is nothing to read for
         left.sort(key=lambda topic: bool(self.passages) and topic.query_id not in self.passage_ids)
         self.noun = "facets" if any(topic.facet_id for topic in wanted) else "queries"
-        self.n_topics = len(wanted)
-        self.n_left = len(left)
         self.to_ask = left[: request.limit]
-
-    def facts(self) -> tuple[GenerationRequest, int, int, int, str]:
-        """What a `Plan` says of it."""
-        had_items = self.n_topics - self.n_left
-        return self.request, self.n_topics, had_items, len(self.to_ask), self.noun
-
-    @property
-    def _target(self) -> str:
-        """What the bank's entries in the ledger begin with: a grader and a query follow."""
-        return f"{self.request.collection}/bank/{self.request.bank}/"
-
-    @property
-    def _brought_along(self) -> str:
-        """The bank's name where it says what its items do not tell."""
-        return self._target.removesuffix("/")
+        # what a `Plan` says of it
+        self.facts = request, len(wanted), len(wanted) - len(left), len(self.to_ask), self.noun
 
     def _refuse_foreign(self) -> None:
         collection, bank = self.request.collection, self.request.bank
@@ -146,8 +129,8 @@ class Bank:
         others = self.lake.column(
             "select distinct split_part(target, '/', 4) from lake.raw.ledger "
             "where starts_with(target, ?) and not starts_with(target, ?)",
-            self._target,
-            f"{self._target}{self.request.grader.grader_id}/",
+            f"{self._target}/",
+            f"{self._target}/{self.request.grader.grader_id}/",
         )
         if others:
             name = self.lake.value(
@@ -161,7 +144,7 @@ class Bank:
         made_of = self.lake.value(
             "select min(content->>'$.info.made_out_of') from lake.raw.brought_along "
             "where target = ?",
-            self._brought_along,
+            self._target,
         )
         if made_of and made_of != str(self.passages):
             raise BadInput(
@@ -222,7 +205,7 @@ class Bank:
         content = json.dumps(one.items.texts, ensure_ascii=False)
         about = "/".join(filter(None, ids_of(one.query_id)))
         commit.record(
-            f"{self._target}{self.request.grader.grader_id}/{about}",
+            f"{self._target}/{self.request.grader.grader_id}/{about}",
             hashlib.sha256(content.encode()).hexdigest(),
             len(one.items.texts),
         )
@@ -257,6 +240,6 @@ class Bank:
             rows.append((one.query_id, json.dumps(content, ensure_ascii=False)))
         return pl.DataFrame(rows, orient="row", schema=["query_id", "content"]).with_columns(
             collection=pl.lit(self.request.collection),
-            target=pl.lit(self._brought_along),
+            target=pl.lit(self._target),
             part=pl.lit(f"{kind}/"),
         )

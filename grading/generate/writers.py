@@ -35,7 +35,6 @@ class QueryBatch:
         return len(self.queries)
 
     def halves(self) -> "tuple[QueryBatch, QueryBatch]":
-        """The first half of the queries, and the rest."""
         middle = self.n_prompts // 2
         return (
             replace(self, id=f"{self.id}a", queries=self.queries[:middle]),

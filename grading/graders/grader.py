@@ -47,13 +47,15 @@ class Grader:
     @cached_property
     def identity(self) -> dict[str, Any]:
         """What the id is made of; also stored, so that a grade can be traced to all of it."""
+        # an engine of the project's own: its code can change a grade
+        code = self.engine_file and Path(self.engine_file).read_bytes()
         rubric = {"label_rubric_id": self.label_rubric_id} if self.label_rubric_id else {}
         # in their order, which the prompt shows
         scores = {"scores_from": list(self.scores_from.items())} if self.scores_from else {}
         trial = {"trial": self.trial, "trial_of": self.trial_of} if self.trial_of else {}
         return {
             "engine": self.engine,
-            "engine_sha256": self._engine_sha256,
+            "engine_sha256": code and hashlib.sha256(code).hexdigest(),
             "model": self.model,
             "model_revision": self.revision,
             "prompt_sha256": self.prompt.sha256,
@@ -77,13 +79,6 @@ class Grader:
         """16 hex digits: any change that can change a grade makes another one."""
         content = json.dumps(self.identity, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-    @property
-    def _engine_sha256(self) -> str | None:
-        """Of an engine of the project's own: its code can change a grade."""
-        if self.engine_file is None:
-            return None
-        return hashlib.sha256(Path(self.engine_file).read_bytes()).hexdigest()
 
     def row(self) -> dict[str, Any]:
         """The grader as `raw.graders` has it, without the time."""

@@ -72,6 +72,12 @@ class Plan:
             "pairs_limit": ("bigint", request.limit),
         }
 
+    @property
+    def planned(self) -> int:
+        """Pairs that a run grades: what is missing, as far as the request's limit lets it."""
+        totals, limit = self.totals, self.request.limit
+        return totals.missing if limit is None else min(totals.missing, limit + totals.reusable)
+
     def _totals(self) -> Totals:
         counts = self.lake.rows(
             """

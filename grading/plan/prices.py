@@ -48,11 +48,14 @@ class Cost:
         return f"{amount(self.low)} to {amount(self.high)} {self.currency}"
 
 
-def price_of(lake: Lake, grader: Grader) -> Price | None:
-    """Today's price of a grader's model; None where `seeds/prices.csv` has none.
+def price_of(lake: Lake, grader: Grader, keeps_limit: bool = False) -> Price | None:
+    """Today's price of a grader's model; None where `seeds/prices.csv` has none. Raises `BadInput`
+    then, and where nothing costs, if a limit of costs is kept by it.
 
     The lake must have its views (`ensure_views`).
     """
+    if keeps_limit and not engine_finder.engine_of(grader).needs_model:
+        raise BadInput(f"{grader.name} calls no model: it costs nothing", "Leave --max-cost out.")
     found = lake.rows(
         "select currency, input_price * share, cached_price * share, output_price * share from "
         f"(select *, if(?, batch_share, 1) as share from lake.{VIEW}) "
@@ -61,21 +64,13 @@ def price_of(lake: Lake, grader: Grader) -> Price | None:
         grader.model,
         datetime.now(UTC).date(),
     )
-    return Price(*found[0]) if found else None
-
-
-def required_price(lake: Lake, grader: Grader) -> Price:
-    """The price that a limit of costs is kept by. Raises `BadInput` where there is none."""
-    if not engine_finder.engine_of(grader).needs_model:
-        raise BadInput(f"{grader.name} calls no model: it costs nothing", "Leave --max-cost out.")
-    price = price_of(lake, grader)
-    if price is None:
+    if keeps_limit and not found:
         raise BadInput(
             f"{grader.name}: no price of {grader.model}",
             "Add a line to seeds/prices.csv beside gradelake.toml (the included file has the names "
             "of the columns), or leave --max-cost out.",
         )
-    return price
+    return Price(*found[0]) if found else None
 
 
 def estimated_cost(

@@ -14,8 +14,6 @@ if TYPE_CHECKING:  # workers, who need no lake, import this
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked to be graded."""
-
     collection: str
     grader: Grader
     rubric_version: int | None = None  # None: the newest
@@ -73,7 +71,6 @@ class Chunk:
         return replace(self, id=f"{self.id}{mark}", pairs=pairs, asks=self.asks[list(numbers)])
 
     def halves(self) -> "tuple[Chunk, Chunk]":
-        """The first half of the prompts with their pairs, and the rest."""
         middle = self.n_prompts // 2
         return self.part(range(middle), "a"), self.part(range(middle, self.n_prompts), "b")
 
@@ -105,20 +102,13 @@ class Totals:
         return self.asked / self.pairs_per_second if self.pairs_per_second else None
 
     def as_object(self, grader: Grader) -> dict[str, Any]:
+        of_pairs = ("wanted", "graded", "failed", "missing", "under_way", "reusable")
+        others = ("prompts", "prompt_tokens", "tokens_measured", "pairs_per_second", "seconds")
         return {
             "grader": grader.name,
             "grader_id": grader.grader_id,
-            "wanted_pairs": self.wanted,
-            "graded_pairs": self.graded,
-            "failed_pairs": self.failed,
-            "missing_pairs": self.missing,
-            "under_way_pairs": self.under_way,
-            "reusable_pairs": self.reusable,
-            "prompts": self.prompts,
-            "prompt_tokens": self.prompt_tokens,
-            "tokens_measured": self.tokens_measured,
-            "pairs_per_second": self.pairs_per_second,
-            "seconds": self.seconds,
+            **{f"{name}_pairs": getattr(self, name) for name in of_pairs},
+            **{name: getattr(self, name) for name in others},
             "cost": self.cost and vars(self.cost),
             "passages_without_text": self.without_text,
         }

@@ -33,7 +33,7 @@ def stopwords() -> frozenset[str]:
     return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """The Porter stem of a lower-case word."""
     return _stemmer().stemWord(word)

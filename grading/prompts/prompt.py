@@ -12,7 +12,7 @@ from typing import Any
 from gradelake.grading.prompts.neutral import neutralise
 from gradelake.grading.prompts.scale import Scale
 
-SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")  # only `{word}` is one
 # how the papers' prompts show a worked example
 EXAMPLE = "Passage: {passage}\nQuestion: {query}\nAnswer: {label}"
 # targets of prompts that ask for a text to be used, not for a grade
@@ -52,6 +52,10 @@ class Example:
     query: str
     label: str
     collection: str = ""
+
+    def shown(self, template: str) -> str:
+        """In a prompt: each text on one line, made harmless."""
+        return SLOT.sub(lambda slot: " ".join(neutralise(getattr(self, slot[1])).split()), template)
 
 
 @dataclass(frozen=True)
@@ -123,13 +127,7 @@ class Prompt:
     @cached_property
     def examples_text(self) -> str:
         """The worked examples as the model reads them, in the papers' order; empty without any."""
-        return "\n\n".join(
-            "".join(
-                literal + (" ".join(neutralise(getattr(example, slot)).split()) if slot else "")
-                for literal, slot in split_template(self.example)
-            )
-            for example in self.examples
-        )
+        return "\n\n".join(example.shown(self.example) for example in self.examples)
 
     @cached_property
     def example_collections(self) -> frozenset[str]:
@@ -140,19 +138,15 @@ class Prompt:
     def text(self) -> str:
         """What the model reads, with slots still in the places of a pair's texts."""
         filled = {"examples": self.examples_text, **self._fixed}
-        template = "".join(
-            literal + (filled.get(slot, f"{{{slot}}}") if slot else "")
-            for literal, slot in split_template(self.template)
-        )
+        template = SLOT.sub(lambda slot: filled.get(slot[1], slot[0]), self.template)
         also = self.importance.text if self.importance else None
         return "\n\n".join(filter(None, (self.system, template, also)))
 
     @cached_property
     def slots(self) -> tuple[str, ...]:
         """The slots to be filled, each once, in the order of the template."""
-        found = (slot for _, slot in split_template(self.template) if slot)
-        filled = ("examples", *self._fixed)
-        return tuple(dict.fromkeys(slot for slot in found if slot not in filled))
+        found = dict.fromkeys(SLOT.findall(self.template))
+        return tuple(slot for slot in found if slot not in ("examples", *self._fixed))
 
     @cached_property
     def _fixed(self) -> dict[str, str]:
@@ -190,7 +184,8 @@ class Prompt:
         formats, side = ["", ""], 0
         slots: tuple[list[str], list[str]] = ([], [])
         long: str | None = None
-        for literal, slot in split_template(self.template):
+        parts = SLOT.split(self.template)  # a literal, the slot after it, and so on
+        for literal, slot in zip(parts[::2], [*parts[1::2], None], strict=True):
             formats[side] += literal.replace("%", "%%")
             if slot in LONG and long is None:
                 side, long = 1, slot
@@ -200,9 +195,3 @@ class Prompt:
                 formats[side] += "%s"
                 slots[side].append(slot)
         return formats[0], tuple(slots[0]), long, formats[1], tuple(slots[1])
-
-
-def split_template(template: str) -> list[tuple[str, str | None]]:
-    """(literal, the slot after it) pairs; the last has no slot. Only `{word}` is a slot."""
-    parts = SLOT.split(template)
-    return list(zip(parts[::2], [*parts[1::2], None], strict=True))

@@ -33,12 +33,8 @@ def prompts():
 
 def _show_list(found: list[dict[str, Any]]) -> None:
     columns = ("name", "target", "scale", "parser", "source")
-    scales = [Scale(each["scale"]) if each["scale"] else None for each in found]
-    rows = [
-        [each["name"], each["target"], scale and str(scale), each["parser"], each["source"]]
-        for each, scale in zip(found, scales, strict=True)
-    ]
-    console.print_table(columns, rows)
+    shown = [each | {"scale": each["scale"] and str(Scale(each["scale"]))} for each in found]
+    console.print_table(columns, [[each[column] for column in columns] for each in shown])
 
 
 @prompts.command("list")

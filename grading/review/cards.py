@@ -131,14 +131,10 @@ _CARDS = """
             false as settles,
             reviews.reviewed_at
         from lake.raw.judgments as judgments
-        left join lake.raw.grade_reviews as reviews
-            on
-                judgments.collection = reviews.collection
-                and judgments.query_id = reviews.query_id
-                and judgments.passage_id = reviews.passage_id
-                and judgments.assessor = reviews.assessor
-                and reviews.grader_id = ''
-                and reviews.item_id = ''
+        left join (
+            select * from lake.raw.grade_reviews
+            where grader_id = '' and item_id = ''
+        ) as reviews using (collection, query_id, passage_id, assessor)
         where judgments.assessor = $assessor
     ),
 
@@ -281,8 +277,6 @@ class Card:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What is to be reviewed, by whom."""
-
     collection: str
     grader: Reviewable
     assessor: str
@@ -363,9 +357,7 @@ def deal(lake: Lake, assignment: Assignment) -> Deck:
     shuffle = str(assignment.seed) if assignment.blind else None
     who, again = assignment.assessor, assignment.again
     deck = dealt(lake, _ASSIGNED, who, again, shuffle=shuffle, **parameters)
-    if not (
-        deck.cards or again or dealt(lake, _ASSIGNED, who, True, at_once=1, **parameters).cards
-    ):
+    if not (deck.cards or again or dealt(lake, _ASSIGNED, who, True, **parameters).cards):
         raise BadInput(
             f"there is nothing to review: {grader.name} has no such grades on the newest "
             f"rubric of {assignment.collection}, with item and passage in the lake",
@@ -382,14 +374,13 @@ def dealt(
     *,
     settles: bool | None = None,
     shuffle: str | None = None,
-    at_once: int = AT_ONCE,
     **parameters: Any,
 ) -> Deck:
     """The cards of the common table expression `chosen`: the grades and their `position`. Those
     that the assessor has reviewed are left out, unless `again`. `settles`: only reviews that do, or
     do not. `shuffle`: the seed by which cards that are close to each other change places."""
     parameters |= {"assessor": assessor, "again": again, "settles": settles}
-    parameters |= {"shuffle": shuffle, "at_once": at_once}
+    parameters |= {"shuffle": shuffle, "at_once": AT_ONCE}
     rows = lake.rows(_CARDS.format(chosen=chosen), **parameters)
     cards = [Card(*[*row[:9], Review(*[row[7], *row[9:16]]) if row[9] else None]) for row in rows]
     return Deck(cards, *(rows[0][-2:] if rows else (0, 0)))

@@ -9,7 +9,6 @@ import click
 from gradelake.sql.common.errors import BadInput
 
 ENTER = ""
-_WORDS = {"\r": ENTER, "\n": ENTER}
 
 
 class Terminal:
@@ -24,7 +23,7 @@ class Terminal:
         while True:
             if not (read := click.getchar()):  # the terminal is gone
                 raise EOFError
-            pressed = _WORDS.get(read[:1], read[:1].lower())
+            pressed = read[:1].lower().strip("\r\n")  # these are Enter
             if (pressed == ENTER and enter) or (pressed and pressed in keys):
                 self.write(pressed + "\n")
                 return pressed

@@ -8,13 +8,21 @@ if TYPE_CHECKING:
     from gradelake.grading.review.cards import Card, Reviewable
     from gradelake.sql.lake.opening import Lake
 
-# source -> what it finds of the eligible grades, and in which order these are useful
+_OF_BEST_ITEM = """
+    on
+        listed.query_id = eligible.query_id
+        and listed.passage_id = eligible.passage_id
+        and listed.best_item_id = eligible.item_id
+"""
+# source -> the mart that is its list; what makes grades useful, the greatest first; which of the
+# eligible grades the list is about
 _LISTS = {
     # answers that items find in passages that people judged non-relevant
-    "spurious": """
-        select eligible.*, spurious.rate as first_key, spurious.n_hits as second_key
-        from lake.marts.spurious_items as spurious
-        inner join eligible using (query_id, item_id)
+    "spurious": (
+        "spurious_items",
+        "listed.rate, listed.n_hits",
+        """
+        using (query_id, item_id)
         semi join (
             select judgments.query_id, judgments.passage_id
             from lake.raw.judgments as judgments
@@ -23,57 +31,30 @@ _LISTS = {
                 judgments.collection = $collection
                 and judgments.relevance < collections.min_relevant
         ) as non_relevant using (query_id, passage_id)
-        where
-            spurious.collection = $collection
-            and spurious.grader = $grader
-            and spurious.rubric_version = (select max(rubric_version) from items)
-            and spurious.tau = $tau
-            and eligible.grade >= $tau
-    """,
+        where listed.tau = $tau and eligible.grade >= $tau
+        """,
+    ),
     # the best grades of passages that people judged relevant, and that no item covers
-    "uncovered": """
-        select eligible.*, uncovered.judgment as first_key, uncovered.best_grade as second_key
-        from lake.marts.uncovered_passages as uncovered
-        inner join eligible
-            on
-                uncovered.query_id = eligible.query_id
-                and uncovered.passage_id = eligible.passage_id
-                and uncovered.best_item_id = eligible.item_id
-        where
-            uncovered.collection = $collection
-            and uncovered.grader = $grader
-            and uncovered.rubric_version = (select max(rubric_version) from items)
-            and uncovered.tau = $tau
-    """,
+    "uncovered": (
+        "uncovered_passages",
+        "listed.judgment, listed.best_grade",
+        f"{_OF_BEST_ITEM} where listed.tau = $tau",
+    ),
     # the grades that make the labels farthest from people's judgments
-    "disagreements": """
-        select eligible.*, disagreements.gap as first_key, eligible.grade as second_key
-        from lake.marts.disagreements as disagreements
-        inner join eligible
-            on
-                disagreements.query_id = eligible.query_id
-                and disagreements.passage_id = eligible.passage_id
-                and disagreements.best_item_id = eligible.item_id
-        where
-            disagreements.collection = $collection
-            and disagreements.grader = $grader
-            and disagreements.rubric_version = (select max(rubric_version) from items)
-    """,
+    "disagreements": ("disagreements", "listed.gap, eligible.grade", _OF_BEST_ITEM),
     # the best grade of each item that no passage answers
-    "never-covered": """
-        select eligible.*, eligible.grade as first_key, never.n_graded as second_key
-        from lake.marts.never_covered_items as never
-        inner join eligible using (query_id, item_id)
-        where
-            never.collection = $collection
-            and never.grader = $grader
-            and never.rubric_version = (select max(rubric_version) from items)
-            and never.tau = $tau
+    "never-covered": (
+        "never_covered_items",
+        "eligible.grade, listed.n_graded",
+        """
+        using (query_id, item_id)
+        where listed.tau = $tau
         qualify 1 = row_number() over (
             partition by eligible.query_id, eligible.item_id
             order by eligible.grade desc, eligible.passage_id
         )
-    """,
+        """,
+    ),
 }
 OF_GRADES = ("sample", *_LISTS)
 OF_PAIRS = ("estimate", "sample")  # of a label set, to be judged
@@ -81,13 +62,23 @@ SOURCES = tuple(dict.fromkeys((*OF_GRADES, *OF_PAIRS)))
 _CHOSEN = """
     {eligible},
 
-    found as ({source}),
+    listed as (
+        select * from lake.marts.{mart}
+        where
+            collection = $collection
+            and grader = $grader
+            and rubric_version = (select max(rubric_version) from items)
+    ),
+
+    found as (
+        select eligible.*, ({keys}) as keys
+        from listed
+        inner join eligible {joined}
+    ),
 
     -- a grade may be on a list more than once: of several assessors, of several label sets
     useful as (
-        select
-            any_value(columns(found.* exclude (first_key, second_key))),
-            max((first_key, second_key)) as keys
+        select any_value(columns(found.* exclude (keys))), max(keys) as keys
         from found
         group by query_id, passage_id, item_id
     ),
@@ -131,11 +122,11 @@ def choose(lake: "Lake", request: QueueRequest) -> "list[Card]":
     if request.source == "sample":
         sample = Assignment(*about, "", request.tau, sample=size, seed=request.seed)
         return deal(lake, sample).cards
-    source = _LISTS[request.source]
-    parameters: dict[str, Any] = {"tau": request.tau} if "$tau" in source else {}
+    mart, keys, joined = _LISTS[request.source]
+    parameters: dict[str, Any] = {"tau": request.tau} if "$tau" in joined else {}
     return dealt(
         lake,
-        _CHOSEN.format(eligible=ELIGIBLE, source=source),
+        _CHOSEN.format(eligible=ELIGIBLE, mart=mart, keys=keys, joined=joined),
         "",
         again=True,
         collection=request.collection,

@@ -50,7 +50,7 @@ _ASKED = """
 # cards that all have answered who were asked, differently, and nobody has settled
 _CONFLICTS = """
     asked as (
-        select * from lake.intermediate.int_review_cards
+        select *, item_text as item from lake.intermediate.int_review_cards
         where collection = $collection and queue = $queue
     ),
 
@@ -76,8 +76,7 @@ _CONFLICTS = """
 
     chosen as (
         select
-            any_value(columns(asked.* exclude (position, item_text))),
-            any_value(asked.item_text) as item,
+            any_value(columns(asked.* exclude (position))),
             asked.position
         from asked
         semi join conflicts using (collection, query_id, passage_id, item_id, grade)
@@ -137,16 +136,9 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
         )
     cards = shuffled(chosen, request.seed)
     asked = assign(len(cards), request.assessors, request.overlap, request.seed)
-    about = {
-        "collection": request.collection,
-        "queue": request.queue,
-        "grader_id": request.grader.grader_id,
-    }
-    queue = {
-        "source": request.source,
-        "tau": request.tau,
-        "overlap": request.overlap,
-        "seed": request.seed,
+    about = {name: getattr(request, name) for name in ("collection", "queue")}
+    about["grader_id"] = request.grader.grader_id
+    queue = {name: getattr(request, name) for name in ("source", "tau", "overlap", "seed")} | {
         "made_at": utc_now(),
         "label_set": request.grader.name if drawn else None,
         "label_names": list(request.grader.label_names) or None,
@@ -268,22 +260,25 @@ def others_opinions(
     not right)."""
     found = lake.rows(
         """
-        select query_id, passage_id, item_id, grade, assessor, reviewed_grade
+        select
+            query_id,
+            passage_id,
+            item_id,
+            grade,
+            list({'assessor': assessor, 'grade': reviewed_grade} order by assessor)
         from lake.intermediate.int_grade_reviews
         where
             collection = ?
             and grader_id = ?
             and item_id in (select unnest(?))
             and not settles
-        order by assessor
+        group by all
         """,
         collection,
         grader.grader_id,
         sorted({card.item_id for card in cards}),
     )
-    opinions: dict[tuple, list[dict[str, Any]]] = {}
-    for *card, assessor, opinion in found:
-        opinions.setdefault(tuple(card), []).append({"assessor": assessor, "grade": opinion})
+    opinions = {tuple(card): said for *card, said in found}
     keys = ((card.query_id, card.passage_id, card.item_id, card.grade) for card in cards)
     return [opinions.get(key, []) for key in keys]
 

@@ -23,6 +23,7 @@ from gradelake.grading.run.staging import Committer
 from gradelake.grading.run.submissions import PAIR, Submission, Submissions
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import GradelakeError
 
 _AGAIN = "--retry-failed asks about its pairs again, and pays for them again."
 _TICK = 0.2  # seconds between looks at signals
@@ -99,9 +100,9 @@ class BatchRun:
                 if batch := self._settled(submission):
                     waiting.append((batch.n_done, submission.n_prompts))
             except _Trouble as trouble:
-                if trouble.is_stuck and give_up:
-                    self.submissions.end(submission, "failed", trouble.reason)
-                    self.tell(f"gave up {_title(submission)}: {trouble.reason}")
+                if give_up and isinstance(trouble, _Stuck):
+                    self.submissions.end(submission, "failed", trouble.message)
+                    self.tell(f"gave up {_title(submission)}: {trouble.message}")
                 else:
                     troubles.append(trouble)
         if waiting:
@@ -109,13 +110,13 @@ class BatchRun:
         self._count()
         if troubles:
             more = f" (and {len(troubles) - 1:,} more)" if troubles[1:] else ""
-            raise EngineUnusable(f"{troubles[0].reason}{more}", troubles[0].hint)
+            raise EngineUnusable(f"{troubles[0].message}{more}", troubles[0].hint)
         return self.done.batches_collected > before
 
     def _settled(self, submission: Submission) -> Batch | None:
         """Go on with a submission; the batch while it is not over."""
         if submission.base_url != self.grader.settings["base_url"]:
-            raise _Trouble(
+            raise _Stuck(
                 f"{_title(submission)} is at {submission.base_url}, not at base_url",
                 f"Change base_url back until it is collected. {_AGAIN}",
             )
@@ -136,12 +137,11 @@ class BatchRun:
                 raise _Trouble(
                     f"{_title(submission)} was refused: {batch.reason}",
                     "No pair is blamed for it; the same command submits them again.",
-                    is_stuck=False,
                 )
             self._collect(submission, batch)
         except Refused as error:
             hint = f"{error.hint} {_AGAIN}" if error.hint else _AGAIN
-            raise _Trouble(f"{_title(submission)}: {error}", hint) from None
+            raise _Stuck(f"{_title(submission)}: {error.message}", hint) from None
         return None
 
     def _collect(self, submission: Submission, batch: Batch) -> None:
@@ -271,10 +271,11 @@ class BatchRun:
         try:
             batch = self.api.make(part.name, part.lines)
         except Refused as error:
-            self.submissions.end(submission, "failed", str(error))
+            self.submissions.end(submission, "failed", error.message)
             url = self.grader.settings["base_url"]
             raise EngineUnusable(
-                f"{url} refuses a batch: {error}", "Does it have a batch API? Else batch = false."
+                f"{url} refuses a batch: {error.message}",
+                "Does it have a batch API? Else batch = false.",
             ) from None
         except Unsure as error:
             batch = self.api.settle(part.name)
@@ -294,14 +295,12 @@ class BatchRun:
             time.sleep(min(_TICK, self.grader.settings["batch_poll"]))
 
 
-class _Trouble(Exception):
-    """A submission that cannot be gone on with. `is_stuck`: nor later, unless it is given up."""
+class _Trouble(GradelakeError):
+    """A submission that cannot be gone on with."""
 
-    def __init__(self, reason: str, hint: str, is_stuck: bool = True):
-        super().__init__(reason)
-        self.reason = reason
-        self.hint = hint
-        self.is_stuck = is_stuck
+
+class _Stuck(_Trouble):
+    """One that cannot be gone on with later either, unless it is given up."""
 
 
 def _title(submission: Submission) -> str:

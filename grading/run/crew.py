@@ -158,11 +158,10 @@ class Crew:
 
         for actor in self.actors:
             actor.ready = None  # it need not finish loading
-            finished, _ = (
-                ray.wait([r for r, _ in actor.work], num_returns=len(actor.work), timeout=0)
-                if actor.work
-                else ([], [])
-            )
+            if not actor.work:
+                continue
+            references = [reference for reference, _ in actor.work]
+            finished, _ = ray.wait(references, num_returns=len(references), timeout=0)
             begun = len(finished) + self.at_once
             while len(actor.work) > begun:
                 reference, _ = actor.work.pop()

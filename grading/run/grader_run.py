@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan, ensure_views
-from gradelake.grading.plan.prices import Price, price_of, required_price
+from gradelake.grading.plan.prices import Price, price_of
 from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.batches import Batched, BatchRun
@@ -27,8 +27,6 @@ from gradelake.sql.lake.opening import Lake
 
 @dataclass
 class Run:
-    """What a run planned, did and left."""
-
     totals: Totals
     run_id: str
     recovered: int = 0  # pairs of an interrupted run, committed without asking the model again
@@ -120,7 +118,7 @@ def grade(
     purpose = f"gradelake grade {request.collection} --grader {grader.name}"
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         ensure_views(lake)
-        price = (price_of if max_cost is None else required_price)(lake, grader)
+        price = price_of(lake, grader, keeps_limit=max_cost is not None)
         committer = Committer(lake, grader, request.collection)
         recovered = committer.recover()
         if recovered:
@@ -141,13 +139,10 @@ def grade(
                 f"{grader.name} does not grade in batches", "Leave --wait out, or set batch = true."
             )
         plan, retried = _planned(lake, request, retry_failed)
-        planned = time.monotonic() - started
         run = Run(plan.totals, committer.run_id, recovered, retried, counts=committer.counts)
-        run.plan_seconds = planned
+        run.plan_seconds = time.monotonic() - started
         run.price = price
-        run.planned = plan.totals.missing
-        if request.limit is not None:
-            run.planned = min(run.planned, request.limit + plan.totals.reusable)
+        run.planned = plan.planned
         if run.planned:
             work(plan.chunks(), committer, run, tell, on_progress, deadline, max_cost)
         run.seconds = committer.seconds
@@ -260,10 +255,7 @@ def _submit(committer: Committer, batches: BatchRun, plan: Plan, run: Run) -> No
         begin()
         committer.reuse(plan.totals.reusable)
     submitted = batches.submit(plan, compare)
-    run.totals = plan.totals
-    run.planned = plan.totals.missing
-    if plan.request.limit is not None:
-        run.planned = min(run.planned, plan.request.limit + plan.totals.reusable)
+    run.totals, run.planned = plan.totals, plan.planned
     run.unsent = max(0, run.planned - submitted - (committer.counts["pairs"] - before))
 
 

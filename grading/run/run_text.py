@@ -35,12 +35,11 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
         row += [f"{about}{totals.prompt_tokens:,}" if asks else "none"]
         row += [_time(grader, totals.seconds), str(totals.cost or f"no price of {grader.model}")]
         rows.append(dict(zip(_COLUMNS, row, strict=True)))
-    left_out = set()
-    if not any(totals.under_way for _, totals in plans):
-        left_out.add("under way")
-    if not any(engine_finder.engine_of(grader).needs_model for grader, _ in plans):
-        left_out.add("cost")
-    columns = [column for column in _COLUMNS if column not in left_out]
+    is_shown = {
+        "under way": any(totals.under_way for _, totals in plans),
+        "cost": any(engine_finder.engine_of(grader).needs_model for grader, _ in plans),
+    }
+    columns = [column for column in _COLUMNS if is_shown.get(column, True)]
     console.print_table(columns, [[row[column] for column in columns] for row in rows])
     without_text = max((totals.without_text for _, totals in plans), default=0)
     if without_text:

@@ -185,9 +185,7 @@ class Submissions:
                 mine.prompt_no,
                 count(distinct submitted_pairs.submission_id)
                     filter (where submitted_pairs.most_characters is null),
-                sum(submitted_pairs.prompt_tokens),
-                sum(submitted_pairs.cached_tokens),
-                sum(submitted_pairs.completion_tokens)
+                {", ".join(f"sum(submitted_pairs.{name})" for name in TOKENS)}
             from lake.raw.submitted_pairs as mine
             inner join lake.raw.submitted_pairs as submitted_pairs on {same}
             where
@@ -199,8 +197,8 @@ class Submissions:
             *self._whose,
         )
         return {
-            number: (n, [Response(prompt_tokens=a, cached_tokens=b, completion_tokens=c)])
-            for number, n, a, b, c in rows
+            number: (n, [Response(**dict(zip(TOKENS, tokens, strict=True)))])
+            for number, n, *tokens in rows
         }
 
     def _grades(

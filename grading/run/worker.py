@@ -91,18 +91,14 @@ class Worker:
             )
         prompts = pl.DataFrame(answers, schema=_OF_A_PROMPT).with_row_index("prompt_no")
         # a pair that shares another's prompt cost nothing
-        free = [
-            pl.when("is_leader").then(pl.col(name)).otherwise(pl.lit(0)).alias(name)
-            for name in TOKENS
-        ]
-        return chunk.pairs.join(
-            prompts, on="prompt_no", how="left", maintain_order="left"
-        ).with_columns(
+        free = [pl.when("is_leader").then(name).otherwise(0).alias(name) for name in TOKENS]
+        rows = chunk.pairs.join(prompts, on="prompt_no", how="left", maintain_order="left")
+        return rows.with_columns(
             *free,
-            pl.lit(self.grader.grader_id).alias("grader_id"),
-            pl.lit(self.collection).alias("collection"),
-            pl.lit(self.run_id).alias("run_id"),
-            pl.lit(utc_now()).alias("graded_at"),
+            grader_id=pl.lit(self.grader.grader_id),
+            collection=pl.lit(self.collection),
+            run_id=pl.lit(self.run_id),
+            graded_at=pl.lit(utc_now()),
         )
 
 

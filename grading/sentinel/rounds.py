@@ -12,8 +12,9 @@ import polars as pl
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.planner import ensure_views
-from gradelake.grading.plan.prices import price_of, required_price
+from gradelake.grading.plan.prices import price_of
 from gradelake.grading.plan.request import Chunk, Totals
+from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.grader_run import Run, work
 from gradelake.grading.run.progress import showing_progress
 from gradelake.grading.run.staging import Committer
@@ -49,15 +50,6 @@ class Limits:
             None if self.seconds is None else self.seconds - seconds,
             None if self.cost is None else self.cost - cost,
         )
-
-
-@dataclass(frozen=True)
-class Round:
-    """The round that is at work, or was last; `due_on` is when the next one may begin."""
-
-    number: int
-    n_graded: int
-    due_on: date | None  # None: now
 
 
 class RoundCommitter(Committer):
@@ -212,16 +204,16 @@ def grade_round(
         if recovered := committer.recover():
             pairs = counted(recovered, "pairs")
             console.tell(f"committed {pairs} that an interrupted round had graded")
-        this = _round(lake, name, sentinel, grader, now)
-        key = (collection, name, grader.grader_id, this.number)
+        number, n_graded, due_on = _round(lake, name, sentinel, grader, now)
+        key = (collection, name, grader.grader_id, number)
         missing = _missing(lake, grader, key)
         rows = missing if limits.requests is None else missing.head(limits.requests)
         asked = rows.height
-        totals = Totals(this.n_graded, missing=missing.height, asked=asked, prompts=asked)
+        totals = Totals(n_graded, missing=missing.height, asked=asked, prompts=asked)
         is_paid = engine_finder.engine_of(grader).needs_model
         max_cost = limits.cost if is_paid else None
         run = Run(totals, committer.run_id, recovered, counts=committer.counts)
-        run.price = (price_of if max_cost is None else required_price)(lake, grader)
+        run.price = price_of(lake, grader, keeps_limit=max_cost is not None)
         run.planned = asked
         if run.planned:
             deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
@@ -231,8 +223,8 @@ def grade_round(
     return {
         "grader": grader.name,
         "grader_id": grader.grader_id,
-        "round": this.number,
-        "due_on": this.due_on and this.due_on.isoformat(),
+        "round": number,
+        "due_on": due_on and due_on.isoformat(),
         "recovered": recovered,
         "left": missing.height - run.counts["pairs"],
         "cost": run.cost if is_paid else 0.0,
@@ -240,14 +232,15 @@ def grade_round(
         "stopped": run.stopped,
         "notes": run.notes,
         "seconds": round(committer.seconds, 3),
-        **{
-            name: run.counts[name]
-            for name in ("pairs", "failed", "prompt_tokens", "cached_tokens", "completion_tokens")
-        },
+        **{name: run.counts[name] for name in ("pairs", "failed", *TOKENS)},
     }
 
 
-def _round(lake: Lake, name: str, sentinel: Sentinel, grader: Grader, now: bool) -> Round:
+def _round(
+    lake: Lake, name: str, sentinel: Sentinel, grader: Grader, now: bool
+) -> tuple[int, int, date | None]:
+    """The round that is at work, or was last: its number, how much of it is graded, and when the
+    next one may begin (None: now)."""
     kind = KINDS[grader.prompt.target]
     _, n_wanted = n_drawn(lake, sentinel.collection, name, kind)
     newest = lake.rows(
@@ -262,11 +255,11 @@ def _round(lake: Lake, name: str, sentinel: Sentinel, grader: Grader, now: bool)
         *(sentinel.collection, name, grader.grader_id),
     )
     if not newest:
-        return Round(1, 0, None)
+        return 1, 0, None
     number, n_graded, began_on = newest[0]
     if n_graded < n_wanted:
-        return Round(number, n_graded, None)
+        return number, n_graded, None
     due_on = began_on + timedelta(days=sentinel.every_days)
     if now or utc_now().date() >= due_on:
-        return Round(number + 1, 0, None)
-    return Round(number, n_graded, due_on)
+        return number + 1, 0, None
+    return number, n_graded, due_on
