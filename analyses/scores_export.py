@@ -53,7 +53,6 @@ ROWS = """
     "--layout",
     type=click.Choice(list(LAYOUTS)),
     default="ir_measures",
-    show_default=True,
     help="Which columns, in which order; jsonl is JSON lines, trec_eval a folder "
     "with a file for each system.",
 )

@@ -40,7 +40,6 @@ FORMS = "text", "json", "markdown", "junit"
     "n_queries",
     type=click.IntRange(min=0),
     default=5,
-    show_default=True,
     help="How many queries are listed of each measure: those that differ most.",
 )
 @click.option(

@@ -231,7 +231,7 @@ def coverage(lake, collection, **asked):
 @plot.command(short_help="Draw the distribution of grades of each rubric item.")
 @drawing
 @options.named("--grader", "Whose grades.", required=True)
-@options.named("--rubric-version", "A version of the rubric.", default="newest", show_default=True)
+@options.named("--rubric-version", "A version of the rubric.", default="newest")
 @options.named("--query", "The items of this query only, by its id.")
 def grades(lake, collection, query, **asked):
     """Draw what share of passages each rubric item gave each grade, the best answered on top.

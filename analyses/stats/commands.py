@@ -193,7 +193,6 @@ def significance(
     "--metric",
     type=click.Choice(["ordinal", "nominal", "interval"]),
     default="ordinal",
-    show_default=True,
     help="How far two labels are apart.",
 )
 @click.option("--per-query", is_flag=True, help="Also show each query's alpha.")

@@ -56,20 +56,18 @@ def refuse_json_beside(output: Any, what: str) -> None:
 
 def replicated(what: str, default: int = 10_000):
     """The option of how many; `what` is its help."""
-    return click.option(
-        "--replicates", type=click.IntRange(min=1), default=default, show_default=True, help=what
-    )
+    return click.option("--replicates", type=click.IntRange(min=1), default=default, help=what)
 
 
 def at_alpha(what: str):
     """The option of the level of significance; `what` is its help."""
     kind = click.FloatRange(0, 1, True, True)
-    return click.option("--alpha", type=kind, default=0.05, show_default=True, help=what)
+    return click.option("--alpha", type=kind, default=0.05, help=what)
 
 
 def to_output(what: str = "The file; - is standard output."):
     """The option of where a result goes, standard output by default."""
-    return to_file(what, default="-", show_default=True)
+    return to_file(what, default="-")
 
 
 def named(option: str, what: str, **attributes):
@@ -115,18 +113,10 @@ with_reference = named(
     "--reference", "The label set to compare with (default: the collection's only assessor)."
 )
 seeded = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="The same seed gives the same figures.",
+    "--seed", type=click.IntRange(min=0), default=1, help="The same seed gives the same figures."
 )
 with_confidence = click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, True, True),
-    default=0.95,
-    show_default=True,
-    help="Of the intervals.",
+    "--confidence", type=click.FloatRange(0, 1, True, True), default=0.95, help="Of the intervals."
 )
 at_level = click.option(
     "--level",

@@ -70,14 +70,12 @@ def estimate(read, collection, measure, label_set, assessor, confidence, **setti
     "--unit",
     type=click.Choice(["query", "pair"]),
     default="pair",
-    show_default=True,
     help="Draw whole queries (for any measure), or single pairs (for P@k and agreement).",
 )
 @click.option(
     "--allocation",
     type=click.Choice(["proportional", "equal"]),
     default="proportional",
-    show_default=True,
     help="How the sample's pairs are spread over the judge's labels.",
 )
 @click.option(

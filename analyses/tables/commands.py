@@ -31,7 +31,6 @@ def writing(command):
         "--format",
         "format_",
         default="latex",
-        show_default=True,
         type=click.Choice(["latex", "csv", "json"]),
         help="What to write. Numbers are rounded in LaTeX only.",
     )
