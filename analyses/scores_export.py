@@ -46,9 +46,7 @@ ROWS = """
 @click.command("scores", short_help="Write topic scores and means as track tools read them.")
 @options.named("--label-set", "As in the leaderboard.", required=True)
 @options.of_measures("One of the board's measures, as often as you like (default: all).")
-@click.option(
-    "--level", type=int, metavar="N", help="The relevance level (default: the usual one)."
-)
+@options.numbered("--level", "The relevance level (default: the usual one).")
 @click.option(
     "--layout",
     type=click.Choice(list(LAYOUTS)),
