@@ -89,30 +89,16 @@ def run(request: Request, person: Person, sent: dict[str, Any]) -> Response:
             found = question.rows(lake, question.one_statement(text))
             if format_ in _TYPES:
                 return _file(iter(_limited(_pieces(found, format_))), format_)
-            return _statement_page(request, text, found.columns, *_first(found))
+            rows, more = _first(found)
+            return _statement_page(request, text, columns=found.columns, rows=rows, more=more)
     except BadInput as error:
-        return _statement_page(request, text, error=error)
+        return _statement_page(request, text, 400, error=error)
 
 
-def _statement_page(
-    request: Request,
-    text: str,
-    columns: list[str] | None = None,
-    rows: list[tuple] | None = None,
-    more: bool = False,
-    error: BadInput | None = None,
-) -> Response:
-    return page(
-        request,
-        "sql",
-        400 if error else 200,
-        title="SQL",
-        sql=text,
-        columns=columns or [],
-        rows=rows or [],
-        more=more,
-        error=error,
-    )
+def _statement_page(request: Request, text: str, status: int = 200, **found: Any) -> Response:
+    """`found`: columns, rows and whether there are `more`; or the error."""
+    nothing = {"columns": [], "rows": [], "more": False, "error": None}
+    return page(request, "sql", status, title="SQL", sql=text, **nothing | found)
 
 
 @contextmanager
