@@ -181,21 +181,17 @@ def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
     systems = lake.objects(
         """
         select
-            concat(shift.grader, '/v', shift.rubric_version, '/', shift.policy) as label_set,
+            levels.label_set,
             shift.system,
             shift.score_before,
             shift.score_after,
             shift.rank_before,
             shift.rank_after
         from leaderboard_shift as shift
-        inner join usual_levels as levels
-            on
-                shift.collection = levels.collection
-                and levels.label_set
-                = concat(shift.grader, '/v', shift.rubric_version, '/', shift.policy)
-                and shift.level = levels.level
+        inner join usual_levels as levels using (collection, level)
         where
-            shift.collection = $collection
+            levels.label_set = concat(shift.grader, '/v', shift.rubric_version, '/', shift.policy)
+            and shift.collection = $collection
             and shift.rubric_version = $version
             and shift.measure = $measure
             and shift.score_after is distinct from shift.score_before
