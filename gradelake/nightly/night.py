@@ -10,6 +10,9 @@ from typing import Any
 import duckdb
 
 from gradelake.grading.plan.plans import plan
+from gradelake.grading.run.grading import grade
+from gradelake.grading.sentinel.rounds import watch
+from gradelake.ingest.collections.pipeline import ingest_collection
 from gradelake.nightly import record, step
 from gradelake.nightly.budget import Budget
 from gradelake.nightly.record import Night
@@ -131,7 +134,11 @@ class _Doing:
     def all_steps(self) -> None:
         for collection in self.project.collections:
             self.work.ingested[collection] = self._run(
-                f"ingest {collection}", _ingest, collection, ["ingest", collection], apart=True
+                f"ingest {collection}",
+                ingest_collection,
+                collection,
+                ["ingest", collection],
+                apart=True,
             )
         self._go_through("rubric", self._check_edits)
         for sentinel in self.project.sentinels:
@@ -188,7 +195,7 @@ class _Doing:
             self._leave_out(f"sentinel {sentinel}", "the night's budget is used up")
             return
         name, limits = f"sentinel {sentinel}", asdict(share)
-        result = self._run(name, _grade_sentinels, (sentinel,), **limits, apart=True).result
+        result = self._run(name, watch, (sentinel,), **limits, apart=True).result
         if result is None:
             self.budget.spend(share.limit or 0, share.max_cost or 0)
             return
@@ -295,7 +302,7 @@ class _Doing:
             began = utc_now()
             job.step = self._run(
                 f"grade {job.collection} {job.grader}",
-                _grade,
+                grade,
                 job.collection,
                 job.grader,
                 retry_failed=limits.retry_failed,
@@ -342,25 +349,7 @@ def _is_paid(job: Job) -> bool:
     return job.cost is not None and job.cost["currency"] is not None
 
 
-# What steps call is imported where they run.
-
-
-def _ingest(*arguments: Any) -> Any:
-    from gradelake.ingest.collections.pipeline import ingest_collection
-
-    return ingest_collection(*arguments)
-
-
-def _grade(*arguments: Any, **options: Any) -> Any:
-    from gradelake.grading.run.grading import grade
-
-    return grade(*arguments, **options)
-
-
-def _grade_sentinels(*arguments: Any, **limits: Any) -> Any:
-    from gradelake.grading.sentinel.rounds import watch
-
-    return watch(*arguments, **limits)
+# What these steps call is imported where they run.
 
 
 def _gate(project: Project, rule: str, release: str, baseline_release: str | None) -> Any:
