@@ -1,7 +1,7 @@
 """Leaderboards as arrays: each system's value on each query, and official ranks, from the lake."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Board:
     systems: tuple[str, ...]
     values: np.ndarray
     printed: np.ndarray
-    completeness: choosing.Completeness = choosing.NOBODY_JUDGED
+    completeness: choosing.Completeness = field(default_factory=choosing.Completeness)
 
     def of(self, systems: list[str]) -> "Board":
         """The board of some of its systems, in this order."""
@@ -177,7 +177,7 @@ def boards_by_measure(
             tuple(column_of),
             np.rint(values * UNIT),
             np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
-            complete.get(label_set, choosing.NOBODY_JUDGED),
+            complete[label_set],
         )
     return found
 
