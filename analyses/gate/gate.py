@@ -1,7 +1,7 @@
 """A gate on a lake: both systems' scores as the marts have them, and what to know beside them."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,23 +51,19 @@ def run_gate(
     project: Project, read: Callable[[], Lake], name: str | None, asked: dict[str, Any]
 ) -> Gate:
     """Judge by the rule `name`, or by what is `asked` (see `rule_of`), in the lake that `read`
-    opens; a baseline in another release is read from there."""
-    rule = rule_of(project, name, asked)
-    with ExitStack() as stack:
-        lake = stack.enter_context(read())
-        earlier = None
-        if rule.baseline_release:
-            earlier = stack.enter_context(Lake.published(project, rule.baseline_release))
-        return pass_through(lake, rule, earlier)
-
-
-def pass_through(lake: Lake, rule: Rule, earlier: Lake | None = None) -> Gate:
-    """Judge a system of `lake` against the baseline, there or in the release `earlier`.
+    opens; a baseline in another release is read from there.
 
     Queries are those of the label set, in both; one that a system left unanswered is 0, as on the
     leaderboard. Nothing is written. Raises `BadInput` for a collection, label set, measure, level
     or system that is not there, the same system twice, and fewer than two queries.
     """
+    rule = rule_of(project, name, asked)
+    release = rule.baseline_release
+    with read() as lake, Lake.published(project, release) if release else nullcontext() as earlier:
+        return _judged(lake, rule, earlier)
+
+
+def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
     baseline = rule.baseline or rule.system
     if baseline == rule.system and (earlier is None or earlier.release == lake.release):
         raise BadInput(
