@@ -66,8 +66,7 @@ def job_state(request: Request, person: Person, sent: dict[str, Any]) -> Respons
 def stopped(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Stop a job that can be stopped."""
     job = _job(request)
-    stop = job.stop
-    if stop:
+    if stop := job.stop:
         stop()
     return RedirectResponse(path_of(job), 303)
 
