@@ -46,10 +46,6 @@ class Difference:
     p_passed: float
     p_fell: float
 
-    @property
-    def mean(self) -> float:
-        return self.sample.mean
-
     @classmethod
     def of(cls, differences: np.ndarray, tolerance: float, alpha: float) -> "Difference":
         """Of two queries or more; `differences`: (queries,), in units of 1e-10."""
