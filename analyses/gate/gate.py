@@ -81,14 +81,8 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
             notes += _notes_on_labels(lake, earlier, rule, board, other)
         measures.append(_paired(board, other, rule.system, baseline, earlier))
         notes += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, measure, level)
-    return Gate(
-        rule,
-        baseline,
-        lake.release,
-        (earlier or lake).release,
-        judge(measures, rule.tolerance, rule.alpha),
-        notes,
-    )
+    verdict = judge(measures, rule.tolerance, rule.alpha)
+    return Gate(rule, baseline, lake.release, (earlier or lake).release, verdict, notes)
 
 
 def _earlier_board(earlier: Lake, rule: Rule, measure: str, level: int) -> Board:
@@ -109,13 +103,9 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
             "An interval needs two at least, and is worth something from some tens on.",
         )
     where = "" if earlier is None else f"release {earlier.release}: "
-    return Paired(
-        board.measure,
-        board.level,
-        tuple(queries),
-        _values(other, baseline, queries, where),
-        _values(board, system, queries, ""),
-    )
+    was = _values(other, baseline, queries, where)
+    now = _values(board, system, queries, "")
+    return Paired(board.measure, board.level, tuple(queries), was, now)
 
 
 def _values(board: Board, system: str, queries: list[str], where: str) -> np.ndarray:

@@ -114,17 +114,9 @@ class Verdict:
                     others = [each.difference for each in self.measures]
                     others[place] = Difference.of(rest, self.tolerance, self.alpha)
                     without = _verdicts(others, self.alpha)[place][1]
-                ours, theirs = (float(each[row]) for each in (paired.system, paired.baseline))
-                found.append(
-                    Decider(
-                        paired.measure,
-                        paired.queries[row],
-                        theirs / UNIT,
-                        ours / UNIT,
-                        float(differences[row]) / UNIT,
-                        without,
-                    )
-                )
+                scores = (paired.baseline[row], paired.system[row], differences[row])
+                points = (float(score) / UNIT for score in scores)
+                found.append(Decider(paired.measure, paired.queries[row], *points, without))
         return found
 
 
