@@ -143,14 +143,8 @@ def _rows(
             replace(number(n, 0), is_bold=0 < n == most[column], is_boxed=boxed[at] == column)
             for column, n in enumerate(numbers)
         ]
-        table.append(
-            [
-                text(row.name, row.name.replace("-", "--")),
-                *shown,
-                number(sum(numbers), 0),
-                number(kappa, 2),
-            ]
-        )
+        name = text(row.name, row.name.replace("-", "--"))
+        table.append([name, *shown, number(sum(numbers), 0), number(kappa, 2)])
     return table
 
 
