@@ -47,17 +47,10 @@ def draw_grades(
             shares = np.array(
                 [sum(each.get(n, 0) for n in grade) / sum(each.values()) for each in counts]
             )
-            bars.append(
-                axes.barh(
-                    range(len(rows)),
-                    shares,
-                    0.72,
-                    left,
-                    color=colour,
-                    edgecolor="white",
-                    linewidth=0.4,
-                )
+            bar = axes.barh(
+                range(len(rows)), shares, 0.72, left, color=colour, edgecolor="white", linewidth=0.4
             )
+            bars.append(bar)
             left += shares
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
