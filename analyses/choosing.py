@@ -44,13 +44,14 @@ class Completeness:
 def completeness(lake: Lake, collection: str) -> dict[str, Completeness]:
     """label set -> how complete it is, from the mart `label_completeness`."""
     found: dict[str, Completeness] = defaultdict(Completeness)
-    for label_set, reference, *figures in lake.rows(
+    for label_set, reference, share, is_incomplete in lake.rows(
         "select label_set, reference, labelled_share, is_incomplete "
         "from lake.marts.label_completeness where collection = ?",
         collection,
     ):
         # where nobody judged there is neither
-        found[label_set] = Completeness(*figures, reference is None and figures[0] is not None)
+        of_answers = reference is None and share is not None
+        found[label_set] = Completeness(share, is_incomplete, of_answers)
     return found
 
 

@@ -115,8 +115,8 @@ class Verdict:
                     others[place] = Difference.of(rest, self.tolerance, self.alpha)
                     without = _verdicts(others, self.alpha)[place][1]
                 scores = (paired.baseline[row], paired.system[row], differences[row])
-                points = (float(score) / UNIT for score in scores)
-                found.append(Decider(paired.measure, paired.queries[row], *points, without))
+                was, now, by = (float(score) / UNIT for score in scores)
+                found.append(Decider(paired.measure, paired.queries[row], was, now, by, without))
         return found
 
 

@@ -27,8 +27,8 @@ def draw_grades(
     Raises `BadInput` for a name that is not in the lake, and for more items than a page has room
     for.
     """
-    of = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
-    rows = ask_book(lake, "item_grades", query_id=query_id or "any", **of)
+    asked = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
+    rows = ask_book(lake, "item_grades", query_id=query_id or "any", **asked)
     if not rows:
         raise BadInput(
             f"{grader!r} has no grades of that rubric", "`gradelake plan` shows what is missing."
