@@ -133,13 +133,9 @@ class _Doing:
 
     def all_steps(self) -> None:
         for collection in self.project.collections:
-            self.work.ingested[collection] = self._run(
-                f"ingest {collection}",
-                ingest_collection,
-                collection,
-                ["ingest", collection],
-                apart=True,
-            )
+            words = ["ingest", collection]
+            done = self._run(" ".join(words), ingest_collection, collection, words, apart=True)
+            self.work.ingested[collection] = done
         self._go_through("rubric", self._check_edits)
         for sentinel in self.project.sentinels:
             self._watch(sentinel)
@@ -289,9 +285,10 @@ class _Doing:
         for index, job in enumerate(jobs):
             if not self._has_work(job):
                 continue
+            name = f"grade {job.collection} {job.grader}"
             if limits.max_cost is not None and job.cost is None:
                 reason = "seeds/prices.csv has no price of its model, which --max-cost needs"
-                self._leave_out(f"grade {job.collection} {job.grader}", reason)
+                self._leave_out(name, reason)
                 continue
             to_come = [one for one in jobs[index:] if self._has_work(one)]
             n_paid = sum(map(_is_paid, to_come)) if _is_paid(job) else 0
@@ -300,15 +297,8 @@ class _Doing:
                 job.out_of_budget = True
                 continue
             began = utc_now()
-            job.step = self._run(
-                f"grade {job.collection} {job.grader}",
-                grade,
-                job.collection,
-                job.grader,
-                retry_failed=limits.retry_failed,
-                **asdict(share),
-                apart=True,
-            )
+            options = asdict(share) | {"retry_failed": limits.retry_failed}
+            job.step = self._run(name, grade, job.collection, job.grader, **options, apart=True)
             result = job.step.result
             if result is None:
                 # what it asked may be more than what was committed
