@@ -159,15 +159,9 @@ def build_job(
             lake.connection.execute("use lake.marts")
             return {"built": built, **what_moved(lake, collection)}
 
-    return writer.submit(
-        "build",
-        work,
-        kind="build",
-        collection=collection,
-        query_id=query_id,
-        version=saved and saved.version,
-        edits=[edit.as_object() for edit in saved.edits] if saved else [],
-    )
+    about: dict[str, Any] = {"kind": "build", "collection": collection, "query_id": query_id}
+    edits = [edit.as_object() for edit in saved.edits] if saved else []
+    return writer.submit("build", work, **about, version=saved and saved.version, edits=edits)
 
 
 def what_moved(lake: Lake, collection: str) -> dict[str, Any]:

@@ -64,25 +64,18 @@ class Chosen:
 def chosen(lake: Lake, collection: str, asked: Mapping[str, str]) -> Chosen:
     """The grader that `asked` names, else the first; `tau` likewise, else 4."""
     graders = lake.column(
-        """
-        select distinct grader from lake.intermediate.int_grader_items
-        where collection = ?
-        order by grader
-        """,
+        "select distinct grader from lake.intermediate.int_grader_items where collection = ? "
+        "order by grader",
         collection,
     )
-    version = "select max(rubric_version) from lake.marts.rubric_versions where collection = ?"
+    newest = "select max(rubric_version) from lake.marts.rubric_versions where collection = ?"
+    version = lake.value(newest, collection) or 0
     taus = lake.column("select distinct level::integer from lake.intermediate.evaluation_levels")
     tau = asked.get("tau", "4")
+    from_grade = int(tau) if tau.isdecimal() and int(tau[:9]) in taus else 4
     grader = asked.get("grader")
-    return Chosen(
-        collection,
-        grader if grader in graders else next(iter(graders), None),
-        int(tau) if tau.isdecimal() and int(tau[:9]) in taus else 4,
-        lake.value(version, collection) or 0,
-        graders,
-        sorted(taus),
-    )
+    whose = grader if grader in graders else next(iter(graders), None)
+    return Chosen(collection, whose, from_grade, version, graders, sorted(taus))
 
 
 def queries(lake: Lake, by: Chosen) -> list[dict[str, Any]]:
