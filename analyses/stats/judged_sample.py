@@ -120,5 +120,7 @@ def read_judged_sample(
     rows = lake.rows(ROWS, collection, list(assessors), name)
     label_set, unit, depth = samples[name]
     strata = {stratum: size for stratum, size, *_ in rows}
-    pairs = [(stratum, (query, passage), said) for stratum, _, query, passage, said in rows]
+    pairs = [
+        (stratum, (query, passage), relevance) for stratum, _, query, passage, relevance in rows
+    ]
     return JudgedSample(name, tuple(assessors), label_set, unit, depth, strata, pairs)
