@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from gradelake.analyses.qrels_export import label_sets, require_label_set
@@ -15,10 +15,12 @@ LONG = 12  # a scale of as many labels, or more, shows those that occur
 
 @dataclass(frozen=True)
 class Completeness:
-    """How much of what people judged a label set labels; None where nobody judged."""
+    """How much of what people judged a label set labels; None where nobody judged. Of one that
+    scores answers, by their nuggets or citations: how much of what is asked has a grade."""
 
     labelled_share: float | None = None
     is_incomplete: bool | None = None
+    is_of_answers: bool = False
 
     @property
     def mark(self) -> str:
@@ -30,36 +32,26 @@ class Completeness:
         """The same as the end of a sentence."""
         if not self.is_incomplete or self.labelled_share is None:
             return ""
-        return f"incomplete: it labels {self.labelled_share:.0%} of the pairs that people judged"
+        share = f"{self.labelled_share:.0%}"
+        if self.is_of_answers:
+            return f"incomplete: {share} of what is asked about answers has a grade"
+        return f"incomplete: it labels {share} of the pairs that people judged"
 
     def as_object(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-class Assigned(Completeness):
-    """The same of a label set that scores answers, by their nuggets or citations."""
-
-    @property
-    def says(self) -> str:
-        if not self.is_incomplete or self.labelled_share is None:
-            return ""
-        return f"incomplete: {self.labelled_share:.0%} of what is asked about answers has a grade"
-
-
-NOBODY_JUDGED = Completeness()
+        return {"labelled_share": self.labelled_share, "is_incomplete": self.is_incomplete}
 
 
 def completeness(lake: Lake, collection: str) -> dict[str, Completeness]:
     """label set -> how complete it is, from the mart `label_completeness`."""
     found: dict[str, Completeness] = defaultdict(Completeness)
-    for label_set, reference, *figures in lake.rows(
+    for label_set, reference, share, is_incomplete in lake.rows(
         "select label_set, reference, labelled_share, is_incomplete "
         "from lake.marts.label_completeness where collection = ?",
         collection,
     ):
         # where nobody judged there is neither
-        of_answers = reference is None and figures[0] is not None
-        found[label_set] = (Assigned if of_answers else Completeness)(*figures)
+        of_answers = reference is None and share is not None
+        found[label_set] = Completeness(share, is_incomplete, of_answers)
     return found
 
 

@@ -66,7 +66,8 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
     target = sys.stdout.buffer if to_stdout else output
     with read() as lake:
         if folder is not None:
-            return options.Written(collection, "labels", export_all(lake, collection, folder))
+            with lake.one_state():
+                return options.Written(collection, "labels", export_all(lake, collection, folder))
         if fill:
             pairs = None if mapping is None else read_mapping(mapping)
             return export_filled(lake, collection, label_set, fill, target, pairs)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gradelake.analyses.qrels_export import write_all
+from gradelake.analyses.qrels_export import export_all
 from gradelake.analyses.report.page import Request, make_report
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -44,7 +44,7 @@ def export_public(project: Project, lake: Lake, collection: str, folder: Path) -
             texts = pl.col(pl.String).map_elements(shown_cell, return_dtype=pl.String)
             rows.with_columns(texts).write_csv(unfinished / f"{table}.csv")
             written[f"{table}.csv"] = rows.height
-        for file, n_labels in write_all(lake, collection, unfinished / "qrels").values():
+        for file, n_labels in export_all(lake, collection, unfinished / "qrels").values():
             written[str(file.relative_to(unfinished))] = n_labels
         written["report.html"] = (unfinished / "report.html").write_bytes(html.encode())
     return written

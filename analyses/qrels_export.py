@@ -51,15 +51,9 @@ def export_label_set(lake: Lake, collection: str, label_set: str, output: Path |
 def export_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Path, int]]:
     """Write every label set to a file of its own; returns label set -> (file, number of labels).
 
-    Files are named after their label set, each `/` of it a `.`, and end in `.qrels`. Raises
-    `BadInput` as `export_label_set` does, before anything is written.
+    Files are named after their label set, each `/` of it a `.`, and end in `.qrels`. Call it within
+    `one_state`. Raises `BadInput` as `export_label_set` does, before anything is written.
     """
-    with lake.one_state():
-        return write_all(lake, collection, folder)
-
-
-def write_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Path, int]]:
-    """`export_all`, within `one_state`."""
     known = label_sets(lake, collection)
     files = {name: folder / f"{name.replace('/', '.')}.qrels" for name in known}
     for label_set, file in files.items():

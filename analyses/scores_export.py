@@ -46,14 +46,11 @@ ROWS = """
 @click.command("scores", short_help="Write topic scores and means as track tools read them.")
 @options.named("--label-set", "As in the leaderboard.", required=True)
 @options.of_measures("One of the board's measures, as often as you like (default: all).")
-@click.option(
-    "--level", type=int, metavar="N", help="The relevance level (default: the usual one)."
-)
+@options.numbered("--level", "The relevance level (default: the usual one).")
 @click.option(
     "--layout",
     type=click.Choice(list(LAYOUTS)),
     default="ir_measures",
-    show_default=True,
     help="Which columns, in which order; jsonl is JSON lines, trec_eval a folder "
     "with a file for each system.",
 )

@@ -45,7 +45,7 @@ from gradelake.sql.releases.commands import release
 
 @click.group(
     cls=Sections,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog="""\b
 Begin with the demo collection, which needs no model and no network:
   gradelake init demo --demo

@@ -180,14 +180,9 @@ class OpenLake:
         from gradelake.analyses.report.files import write_reports
         from gradelake.analyses.report.page import Request
 
+        file, previewed = (Path(each) if each else None for each in (output, preview))
         request = Request(
-            collections,
-            Path(output) if output else None,
-            reference,
-            compare_with,
-            grid_passages,
-            without_rubric,
-            Path(preview) if preview else None,
+            collections, file, reference, compare_with, grid_passages, without_rubric, previewed
         )
         with console.quietly(not progress), Lake.published(self.project, self.release) as lake:
             done = write_reports(self.project, lake, request)

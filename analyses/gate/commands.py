@@ -2,7 +2,7 @@
 
 import click
 
-from gradelake.analyses.stats.options import LABEL_SET, answers, named, of_measures
+from gradelake.analyses.stats.options import LABEL_SET, answers, named, numbered, of_measures
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import reading
 from gradelake.sql.common.errors import BadInput
@@ -17,12 +17,7 @@ FORMS = "text", "json", "markdown", "junit"
 @click.option("--baseline-release", metavar="RELEASE", help="Take the baseline from this release.")
 @of_measures("As in the leaderboard: nDCG@10, AP, ...; repeat it for more.")
 @named("--label-set", LABEL_SET)
-@click.option(
-    "--level",
-    type=int,
-    metavar="N",
-    help="Label from which a passage is relevant. Default: as for stats ranks.",
-)
+@numbered("--level", "Label from which a passage is relevant. Default: as for stats ranks.")
 @click.option(
     "--tolerance",
     type=click.FloatRange(0, 1),
@@ -40,7 +35,6 @@ FORMS = "text", "json", "markdown", "junit"
     "n_queries",
     type=click.IntRange(min=0),
     default=5,
-    show_default=True,
     help="How many queries are listed of each measure: those that differ most.",
 )
 @click.option(

@@ -68,7 +68,7 @@ def _measure(one: Judged) -> dict[str, Any]:
         "n_better": int((paired.differences > 0).sum()),
         "baseline": round(float(paired.baseline.mean() / UNIT), 10),
         "system": round(float(paired.system.mean() / UNIT), 10),
-        "difference": round(found.mean, 10),
+        "difference": round(found.sample.mean, 10),
         "low": round(found.low, 10),
         "high": round(found.high, 10),
         "p_passed": found.p_passed,

@@ -1,7 +1,7 @@
 """A gate on a lake: both systems' scores as the marts have them, and what to know beside them."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,23 +51,19 @@ def run_gate(
     project: Project, read: Callable[[], Lake], name: str | None, asked: dict[str, Any]
 ) -> Gate:
     """Judge by the rule `name`, or by what is `asked` (see `rule_of`), in the lake that `read`
-    opens; a baseline in another release is read from there."""
-    rule = rule_of(project, name, asked)
-    with ExitStack() as stack:
-        lake = stack.enter_context(read())
-        earlier = None
-        if rule.baseline_release:
-            earlier = stack.enter_context(Lake.published(project, rule.baseline_release))
-        return pass_through(lake, rule, earlier)
-
-
-def pass_through(lake: Lake, rule: Rule, earlier: Lake | None = None) -> Gate:
-    """Judge a system of `lake` against the baseline, there or in the release `earlier`.
+    opens; a baseline in another release is read from there.
 
     Queries are those of the label set, in both; one that a system left unanswered is 0, as on the
     leaderboard. Nothing is written. Raises `BadInput` for a collection, label set, measure, level
     or system that is not there, the same system twice, and fewer than two queries.
     """
+    rule = rule_of(project, name, asked)
+    release = rule.baseline_release
+    with read() as lake, Lake.published(project, release) if release else nullcontext() as earlier:
+        return _judged(lake, rule, earlier)
+
+
+def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
     baseline = rule.baseline or rule.system
     if baseline == rule.system and (earlier is None or earlier.release == lake.release):
         raise BadInput(
@@ -85,14 +81,8 @@ def pass_through(lake: Lake, rule: Rule, earlier: Lake | None = None) -> Gate:
             notes += _notes_on_labels(lake, earlier, rule, board, other)
         measures.append(_paired(board, other, rule.system, baseline, earlier))
         notes += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, measure, level)
-    return Gate(
-        rule,
-        baseline,
-        lake.release,
-        (earlier or lake).release,
-        judge(measures, rule.tolerance, rule.alpha),
-        notes,
-    )
+    verdict = judge(measures, rule.tolerance, rule.alpha)
+    return Gate(rule, baseline, lake.release, (earlier or lake).release, verdict, notes)
 
 
 def _earlier_board(earlier: Lake, rule: Rule, measure: str, level: int) -> Board:
@@ -113,13 +103,9 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
             "An interval needs two at least, and is worth something from some tens on.",
         )
     where = "" if earlier is None else f"release {earlier.release}: "
-    return Paired(
-        board.measure,
-        board.level,
-        tuple(queries),
-        _values(other, baseline, queries, where),
-        _values(board, system, queries, ""),
-    )
+    was = _values(other, baseline, queries, where)
+    now = _values(board, system, queries, "")
+    return Paired(board.measure, board.level, tuple(queries), was, now)
 
 
 def _values(board: Board, system: str, queries: list[str], where: str) -> np.ndarray:

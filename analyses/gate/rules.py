@@ -9,8 +9,6 @@ from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
 
-TOLERANCE, ALPHA = 0.01, 0.05
-
 
 def _as_tuple(value: Any) -> Any:
     return (value,) if isinstance(value, str) else tuple(value) if type(value) is list else value
@@ -31,8 +29,8 @@ class Rule(Checked):
     baseline: Text | None = None
     baseline_release: Text | None = None
     level: int | None = None
-    tolerance: float = Field(TOLERANCE, ge=0, le=1, description="In points: 0.01 of 0 to 1.")
-    alpha: float = Field(ALPHA, gt=0, lt=0.5)
+    tolerance: float = Field(0.01, ge=0, le=1, description="In points: 0.01 of 0 to 1.")
+    alpha: float = Field(0.05, gt=0, lt=0.5)
 
 
 def rule_of(project: Project, name: str | None, asked: dict[str, Any]) -> Rule:

@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -46,10 +45,6 @@ class Difference:
     high: float
     p_passed: float
     p_fell: float
-
-    @property
-    def mean(self) -> float:
-        return self.sample.mean
 
     @classmethod
     def of(cls, differences: np.ndarray, tolerance: float, alpha: float) -> "Difference":
@@ -101,11 +96,8 @@ class Verdict:
 
     @property
     def verdict(self) -> str:
-        return overall([one.verdict for one in self.measures])
-
-    @cached_property
-    def _alone(self) -> list[Difference]:
-        return [one.difference for one in self.measures]
+        found = [one.verdict for one in self.measures]
+        return next((worst for worst in (FELL, CANNOT_TELL) if worst in found), PASSED)
 
     def deciders(self, n: int) -> list[Decider]:
         """Of each measure the `n` queries that differ most."""
@@ -119,20 +111,12 @@ class Verdict:
                 without = CANNOT_TELL
                 if len(differences) > 2:
                     rest = np.delete(differences, row)
-                    others = list(self._alone)
+                    others = [each.difference for each in self.measures]
                     others[place] = Difference.of(rest, self.tolerance, self.alpha)
                     without = _verdicts(others, self.alpha)[place][1]
-                ours, theirs = (float(each[row]) for each in (paired.system, paired.baseline))
-                found.append(
-                    Decider(
-                        paired.measure,
-                        paired.queries[row],
-                        theirs / UNIT,
-                        ours / UNIT,
-                        float(differences[row]) / UNIT,
-                        without,
-                    )
-                )
+                scores = (paired.baseline[row], paired.system[row], differences[row])
+                was, now, by = (float(score) / UNIT for score in scores)
+                found.append(Decider(paired.measure, paired.queries[row], was, now, by, without))
         return found
 
 
@@ -167,13 +151,6 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
             needed = queries_needed(found.sample, tolerance, alpha, len(measures))
         judged.append(Judged(paired, found, p_fell, verdict, *needed))
     return Verdict(judged, tolerance, alpha)
-
-
-def overall(verdicts: Sequence[str]) -> str:
-    """Of several measures' verdicts."""
-    if FELL in verdicts:
-        return FELL
-    return CANNOT_TELL if CANNOT_TELL in verdicts else PASSED
 
 
 def _verdicts(differences: Sequence[Difference], alpha: float) -> list[tuple[float, str]]:

@@ -137,7 +137,6 @@ def boards(lake, collection, **asked):
 @options.at_level
 @options.at_alpha("Significance level of the groups.")
 @options.replicated("Random permutations of the test.")
-@options.seeded
 @options.with_confidence
 def leaderboard(lake, collection, replicates, **asked):
     """Draw each system's score with its interval, and which systems cannot be told apart.
@@ -164,7 +163,6 @@ def leaderboard(lake, collection, replicates, **asked):
 @options.at_level
 @options.with_official_ranks
 @options.replicated("Bootstrap samples.")
-@options.seeded
 @options.with_confidence
 def correlation(lake, collection, replicates, **asked):
     """Draw each label set's Kendall's tau-b and Spearman's rho with the official ranks.
@@ -191,7 +189,6 @@ def correlation(lake, collection, replicates, **asked):
     "--systems", nargs=2, metavar="ONE OTHER", required=True, help="The two, by their names."
 )
 @options.replicated("Random patterns of the test, where there are too many to try all.")
-@options.seeded
 def topics(lake, collection, systems, **asked):
     """Draw on which topics one system is better than another, and by how much.
 
@@ -231,7 +228,7 @@ def coverage(lake, collection, **asked):
 @plot.command(short_help="Draw the distribution of grades of each rubric item.")
 @drawing
 @options.named("--grader", "Whose grades.", required=True)
-@options.named("--rubric-version", "A version of the rubric.", default="newest", show_default=True)
+@options.named("--rubric-version", "A version of the rubric.", default="newest")
 @options.named("--query", "The items of this query only, by its id.")
 def grades(lake, collection, query, **asked):
     """Draw what share of passages each rubric item gave each grade, the best answered on top.

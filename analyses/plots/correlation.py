@@ -52,11 +52,10 @@ def draw_correlation(
     found = [agreement(board, compared, **settings) for board in ours]
     found.sort(key=lambda one: by_tau(_by_name(one)["kendall"].value))
     names = style.apart([one.board.label_set for one in found], 30)
-    complete = choosing.completeness(lake, collection)
-    levels = [choosing.at_level(lake, measure, one.board.level) for one in found]
     rows = [
-        f"{short}{at_level}{complete[name].mark}"
-        for (name, short), at_level in zip(names.items(), levels, strict=True)
+        f"{names[board.label_set]}{choosing.at_level(lake, measure, board.level)}"
+        f"{board.completeness.mark}"
+        for board in (one.board for one in found)
     ]
     instead = "`gradelake sql @correlation` lists them."
     with style.rows_figure(output, rows, "label sets", instead, 0.32) as (drawn, axes):

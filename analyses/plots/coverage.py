@@ -5,6 +5,7 @@ from typing import Any
 
 from gradelake.analyses import choosing
 from gradelake.analyses.plots import style
+from gradelake.analyses.stats.boards import measures_of
 from gradelake.analyses.tables.leaderboard import read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -23,14 +24,7 @@ def draw_coverage(
     covers = lake.column(
         "select measure from lake.intermediate.int_measures where family = 'Cover' order by cutoff"
     )
-    known = set(
-        lake.column(
-            "select distinct measure from lake.marts.leaderboard "
-            "where collection = ? and label_set = ?",
-            collection,
-            label_set,
-        )
-    )
+    known = {measure for measure, _ in measures_of(lake, collection, label_set)}
     shown = tuple(measure for measure in covers if measure in known)
     if known and not shown:
         raise BadInput(

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib import colormaps
 
 from gradelake.analyses.plots.style import apart, legend, rows_figure, shortened, title
-from gradelake.sql.ask import book
+from gradelake.analyses.report.report_queries import ask_book
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 
@@ -27,12 +27,8 @@ def draw_grades(
     Raises `BadInput` for a name that is not in the lake, and for more items than a page has room
     for.
     """
-    parameters = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
-    statement, values = book.asked(
-        lake, "item_grades", parameters | ({"query_id": query_id} if query_id else {})
-    )
-    lake.connection.execute("use lake.marts")
-    rows = lake.objects(statement, **values)
+    asked = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
+    rows = ask_book(lake, "item_grades", query_id=query_id or "any", **asked)
     if not rows:
         raise BadInput(
             f"{grader!r} has no grades of that rubric", "`gradelake plan` shows what is missing."
@@ -51,17 +47,10 @@ def draw_grades(
             shares = np.array(
                 [sum(each.get(n, 0) for n in grade) / sum(each.values()) for each in counts]
             )
-            bars.append(
-                axes.barh(
-                    range(len(rows)),
-                    shares,
-                    0.72,
-                    left,
-                    color=colour,
-                    edgecolor="white",
-                    linewidth=0.4,
-                )
+            bar = axes.barh(
+                range(len(rows)), shares, 0.72, left, color=colour, edgecolor="white", linewidth=0.4
             )
+            bars.append(bar)
             left += shares
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")

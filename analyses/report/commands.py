@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gradelake.analyses.stats.options import answers, named
+from gradelake.analyses.stats.options import answers, named, numbered
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import reading, to_file
 
@@ -21,12 +21,11 @@ from gradelake.sql.common.command_line import reading, to_file
     metavar="RELEASE",
     help="Show how ranks moved since this release. Default: the one before.",
 )
-@click.option(
+@numbered(
     "--grid-passages",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Show the N best passages of each query's grid, and no texts but theirs and those of the "
+    "Show the N best passages of each query's grid, and no texts but theirs and those of the "
     "first N of each ranking. Default: all.",
+    click.IntRange(min=1),
 )
 @click.option(
     "--without-rubric", is_flag=True, help="Show no item, answer, grid or night: to be shared."

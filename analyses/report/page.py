@@ -132,23 +132,11 @@ def make_report(
     )
     grids = Grids({}, {}, {})
     if not without_rubric:
-        grids = read_grids(
-            lake,
-            collection,
-            progress("reading grids", query_ids, len(query_ids)),
-            newest,
-            assessor,
-            request.grid_passages,
-        )
+        batches = progress("reading grids", query_ids, len(query_ids))
+        grids = read_grids(lake, collection, batches, newest, assessor, request.grid_passages)
+    batches = progress("reading rankings", query_ids, len(query_ids))
     rankings = read_rankings(
-        lake,
-        collection,
-        progress("reading rankings", query_ids, len(query_ids)),
-        names,
-        newest,
-        grids,
-        request.grid_passages,
-        without_rubric,
+        lake, collection, batches, names, newest, grids, request.grid_passages, without_rubric
     )
     health = read_health(lake, collection, newest, assessor)
     provenance = read_provenance(lake, collection, compared, request.options())

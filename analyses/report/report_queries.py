@@ -33,8 +33,8 @@ def in_batches(names: list[str], size: int) -> list[list[str]]:
 
 
 def ask_book(lake: Lake, name: str, **given: Any) -> list[dict[str, Any]]:
-    """What `gradelake sql @NAME` answers when told these parameters."""
-    entry = book.entry(name)
+    """What `gradelake sql @NAME` answers when told these parameters. Raises `BadInput` for a value
+    that names nothing in the lake."""
     lake.connection.execute("use lake.marts")
-    values = entry.values({key: str(value) for key, value in given.items()})
-    return lake.objects(entry.sql, **values)
+    statement, values = book.asked(lake, name, {key: str(value) for key, value in given.items()})
+    return lake.objects(statement, **values)

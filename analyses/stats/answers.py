@@ -81,22 +81,14 @@ class Ranks:
             f"{_heading(board)} {counted(len(board.systems), 'systems')} over "
             f"{counted(len(board.queries), 'queries')}; {self.found.confidence:.0%} intervals"
         )
-        console.print_table(
-            ["rank", "system", "score", "interval", "ranks", "groups"],
-            [
-                [
-                    one.rank,
-                    one.system,
-                    one.score,
-                    "undefined" if one.low is None else f"{one.low:.4f} to {one.high:.4f}",
-                    "undefined"
-                    if one.best_rank is None
-                    else f"{one.best_rank} to {one.worst_rank}",
-                    one.groups,
-                ]
-                for one in self.found.systems
-            ],
-        )
+        rows = []
+        for one in self.found.systems:
+            interval = ranks = "undefined"
+            if one.low is not None:
+                interval = f"{one.low:.4f} to {one.high:.4f}"
+                ranks = f"{one.best_rank} to {one.worst_rank}"
+            rows.append([one.rank, one.system, one.score, interval, ranks, one.groups])
+        console.print_table(["rank", "system", "score", "interval", "ranks", "groups"], rows)
         console.say(
             "Systems that share a letter do not differ significantly (randomised Tukey HSD, "
             f"alpha {self.found.alpha:g})."
@@ -333,11 +325,9 @@ class Estimates:
             f"sample {found.sample.name}: {found.n_judged:,} of {found.n_population:,} {units} "
             f"judged by {found.sample.assessor}; {self.confidence:.0%} intervals"
         )
+        heads = "system,judge alone,estimate,interval,sample alone,interval,width ratio,tuning"
         console.print_table(
-            [
-                *("system", "judge alone", "estimate", "interval", "sample alone", "interval"),
-                *("width ratio", "tuning"),
-            ],
+            heads.split(","),
             [
                 [
                     row["system"],

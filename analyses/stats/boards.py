@@ -1,7 +1,7 @@
 """Leaderboards as arrays: each system's value on each query, and official ranks, from the lake."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Board:
     systems: tuple[str, ...]
     values: np.ndarray
     printed: np.ndarray
-    completeness: choosing.Completeness = choosing.NOBODY_JUDGED
+    completeness: choosing.Completeness = field(default_factory=choosing.Completeness)
 
     def of(self, systems: list[str]) -> "Board":
         """The board of some of its systems, in this order."""
@@ -177,7 +177,7 @@ def boards_by_measure(
             tuple(column_of),
             np.rint(values * UNIT),
             np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
-            complete.get(label_set, choosing.NOBODY_JUDGED),
+            complete[label_set],
         )
     return found
 
@@ -199,13 +199,7 @@ def require_measures(
     collection, label set, measure or level that the leaderboard does not have."""
     choosing.require_board(lake, collection, label_set)
     level = default_level(lake, collection, label_set) if level is None else level
-    known = lake.column(
-        "select distinct measure from lake.marts.leaderboard "
-        "where collection = ? and label_set = ? and level = ?",
-        collection,
-        label_set,
-        level,
-    )
+    known = {m for m, at in measures_of(lake, collection, label_set) if at == level}
     unknown = [measure for measure in wanted if measure not in known]
     if unknown or not known:
         measure = unknown[0] if known else "nDCG@10"
@@ -213,15 +207,20 @@ def require_measures(
     return level
 
 
-def _no_such_board(
-    lake: Lake, collection: str, label_set: str, measure: str, level: int
-) -> BadInput:
-    rows = lake.rows(
+def measures_of(lake: Lake, collection: str, label_set: str) -> list[tuple[str, int]]:
+    """(measure, level) of the boards of a label set, in their order."""
+    return lake.rows(
         "select distinct measure, level from lake.marts.leaderboard "
         "where collection = ? and label_set = ? order by all",
         collection,
         label_set,
     )
+
+
+def _no_such_board(
+    lake: Lake, collection: str, label_set: str, measure: str, level: int
+) -> BadInput:
+    rows = measures_of(lake, collection, label_set)
     where = f"the leaderboard of {label_set!r} on {collection!r}"
     known, levels = {m for m, _ in rows}, sorted({level for _, level in rows})
     if not rows:

@@ -27,7 +27,6 @@ def stats():
 @options.at_level
 @options.at_alpha("Significance level of the groups.")
 @options.replicated("Bootstrap samples, and random permutations of the test.")
-@options.seeded
 @options.with_confidence
 def ranks(read, collection, measure, label_set, level, replicates, **settings):
     """Say how surely systems have their scores and ranks, and which cannot be told apart.
@@ -67,7 +66,6 @@ def ranks(read, collection, measure, label_set, level, replicates, **settings):
 @options.at_level
 @options.at_reference_level
 @options.replicated("Bootstrap samples, and random orders of the test.")
-@options.seeded
 @options.with_confidence
 def correlation(
     read,
@@ -139,7 +137,6 @@ def correlation(
 @options.at_reference_level
 @options.at_alpha("A pair with p at or below it is significant.")
 @options.replicated("Permutations; with up to 14 queries all sign patterns are tried.", 100_000)
-@options.seeded
 @to_file("Write all pairs as CSV, zipped when the name ends in .gz.")
 def significance(
     read,
@@ -193,12 +190,10 @@ def significance(
     "--metric",
     type=click.Choice(["ordinal", "nominal", "interval"]),
     default="ordinal",
-    show_default=True,
     help="How far two labels are apart.",
 )
 @click.option("--per-query", is_flag=True, help="Also show each query's alpha.")
 @options.replicated("Bootstrap samples of queries.")
-@options.seeded
 @options.with_confidence
 def alpha(read, collection, label_sets, metric, per_query, replicates, seed, confidence):
     """Compute Krippendorff's alpha: how far label sets agree beyond chance.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -116,45 +117,25 @@ def agreement(
         return found
 
     drawn = in_blocks(replicates, n_replicates, seed, len(systems) ** 2)
-    sizes = {"queries": len(queries), "systems": len(systems)}
-    sizes["both"] = min(sizes.values())
-    points = [correlations(one, official_signs) for one in printed_signs]
-    return Agreement(
-        board=boards[0],
-        n_queries=len(queries),
-        systems=tuple(systems),
-        correlations=[
-            Correlation(
-                statistic,
-                or_none(float(points[0][statistic])),
-                _p_value(float(points[0][statistic]), drawn["permuted", statistic]),
-                {
-                    kind: Spread.around(
-                        float(points[0][statistic]),
-                        drawn[0, kind, statistic],
-                        sizes[kind],
-                        confidence,
-                        is_correlation=True,
-                    )
-                    for kind in RESAMPLED
-                },
+    n_queries, n_systems = len(queries), len(systems)
+    sizes = dict(zip(RESAMPLED, (n_queries, n_systems, min(n_queries, n_systems)), strict=True))
+    ours, *others = (correlations(one, official_signs) for one in printed_signs)
+    found, better = [], []
+    for statistic in STATISTICS:
+        point = float(ours[statistic])
+        spread = {
+            kind: Spread.around(
+                point, drawn[0, kind, statistic], n_drawn, confidence, is_correlation=True
             )
-            for statistic in STATISTICS
-        ],
-        better=[
-            _better(
-                statistic,
-                kind,
-                points[0][statistic] - points[1][statistic],
-                drawn[0, kind, statistic] - drawn[1, kind, statistic],
-                sizes[kind],
-                confidence,
-            )
-            for statistic in STATISTICS
-            for kind in RESAMPLED
-            if against is not None
-        ],
-    )
+            for kind, n_drawn in sizes.items()
+        }
+        p_value = _p_value(point, drawn["permuted", statistic])
+        found.append(Correlation(statistic, or_none(point), p_value, spread))
+        for other, (kind, n_drawn) in product(others, sizes.items()):
+            differences = drawn[0, kind, statistic] - drawn[1, kind, statistic]
+            by = point - other[statistic]
+            better.append(_better(statistic, kind, by, differences, n_drawn, confidence))
+    return Agreement(boards[0], n_queries, tuple(systems), found, better)
 
 
 def _shared_systems(boards: list[Board], reference: Reference) -> list[str]:

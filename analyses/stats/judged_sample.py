@@ -119,12 +119,8 @@ def read_judged_sample(
         raise BadInput(f"assessor {assessor!r} has no sample {name!r}", f"Known: {names}.")
     rows = lake.rows(ROWS, collection, list(assessors), name)
     label_set, unit, depth = samples[name]
-    return JudgedSample(
-        name,
-        tuple(assessors),
-        label_set,
-        unit,
-        depth,
-        {row[0]: row[1] for row in rows},
-        [(stratum, (query, passage), relevance) for stratum, _, query, passage, relevance in rows],
-    )
+    strata = {stratum: size for stratum, size, *_ in rows}
+    pairs = [
+        (stratum, (query, passage), relevance) for stratum, _, query, passage, relevance in rows
+    ]
+    return JudgedSample(name, tuple(assessors), label_set, unit, depth, strata, pairs)

@@ -77,15 +77,10 @@ def compare_labels(
     overall = alpha(found.counts.sum(axis=0), found.scale, metric)
     by_query = alpha(found.counts, found.scale, metric)
     spread = Spread.of(bootstrap_alpha(found, metric, n_replicates, seed), confidence)
-    return LabelAgreement(
-        names,
-        metric,
-        or_none(overall),
-        spread,
-        int(found.n_pairs.sum()),
-        [
-            (query, or_none(value), int(n))
-            for query, value, n in zip(found.queries, by_query, found.n_pairs, strict=True)
-        ],
-        dict(lake.rows(SCALES, **key)),
-    )
+    queries = [
+        (query, or_none(value), int(n))
+        for query, value, n in zip(found.queries, by_query, found.n_pairs, strict=True)
+    ]
+    n_pairs = int(found.n_pairs.sum())
+    highest = dict(lake.rows(SCALES, **key))
+    return LabelAgreement(names, metric, or_none(overall), spread, n_pairs, queries, highest)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, reading, to_file
+from gradelake.sql.common.command_line import answering, reading, to_file, with_options
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
@@ -55,26 +55,30 @@ def refuse_json_beside(output: Any, what: str) -> None:
 
 
 def replicated(what: str, default: int = 10_000):
-    """The option of how many; `what` is its help."""
-    return click.option(
-        "--replicates", type=click.IntRange(min=1), default=default, show_default=True, help=what
-    )
+    """The options of how many, whose help is `what`, and of their seed."""
+    kind = click.IntRange(min=1)
+    return with_options(click.option("--replicates", type=kind, default=default, help=what), seeded)
 
 
 def at_alpha(what: str):
     """The option of the level of significance; `what` is its help."""
     kind = click.FloatRange(0, 1, True, True)
-    return click.option("--alpha", type=kind, default=0.05, show_default=True, help=what)
+    return click.option("--alpha", type=kind, default=0.05, help=what)
 
 
 def to_output(what: str = "The file; - is standard output."):
     """The option of where a result goes, standard output by default."""
-    return to_file(what, default="-", show_default=True)
+    return to_file(what, default="-")
 
 
 def named(option: str, what: str, **attributes):
     """An option that takes a name; `what` is its help."""
     return click.option(option, metavar="NAME", help=what, **attributes)
+
+
+def numbered(option: str, what: str, kind: Any = int, **attributes):
+    """An option that takes a whole number; `what` is its help."""
+    return click.option(option, type=kind, metavar="N", help=what, **attributes)
 
 
 def of_label_sets(what: str):
@@ -115,30 +119,18 @@ with_reference = named(
     "--reference", "The label set to compare with (default: the collection's only assessor)."
 )
 seeded = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="The same seed gives the same figures.",
+    "--seed", type=click.IntRange(min=0), default=1, help="The same seed gives the same figures."
 )
 with_confidence = click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, True, True),
-    default=0.95,
-    show_default=True,
-    help="Of the intervals.",
+    "--confidence", type=click.FloatRange(0, 1, True, True), default=0.95, help="Of the intervals."
 )
-at_level = click.option(
+at_level = numbered(
     "--level",
-    type=int,
-    metavar="N",
-    help="Label from which a passage is relevant. Default: the collection's min_relevant, or a "
+    "Label from which a passage is relevant. Default: the collection's min_relevant, or a "
     "label set's highest label where that is lower. nDCG does not depend on it.",
 )
-at_reference_level = click.option(
+at_reference_level = numbered(
     "--reference-level",
-    type=int,
-    metavar="N",
-    help="The same for the reference. Default: min_relevant for an assessor, else the level of "
+    "The same for the reference. Default: min_relevant for an assessor, else the level of "
     "what is compared with it.",
 )

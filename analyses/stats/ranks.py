@@ -95,26 +95,17 @@ def rank_uncertainty(
     ps = np.ones((n_systems, n_systems))
     ps[first, second] = ps[second, first] = p_tukey
     groups = runs(ps[np.ix_(order, order)] <= alpha)
-    return RankUncertainty(
-        board,
-        confidence,
-        alpha,
-        [
-            RankedSystem(
-                board.systems[system],
-                int(ranks[place]),
-                float(printed[place]),
-                or_none(errors[place]),
-                or_none(means[place] - half[place]),
-                or_none(means[place] + half[place]),
-                _whole(best[place]),
-                _whole(worst[place]),
-                "".join(letter(n) for n, (a, z) in enumerate(groups) if a <= place <= z),
-            )
-            for place, system in enumerate(order)
-        ],
-        groups,
-    )
+    found = []
+    for place, system in enumerate(order):
+        name = board.systems[system]
+        rank, score = int(ranks[place]), float(printed[place])
+        error, lower, upper = (or_none(of[place]) for of in (errors, means - half, means + half))
+        best_rank, worst_rank = _whole(best[place]), _whole(worst[place])
+        letters = "".join(letter(n) for n, (a, z) in enumerate(groups) if a <= place <= z)
+        found.append(
+            RankedSystem(name, rank, score, error, lower, upper, best_rank, worst_rank, letters)
+        )
+    return RankUncertainty(board, confidence, alpha, found, groups)
 
 
 def runs(different: np.ndarray) -> list[tuple[int, int]]:

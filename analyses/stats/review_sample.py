@@ -123,19 +123,10 @@ def draw_sample(
     for code, of in strata.items():
         for index in generator.choice(len(of), n_drawn[code], replace=False):
             drawn[of[index]] = (code, len(of), n_drawn[code] / len(of))
+    how = (name, label_set, unit)
+    drawn_depth = "" if depth is None else depth
     rows = [
-        (
-            query_id,
-            query,
-            passage_id,
-            passage or "",
-            "",
-            name,
-            label_set,
-            unit,
-            *drawn[key],
-            "" if depth is None else depth,
-        )
+        (query_id, query, passage_id, passage or "", "", *how, *drawn[key], drawn_depth)
         for key, (query_id, passage_id, _, query, passage) in zip(keys, frame, strict=True)
         if key in drawn
     ]

@@ -20,11 +20,9 @@ from gradelake.sql.common.command_line import to_file
 )
 @options.named("--sample", "Which sample, when they judged several.")
 @options.at_level
-@click.option(
+@options.numbered(
     "--assessor-level",
-    type=int,
-    metavar="N",
-    help="Judgment from which a passage is relevant. Default: the collection's min_relevant.",
+    "Judgment from which a passage is relevant. Default: the collection's min_relevant.",
 )
 @click.option(
     "--these-queries",
@@ -59,25 +57,17 @@ def estimate(read, collection, measure, label_set, assessor, confidence, **setti
 @options.on_collection
 @options.answers
 @options.named("--label-set", "Whose pairs to draw from.", required=True)
-@click.option(
-    "--size",
-    required=True,
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="How many pairs, or queries.",
-)
+@options.numbered("--size", "How many pairs, or queries.", click.IntRange(min=1), required=True)
 @click.option(
     "--unit",
     type=click.Choice(["query", "pair"]),
     default="pair",
-    show_default=True,
     help="Draw whole queries (for any measure), or single pairs (for P@k and agreement).",
 )
 @click.option(
     "--allocation",
     type=click.Choice(["proportional", "equal"]),
     default="proportional",
-    show_default=True,
     help="How the sample's pairs are spread over the judge's labels.",
 )
 @click.option(

@@ -69,16 +69,9 @@ def compare_pairs(board: Board, n_replicates: int = 10_000, seed: int = 1) -> Pa
     observed = totals[first] - totals[second]
     differences = board.values[:, first] - board.values[:, second]
     p, is_exact = randomisation_test(differences, n_replicates, seed)
-    return Pairs(
-        board,
-        is_exact,
-        n_replicates,
-        first,
-        second,
-        observed / (n_queries * UNIT),
-        p,
-        tukey_hsd(board.values, observed, n_replicates, seed),
-    )
+    p_tukey = tukey_hsd(board.values, observed, n_replicates, seed)
+    difference = observed / (n_queries * UNIT)
+    return Pairs(board, is_exact, n_replicates, first, second, difference, p, p_tukey)
 
 
 def randomisation_test(

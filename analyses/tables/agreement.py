@@ -67,16 +67,14 @@ def agreement_table(
         blocks.append(Block(keys, block, title=name if len(names) > 1 else ""))
     whose = names[0] if len(names) == 1 else "each label set"
     kinds = "the two rows against each other" if cut else "each boxed cell against the rest"
+    judged = [Column(f"judgment_{c.name}", c.name.replace("-", "--"), "Judgments") for c in columns]
     return Table(
         "agreement",
         f"{collection}: labels of {whose} (rows) and {reference} (columns), how often they meet, "
         f"and Cohen's kappa of {kinds}. Bold: the most of a column.",
         [
             Column("label", "Label", is_number=False, is_key=True),
-            *(
-                Column(f"judgment_{c.name}", c.name.replace("-", "--"), "Judgments")
-                for c in columns
-            ),
+            *judged,
             Column("total", "Total"),
             Column("kappa", "Cohen's kappa"),
         ],
@@ -143,14 +141,8 @@ def _rows(
             replace(number(n, 0), is_bold=0 < n == most[column], is_boxed=boxed[at] == column)
             for column, n in enumerate(numbers)
         ]
-        table.append(
-            [
-                text(row.name, row.name.replace("-", "--")),
-                *shown,
-                number(sum(numbers), 0),
-                number(kappa, 2),
-            ]
-        )
+        name = text(row.name, row.name.replace("-", "--"))
+        table.append([name, *shown, number(sum(numbers), 0), number(kappa, 2)])
     return table
 
 

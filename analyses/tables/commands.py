@@ -31,7 +31,6 @@ def writing(command):
         "--format",
         "format_",
         default="latex",
-        show_default=True,
         type=click.Choice(["latex", "csv", "json"]),
         help="What to write. Numbers are rounded in LaTeX only.",
     )
@@ -66,12 +65,10 @@ def writing(command):
 @writing
 @options.of_label_sets("May be repeated; the tables are stacked (default: all).")
 @options.with_reference
-@click.option("--cut", type=int, metavar="N", help="Merge the labels: N and higher, and lower.")
-@click.option(
+@options.numbered("--cut", "Merge the labels: N and higher, and lower.")
+@options.numbered(
     "--judgment-cut",
-    type=int,
-    metavar="N",
-    help="With --cut: the same for the judgments (default: the collection's min_relevant).",
+    "With --cut: the same for the judgments (default: the collection's min_relevant).",
 )
 def agreement(lake, collection, cut, judgment_cut, **asked):
     """Write how often labels and judgments of COLLECTION agree, with Cohen's kappa per row.

@@ -85,6 +85,12 @@ def leaderboard_table(
         rows.append(row + [rank(ranks.get(system)) for _, ranks in official.items()])
     width = 1 + len(beside)
     rows = with_best_bold(rows, range(2, 2 + width * len(shown), width))
+    remarks = {
+        key if is_one else f"{name} {key}": value
+        for name, one in complete.items()
+        for key, value in one.as_object().items()
+    }
+    about = [{"label_set": name, "level": level} for name, level in boards]
     says = "".join(f" {name} is {one.says}." for name, one in complete.items() if one.says)
     return Table(
         "leaderboard",
@@ -96,23 +102,8 @@ def leaderboard_table(
             *(c for each in shown for c in _columns(each, is_one, beside)),
             *(Column(f"{name}_rank", name[:1].upper() + name[1:]) for name in sorted(official)),
         ],
-        [
-            Block(
-                {},
-                rows,
-                remarks={
-                    key if is_one else f"{name} {key}": value
-                    for name, one in complete.items()
-                    for key, value in one.as_object().items()
-                },
-            )
-        ],
-        {"collection": collection, "label_set": boards[0][0], "level": boards[0][1]}
-        if is_one
-        else {
-            "collection": collection,
-            "boards": [{"label_set": name, "level": level} for name, level in boards],
-        },
+        [Block({}, rows, remarks=remarks)],
+        {"collection": collection, **(about[0] if is_one else {"boards": about})},
     )
 
 

@@ -37,15 +37,14 @@ class Alerts:
         """Tell everybody. Returns {"alert", "ok", "reason"} for each; raises nothing."""
         body = json.dumps(summary).encode()
         sent = []
-        if self._command:
-            sent.append(_outcome("command", _run(self._command, body)))
-        if self._webhook:
-            sent.append(_outcome("webhook", _post(self._webhook, body)))
+        for alert, to, send in (
+            ("command", self._command, _run),
+            ("webhook", self._webhook, _post),
+        ):
+            if to:
+                reason = send(to, body)
+                sent.append({"alert": alert, "ok": reason is None, "reason": reason})
         return sent
-
-
-def _outcome(alert: str, reason: str | None) -> dict[str, Any]:
-    return {"alert": alert, "ok": reason is None, "reason": reason}
 
 
 def _is_address(webhook: str) -> bool:

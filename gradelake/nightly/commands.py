@@ -136,13 +136,7 @@ def _close(project, done, alerts, seconds: float) -> dict:
 )
 @click.option("--systemd", "form", flag_value="systemd", help="A service and a timer of systemd.")
 @click.option("--cron", "form", flag_value="cron", help="A line for crontab.")
-@click.option(
-    "--at",
-    default="02:30",
-    show_default=True,
-    metavar="HH:MM",
-    help="When, by the machine's clock.",
-)
+@click.option("--at", default="02:30", metavar="HH:MM", help="When, by the machine's clock.")
 @click.option(
     "--into",
     metavar="FOLDER",

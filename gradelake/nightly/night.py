@@ -10,6 +10,9 @@ from typing import Any
 import duckdb
 
 from gradelake.grading.plan.plans import plan
+from gradelake.grading.run.grading import grade
+from gradelake.grading.sentinel.rounds import watch
+from gradelake.ingest.collections.pipeline import ingest_collection
 from gradelake.nightly import record, step
 from gradelake.nightly.budget import Budget
 from gradelake.nightly.record import Night
@@ -130,9 +133,9 @@ class _Doing:
 
     def all_steps(self) -> None:
         for collection in self.project.collections:
-            self.work.ingested[collection] = self._run(
-                f"ingest {collection}", _ingest, collection, ["ingest", collection], apart=True
-            )
+            words = ["ingest", collection]
+            done = self._run(" ".join(words), ingest_collection, collection, words, apart=True)
+            self.work.ingested[collection] = done
         self._go_through("rubric", self._check_edits)
         for sentinel in self.project.sentinels:
             self._watch(sentinel)
@@ -188,7 +191,7 @@ class _Doing:
             self._leave_out(f"sentinel {sentinel}", "the night's budget is used up")
             return
         name, limits = f"sentinel {sentinel}", asdict(share)
-        result = self._run(name, _grade_sentinels, (sentinel,), **limits, apart=True).result
+        result = self._run(name, watch, (sentinel,), **limits, apart=True).result
         if result is None:
             self.budget.spend(share.limit or 0, share.max_cost or 0)
             return
@@ -282,9 +285,10 @@ class _Doing:
         for index, job in enumerate(jobs):
             if not self._has_work(job):
                 continue
+            name = f"grade {job.collection} {job.grader}"
             if limits.max_cost is not None and job.cost is None:
                 reason = "seeds/prices.csv has no price of its model, which --max-cost needs"
-                self._leave_out(f"grade {job.collection} {job.grader}", reason)
+                self._leave_out(name, reason)
                 continue
             to_come = [one for one in jobs[index:] if self._has_work(one)]
             n_paid = sum(map(_is_paid, to_come)) if _is_paid(job) else 0
@@ -293,15 +297,8 @@ class _Doing:
                 job.out_of_budget = True
                 continue
             began = utc_now()
-            job.step = self._run(
-                f"grade {job.collection} {job.grader}",
-                _grade,
-                job.collection,
-                job.grader,
-                retry_failed=limits.retry_failed,
-                **asdict(share),
-                apart=True,
-            )
+            options = asdict(share) | {"retry_failed": limits.retry_failed}
+            job.step = self._run(name, grade, job.collection, job.grader, **options, apart=True)
             result = job.step.result
             if result is None:
                 # what it asked may be more than what was committed
@@ -342,25 +339,7 @@ def _is_paid(job: Job) -> bool:
     return job.cost is not None and job.cost["currency"] is not None
 
 
-# What steps call is imported where they run.
-
-
-def _ingest(*arguments: Any) -> Any:
-    from gradelake.ingest.collections.pipeline import ingest_collection
-
-    return ingest_collection(*arguments)
-
-
-def _grade(*arguments: Any, **options: Any) -> Any:
-    from gradelake.grading.run.grading import grade
-
-    return grade(*arguments, **options)
-
-
-def _grade_sentinels(*arguments: Any, **limits: Any) -> Any:
-    from gradelake.grading.sentinel.rounds import watch
-
-    return watch(*arguments, **limits)
+# What these steps call is imported where they run.
 
 
 def _gate(project: Project, rule: str, release: str, baseline_release: str | None) -> Any:

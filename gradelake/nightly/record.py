@@ -4,6 +4,7 @@ import json
 import uuid
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain, count
 from typing import Any
 
 from gradelake.sql.common.clock import utc_now
@@ -155,12 +156,9 @@ def _free_name(project: Project, lake: Lake, started_at: datetime, before: list[
     """night-YYYY-MM-DD (UTC), or with -2, -3, ... what neither a night nor a release has."""
     taken = {night["night"] for night in before}
     taken |= publishing.names(project, lake.connection)
-    name = day = f"night-{started_at:%Y-%m-%d}"
-    number = 1
-    while name in taken:
-        number += 1
-        name = f"{day}-{number}"
-    return name
+    day = f"night-{started_at:%Y-%m-%d}"
+    later = (f"{day}-{number}" for number in count(2))
+    return next(name for name in chain([day], later) if name not in taken)
 
 
 def _compare_with(project: Project, lake: Lake, before: list[dict]) -> str | None:

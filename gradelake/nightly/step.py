@@ -22,7 +22,7 @@ GRACE = 120.0  # seconds that a step gets to finish its work, once it was asked 
 DONE, PARTLY, FAILED, SKIPPED, STOPPED = "done", "partly", "failed", "skipped", "stopped"
 MAX_REASON = 1000  # characters
 # what the steps in processes of their own import, once for all of them
-_IMPORTED = ["gradelake.app", "gradelake.ingest.collections.pipeline", "gradelake.nightly.night"]
+_IMPORTED = ["gradelake.app", "gradelake.nightly.night"]
 Work = Callable[[], Any]  # returns what a command shows, with the exit code that it leaves with
 
 

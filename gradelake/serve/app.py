@@ -73,20 +73,15 @@ def make_app(
         *(*home.routes, *review.routes, *ask.routes, *rubric.routes, *rubric_jobs.routes),
         *boards.routes,
     )
+    guard = Middleware(
+        Guard, sessions=sessions, hosts=hosts, on_error=on_other_error, trust_header=trust_header
+    )
     app = Starlette(
         routes=[
             *(*pages, *static),
             *(to_folder(each.path) for each in pages if each.path[1:].endswith("/")),
         ],
-        middleware=[
-            Middleware(
-                Guard,
-                sessions=sessions,
-                hosts=hosts,
-                on_error=on_other_error,
-                trust_header=trust_header,
-            )
-        ],
+        middleware=[guard],
         exception_handlers={HTTPException: on_http_error, GradelakeError: on_known_error},
         lifespan=living,
     )

@@ -40,12 +40,11 @@ def _print_people(found: list[dict[str, str]]) -> None:
 
 
 @click.command(short_help="Open the lake in the browser: review, rubrics, boards.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=_PORT,
-    show_default=True,
     help="The port to listen on; 0 is a free one.",
 )
 @click.option(
@@ -96,19 +95,8 @@ def assessor():
 
 @assessor.command(short_help="Let somebody in: print a link for them.")
 @click.argument("name")
-@click.option(
-    "--role",
-    type=click.Choice(ROLES),
-    default="assessor",
-    show_default=True,
-    help="What they may do.",
-)
-@click.option(
-    "--url",
-    default=f"http://127.0.0.1:{_PORT}",
-    show_default=True,
-    help="Where they find the server.",
-)
+@click.option("--role", type=click.Choice(ROLES), default="assessor", help="What they may do.")
+@click.option("--url", default=f"http://127.0.0.1:{_PORT}", help="Where they find the server.")
 @answering(_print_added)
 @click.pass_obj
 def add(project, name, role, url):

@@ -4,12 +4,11 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradelake.serve.people import Person
@@ -64,15 +63,19 @@ class Guard:
                 answered.setdefault("cache-control", "no-store")
             await send(message)
 
+        async def refuse(status: int, text: str) -> None:
+            refusal = PlainTextResponse(text, status, {"connection": "close"})
+            await refusal(scope, receive, guarded)
+
         if refused := self._refused(scope, headers):
-            await _plain(*refused, guarded)
+            await refuse(*refused)
             return
         state = scope.setdefault("state", {})
         try:
             state["person"], state["token_of"] = self._who(scope, headers)
         except (GradelakeError, OSError) as error:  # nobody is known, and no page can be made
             console.warn(f"nobody can sign in: {error}")
-            await _plain(503, "Nobody can sign in: the server's terminal says why.", guarded)
+            await refuse(503, "Nobody can sign in: the server's terminal says why.")
             return
         size = 0
 
@@ -163,10 +166,3 @@ class Attempts:
         if len(self.failed) > 10_000:  # addresses are cheap to whoever has many
             self.failed.clear()
         self.failed.setdefault(address, deque()).append(time.monotonic())
-
-
-async def _plain(status: int, text: str, send: Any) -> None:
-    body = text.encode()
-    head = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": status, "headers": head})
-    await send({"type": "http.response.body", "body": body})

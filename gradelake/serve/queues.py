@@ -91,11 +91,12 @@ def _page(
                 conflicts = deal_conflicts(lake, collection, queue["queue"], person.name)
                 queue["n_conflicts"] = conflicts[1].n_left
         choices = _choices(lake, collection) if person.may("editor") else {}
-    if not person.may("editor"):
-        found = [queue for queue in found if _progress(queue, person) or queue["n_conflicts"]]
     for queue in found:
-        queue["own"] = _progress(queue, person)
+        own = (one for one in queue["assessors"] if one["assessor"] == person.name)
+        queue["own"] = next(own, None)
         queue["path"] = f"{at(collection)}/review/{quote(queue['queue'], safe='')}"
+    if not person.may("editor"):
+        found = [queue for queue in found if queue["own"] or queue["n_conflicts"]]
     return page(
         request,
         "queues",
@@ -124,10 +125,6 @@ def _choices(lake: Lake, collection: str) -> dict[str, list[tuple[str, str]]]:
         "Grades, to be reviewed, of": [(name, f"grader/{name}") for name in graders],
         "Passages, to be judged, of label set": [(name, f"labels/{name}") for name in label_sets],
     }
-
-
-def _progress(queue: dict[str, Any], person: Person) -> dict[str, Any] | None:
-    return next((one for one in queue["assessors"] if one["assessor"] == person.name), None)
 
 
 _AT = "/c/{collection}/review"

@@ -67,10 +67,8 @@ def of_rubric(rubric: Rubric, query_id: str, version: int) -> Form:
     """The form of a query as a version has it."""
     form = Form(query_id, version)
     for section in rubric.sections(version, query_id):
-        part = Part(section.bank, section.fingerprint())
-        part.items = list(map(_line, section.in_force))
-        part.dropped = list(map(_line, section.dropped))
-        form.parts.append(part)
+        items, dropped = (list(map(_line, of)) for of in (section.in_force, section.dropped))
+        form.parts.append(Part(section.bank, section.fingerprint(), items, dropped))
     return form
 
 
@@ -88,15 +86,11 @@ def of_fields(sent: Mapping[str, str], query_id: str) -> Form:
     form = Form(query_id, int(version), " ".join(one_line(sent.get("reason", "")).split()))
     while (bank := sent.get(f"{len(form.parts)}.bank")) is not None:
         at = str(len(form.parts))
-        part = Part(bank, sent.get(f"{at}.base", ""))
-        part.items = list(_sent_lines(sent, f"{at}.item"))
-        part.dropped = list(_sent_lines(sent, f"{at}.gone"))
-        part.new = [
-            line
-            for line in _sent_lines(sent, f"{at}.new")
-            if line.text.strip() or line.answers.strip()
-        ]
-        form.parts.append(part)
+        items, dropped, new = (
+            list(_sent_lines(sent, f"{at}.{place}")) for place in ("item", "gone", "new")
+        )
+        new = [line for line in new if line.text.strip() or line.answers.strip()]
+        form.parts.append(Part(bank, sent.get(f"{at}.base", ""), items, dropped, new))
     return form
 
 

@@ -97,14 +97,8 @@ def grading_job(
             )
         return last["run"]
 
-    job = writer.beside(
-        f"grade with {grader}",
-        work,
-        kind="grade",
-        collection=collection,
-        query_id=query_id,
-        grader=grader,
-    )
+    about = {"kind": "grade", "collection": collection, "query_id": query_id, "grader": grader}
+    job = writer.beside(f"grade with {grader}", work, **about)
     job.progress = job.progress or "starting"
     return job
 

@@ -66,8 +66,7 @@ def job_state(request: Request, person: Person, sent: dict[str, Any]) -> Respons
 def stopped(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Stop a job that can be stopped."""
     job = _job(request)
-    stop = job.stop
-    if stop:
+    if stop := job.stop:
         stop()
     return RedirectResponse(path_of(job), 303)
 
@@ -160,15 +159,9 @@ def build_job(
             lake.connection.execute("use lake.marts")
             return {"built": built, **what_moved(lake, collection)}
 
-    return writer.submit(
-        "build",
-        work,
-        kind="build",
-        collection=collection,
-        query_id=query_id,
-        version=saved and saved.version,
-        edits=[edit.as_object() for edit in saved.edits] if saved else [],
-    )
+    about: dict[str, Any] = {"kind": "build", "collection": collection, "query_id": query_id}
+    edits = [edit.as_object() for edit in saved.edits] if saved else []
+    return writer.submit("build", work, **about, version=saved and saved.version, edits=edits)
 
 
 def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
@@ -181,21 +174,17 @@ def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
     systems = lake.objects(
         """
         select
-            concat(shift.grader, '/v', shift.rubric_version, '/', shift.policy) as label_set,
+            levels.label_set,
             shift.system,
             shift.score_before,
             shift.score_after,
             shift.rank_before,
             shift.rank_after
         from leaderboard_shift as shift
-        inner join usual_levels as levels
-            on
-                shift.collection = levels.collection
-                and levels.label_set
-                = concat(shift.grader, '/v', shift.rubric_version, '/', shift.policy)
-                and shift.level = levels.level
+        inner join usual_levels as levels using (collection, level)
         where
-            shift.collection = $collection
+            levels.label_set = concat(shift.grader, '/v', shift.rubric_version, '/', shift.policy)
+            and shift.collection = $collection
             and shift.rubric_version = $version
             and shift.measure = $measure
             and shift.score_after is distinct from shift.score_before

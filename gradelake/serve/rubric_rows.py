@@ -7,6 +7,42 @@ from typing import Any
 from gradelake.sql.lake.opening import Lake
 
 _K = 10  # passages of a system that coverage looks at
+# of each item that is graded: n_graded, n_hits, best_grade (of passages), n_spurious,
+# n_non_relevant, rate (of judged non-relevant ones; of several assessors the worst)
+_ITEMS = """
+    with
+
+    graded as (
+        select
+            query_id,
+            item_id,
+            count(grade) as n_graded,
+            count(*) filter (where grade >= $tau) as n_hits,
+            max(grade) as best_grade
+        from lake.marts.grade_grid
+        where collection = $collection and grader = $grader and rubric_version = $version
+        group by all
+        having n_graded > 0
+    ),
+
+    spurious as (
+        select
+            query_id,
+            item_id,
+            arg_max(n_hits, rate) as n_spurious,
+            arg_max(n_non_relevant, rate) as n_non_relevant,
+            max(rate) as rate
+        from lake.marts.spurious_items
+        where
+            collection = $collection and grader = $grader
+            and rubric_version = $version and tau = $tau
+        group by all
+    )
+
+    select *
+    from graded
+    left join spurious using (query_id, item_id)
+"""
 
 
 @dataclass(frozen=True)
@@ -28,34 +64,27 @@ class Chosen:
 def chosen(lake: Lake, collection: str, asked: Mapping[str, str]) -> Chosen:
     """The grader that `asked` names, else the first; `tau` likewise, else 4."""
     graders = lake.column(
-        """
-        select distinct grader from lake.intermediate.int_grader_items
-        where collection = ?
-        order by grader
-        """,
+        "select distinct grader from lake.intermediate.int_grader_items where collection = ? "
+        "order by grader",
         collection,
     )
-    version = "select max(rubric_version) from lake.marts.rubric_versions where collection = ?"
+    newest = "select max(rubric_version) from lake.marts.rubric_versions where collection = ?"
+    version = lake.value(newest, collection) or 0
     taus = lake.column("select distinct level::integer from lake.intermediate.evaluation_levels")
     tau = asked.get("tau", "4")
+    from_grade = int(tau) if tau.isdecimal() and int(tau[:9]) in taus else 4
     grader = asked.get("grader")
-    return Chosen(
-        collection,
-        grader if grader in graders else next(iter(graders), None),
-        int(tau) if tau.isdecimal() and int(tau[:9]) in taus else 4,
-        lake.value(version, collection) or 0,
-        graders,
-        sorted(taus),
-    )
+    whose = grader if grader in graders else next(iter(graders), None)
+    return Chosen(collection, whose, from_grade, version, graders, sorted(taus))
 
 
 def queries(lake: Lake, by: Chosen) -> list[dict[str, Any]]:
     """All queries: query_id, text, n_items (of all kinds), n_graded, n_answered and n_spurious."""
     return lake.objects(
-        """
+        f"""
         with
 
-        items as (
+        effective as (
             select
                 query_id,
                 count(distinct (bank, item_id)) as n_items
@@ -64,49 +93,20 @@ def queries(lake: Lake, by: Chosen) -> list[dict[str, Any]]:
             group by query_id
         ),
 
-        graded as (
-            select
-                query_id,
-                item_id,
-                max(grade) as best_grade
-            from lake.marts.grade_grid
-            where collection = $collection and grader = $grader and rubric_version = $version
-            group by all
-            having best_grade is not null
-        ),
-
-        answered as (
-            select
-                query_id,
-                count(*) as n_graded,
-                count(*) filter (where best_grade >= $tau) as n_answered
-            from graded
-            group by query_id
-        ),
-
-        spurious as (
-            select
-                query_id,
-                count(distinct item_id) as n_spurious
-            from lake.marts.spurious_items
-            where
-                collection = $collection and grader = $grader
-                and rubric_version = $version and tau = $tau
-            group by query_id
-        )
+        items as ({_ITEMS})
 
         select
             queries.query_id,
             queries.text,
-            coalesce(items.n_items, 0) as n_items,
-            coalesce(answered.n_graded, 0) as n_graded,
-            coalesce(answered.n_answered, 0) as n_answered,
-            coalesce(spurious.n_spurious, 0) as n_spurious
+            coalesce(effective.n_items, 0) as n_items,
+            count(items.item_id) as n_graded,
+            count(items.item_id) filter (where items.n_hits > 0) as n_answered,
+            count(items.n_spurious) as n_spurious
         from lake.raw.queries as queries
+        left join effective using (query_id)
         left join items using (query_id)
-        left join answered using (query_id)
-        left join spurious using (query_id)
         where queries.collection = $collection
+        group by all
         order by queries.query_id
         """,
         **by.values(),
@@ -114,49 +114,8 @@ def queries(lake: Lake, by: Chosen) -> list[dict[str, Any]]:
 
 
 def items(lake: Lake, query_id: str, by: Chosen) -> dict[str, dict[str, Any]]:
-    """What is known of a query's items, by item_id: n_graded, n_hits, best_grade (of passages),
-    n_spurious, n_non_relevant, rate (of judged non-relevant ones; of several assessors the worst).
-    """
-    found = lake.objects(
-        """
-        with
-
-        graded as (
-            select
-                item_id,
-                count(grade) as n_graded,
-                count(*) filter (where grade >= $tau) as n_hits,
-                max(grade) as best_grade
-            from lake.marts.grade_grid
-            where
-                collection = $collection and grader = $grader
-                and rubric_version = $version and query_id = $query_id
-            group by item_id
-            having n_graded > 0
-        ),
-
-        spurious as (
-            select
-                item_id,
-                arg_max(n_hits, rate) as n_spurious,
-                arg_max(n_non_relevant, rate) as n_non_relevant,
-                max(rate) as rate
-            from lake.marts.spurious_items
-            where
-                collection = $collection and grader = $grader and rubric_version = $version
-                and query_id = $query_id and tau = $tau
-            group by item_id
-        )
-
-        select
-            graded.*,
-            spurious.* exclude (item_id)
-        from graded
-        left join spurious using (item_id)
-        """,
-        query_id=query_id,
-        **by.values(),
-    )
+    """What is known of a query's items, by item_id: see `_ITEMS`."""
+    found = lake.objects(f"{_ITEMS} where query_id = $query_id", query_id=query_id, **by.values())
     return {row["item_id"]: row for row in found}
 
 

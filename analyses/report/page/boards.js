@@ -82,15 +82,10 @@ async function chooseBoard({ labels, measure, level }) {
   if (level in data.boards) byId("choose-level").value = level;
   const ofLevels = board.settled.has_levels.includes(byId("choose-measure").value);
   byId("choose-level").disabled = !ofLevels; // it would change nothing
-  await showBoards();
+  await showBoards(data, chosen(BOARD));
 }
 
-async function showBoards() {
-  const labels = byId("choose-labels").value;
-  const measure = byId("choose-measure").value;
-  const level = byId("choose-level").value;
-  const data = await boardOf(labels);
-  if (byId("choose-labels").value !== labels) return; // another choice came first
+async function showBoards(data, { labels, measure, level }) {
   const rows = scores(data, level, measure);
   inLanes(rows);
   byId("leaderboard-says").textContent =

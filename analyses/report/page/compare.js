@@ -76,7 +76,7 @@ function pFact({ p, is_exact: isExact }) {
 // A bar for each topic, of rows {query_id, text, a, b, difference}; `better`: what "to the right" means
 function topicByTopic({ a, b }, id, ofWhat, rows, better) {
   const inOrder = [...rows].sort((one, other) => other.difference - one.difference)
-    .map((row) => ({ ...row, is_ahead: row.difference > 0 }));
+    .map((row) => ({ ...row, is_behind: row.difference <= 0 }));
   const shown = inOrder.length <= MOST_BARS ? inOrder
     : [...inOrder.slice(0, MOST_BARS / 2), ...inOrder.slice(-MOST_BARS / 2)];
   return [
@@ -158,9 +158,7 @@ PICTURES.differences = {
   encoding: {
     y: nominal("query_id", { sort: null, title: null, axis: { labelLimit: 170 } }),
     x: number("difference", { title: "difference" }),
-    color: nominal("is_ahead", {
-      legend: null, scale: { domain: [true, false], range: "category" },
-    }),
+    color: either("is_behind", "category"),
     tooltip: [nominal("query_id", { title: "topic" }), nominal("text"),
       ...["a", "b", "difference"].map((name) => number(name, { format: ".4f" }))],
   },

@@ -127,10 +127,7 @@ PICTURES.moves = {
     { mark: { type: "rule", strokeWidth: 2, opacity: 0.75 },
       encoding: {
         x: { datum: 0 }, x2: { datum: 1 }, y: number("place_a"), y2: { field: "place_b" },
-        color: nominal("far", { legend: null, scale: { domain: [false, true], range: "category" } }),
-        strokeDash: nominal("far", {
-          legend: null, scale: { domain: [false, true], range: [[1, 0], [5, 3]] },
-        }),
+        color: either("far", "category"), strokeDash: either("far", [[1, 0], [5, 3]]),
       } },
     side(0, "place_a", "label_a", "right"), side(1, "place_b", "label_b", "left"),
   ],

@@ -2,6 +2,9 @@
 // the page's style gives both, light and dark.
 const nominal = (field, more) => ({ field, type: "nominal", ...more });
 const number = (field, more) => ({ field, type: "quantitative", ...more });
+// the first of the range where it is false, the second where it is true
+const either = (field, range) =>
+  nominal(field, { legend: null, scale: { domain: [false, true], range } });
 
 // A figure in each row, and the interval from `low` to `high` around it.
 function figuresWithIntervals(row, figure, x, tooltip) {
@@ -52,8 +55,7 @@ const PICTURES = {
       { title: title + beyond, scale: { domain, nice: false, zero: false },
         axis: { tickCount: 6, format: ".2~f" } });
     const names = named(points, domain, side);
-    const ofFar = nominal("far",
-      { legend: null, scale: { domain: [false, true], range: "category" } });
+    const ofFar = either("far", "category");
     return {
       width: side, height: side,
       layer: [
@@ -68,9 +70,7 @@ const PICTURES = {
           mark: { type: "point", size: 70, opacity: 0.8 },
           encoding: {
             x: axis("x", x), y: axis("y", y),
-            shape: nominal("far", {
-              legend: null, scale: { domain: [false, true], range: ["circle", "triangle-up"] },
-            }),
+            shape: either("far", ["circle", "triangle-up"]),
             stroke: ofFar, fill: ofFar,
             fillOpacity: { condition: { test: "datum.outside", value: 0 }, value: 1 },
             tooltip: [nominal("system"), number("reference", { format: ".4f" }),
