@@ -205,10 +205,12 @@ def _sentence(one: Judged, found: Gate) -> str:
             f"{counted(one.queries_if_equal, 'queries')} for an equal system to pass in four of "
             "five cases"
         )
-    is_lower = "is lower" if row["high"] < 0 else "may be lower"
+    moves = "is lower" if row["high"] < 0 else "may be lower"
+    if row["difference"] >= 0:
+        moves = "is higher here" if row["difference"] else "is equal here"
     return (
-        f"{row['measure']} {is_lower} ({moved}), and {counted(row['n_queries'], 'queries')} cannot "
-        f"tell whether by more than {tolerance:g}; it would take "
+        f"{row['measure']} {moves} ({moved}), and {counted(row['n_queries'], 'queries')} cannot "
+        f"tell whether it fell by more than {tolerance:g}; it would take "
         f"{', or '.join(needed) or 'more than a million queries'}"
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,11 @@ UNLABELLED = """
     select n_unlabelled_at_k
     from lake.marts.leaderboard
     where collection = ? and label_set = ? and measure = ? and level = ? and system = ?
+"""
+RANKINGS = """
+    select count(*), bit_xor(hash(query_id, passage_id, rank))
+    from lake.intermediate.int_rankings
+    where collection = ? and system = ?
 """
 LABELS = """
     select count(*), bit_xor(hash(query_id, passage_id, label))
@@ -71,6 +76,11 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
             "Name another system with --baseline, or an earlier release with --baseline-release.",
         )
     level = rule.level
+    rankings = [
+        each.rows(RANKINGS, rule.collection, system)
+        for each, system in ((lake, rule.system), (earlier or lake, baseline))
+    ]
+    is_same = rankings[0] == rankings[1]
     measures: list[Paired] = []
     notes: list[str] = []
     for measure in dict.fromkeys(rule.measures):
@@ -79,7 +89,8 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
         other = board if earlier is None else _earlier_board(earlier, rule, measure, level)
         if not measures:
             notes += _notes_on_labels(lake, earlier, rule, board, other)
-        measures.append(_paired(board, other, rule.system, baseline, earlier))
+        paired = _paired(board, other, rule.system, baseline, earlier)
+        measures.append(replace(paired, is_same=is_same))
         notes += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, measure, level)
     verdict = judge(measures, rule.tolerance, rule.alpha)
     return Gate(rule, baseline, lake.release, (earlier or lake).release, verdict, notes)
@@ -142,11 +153,11 @@ def _of(rule: Rule) -> tuple[str, str]:
 def _notes_on_unlabelled(
     lake: Lake, other: Lake, rule: Rule, baseline: str, measure: str, level: int
 ) -> Iterator[str]:
-    """Where the system ranks more passages high that nobody labelled than the baseline does."""
+    """How many passages that the two systems rank high nobody labelled."""
     board = (*_of(rule), measure, level)
     ours = lake.value(UNLABELLED, *board, rule.system) or 0
     theirs = other.value(UNLABELLED, *board, baseline) or 0
-    if ours > theirs:
+    if ours or theirs:
         yield (
             f"{measure}: {ours:,} of the passages that {rule.system} ranks high have no label, "
             f"of the baseline's {theirs:,}; they count as not relevant"

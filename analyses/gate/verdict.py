@@ -18,13 +18,15 @@ MOST = 1_000_000  # queries: who needs more is not told how many
 
 @dataclass(frozen=True)
 class Paired:
-    """One measure's values of both systems on the same queries, in units of 1e-10: (queries,)."""
+    """One measure's values of both systems on the same queries, in units of 1e-10: (queries,).
+    `is_same`: both rank the same passages in the same order, for every query."""
 
     measure: str
     level: int
     queries: tuple[str, ...]
     baseline: np.ndarray
     system: np.ndarray
+    is_same: bool = False
 
     @property
     def differences(self) -> np.ndarray:
@@ -47,10 +49,12 @@ class Difference:
     p_fell: float
 
     @classmethod
-    def of(cls, differences: np.ndarray, tolerance: float, alpha: float) -> "Difference":
+    def of(
+        cls, differences: np.ndarray, tolerance: float, alpha: float, is_same: bool = False
+    ) -> "Difference":
         """Of two queries or more; `differences`: (queries,), in units of 1e-10."""
         sample = Sample.of(differences)
-        if not differences.any():  # equal on every query: an interval of one point
+        if is_same and not differences.any():  # so it is on every query: an interval of one point
             return cls(sample, 0.0, 0.0, 0.0, 1.0)
         # whole numbers: what is lower by just the tolerance has 0 here
         above = (differences.sum() + sample.n * np.rint(tolerance * UNIT)) / (sample.n * UNIT)
@@ -132,7 +136,9 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
     - passed, where mu <= -tolerance is rejected at alpha: the lower bound is above -tolerance;
     - fell, where mu >= -tolerance is: the upper bound is below -tolerance. A drop that is certain,
       and may be smaller than the tolerance, is none;
-    - else it cannot be told. A system that is equal on every query passes.
+    - else it cannot be told. A system that ranks the same passages in the same order passes; one
+      that is equal on these queries, though its rankings are others, may lose on queries like none
+      of these, and is judged as where all differences are equal (`Sample.p_values`).
 
     The gate passed where every measure did: each at alpha, for what needs all of several tests
     needs no correction (Berger, Multiparameter hypothesis testing and acceptance sampling,
@@ -141,7 +147,9 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
     measure is lower by the tolerance or more, and of having any measure fall that is not, is alpha
     at most each, as far as the tests hold for so few queries (tests/benchmarks/README.md).
     """
-    differences = [Difference.of(one.differences, tolerance, alpha) for one in measures]
+    differences = [
+        Difference.of(one.differences, tolerance, alpha, one.is_same) for one in measures
+    ]
     judged = []
     for paired, found, (p_fell, verdict) in zip(
         measures, differences, _verdicts(differences, alpha), strict=True

@@ -77,8 +77,31 @@ def test_without_skewness_the_bounds_are_students():
 
 
 @pytest.mark.parametrize("tolerance", [0, 0.01])
-def test_an_equal_system_passes(tolerance):
-    assert verdict_of([0] * 5, tolerance=tolerance).verdict == PASSED
+def test_a_system_with_the_same_rankings_passes_and_one_that_is_equal_by_chance_does_not(tolerance):
+    same = replace(paired([0] * 5), is_same=True)
+    assert judge([same], tolerance, ALPHA).verdict == PASSED
+    assert verdict_of([0] * 5, tolerance=tolerance).verdict == CANNOT_TELL
+    assert verdict_of([0] * 299).verdict == PASSED  # a share of 0.01 of all would be among them
+    labels_changed = replace(paired([-0.5] * 8), is_same=True)
+    assert judge([labels_changed], tolerance, ALPHA).verdict == FELL
+
+
+@pytest.mark.parametrize(
+    ("losses", "shares", "most"),
+    [
+        ([-0.2], [0.05], 0.05),
+        ([-0.5], [0.02], 0.05),
+        ([-0.5], [0.1], 0.05),
+        ([-1, 1], [0.025, 0.015], 0.1),  # the page says how often
+    ],
+)
+@pytest.mark.parametrize("n_queries", [8, 20, 43, 100])
+def test_a_system_that_loses_much_on_few_queries_seldom_passes(n_queries, losses, shares, most):
+    """Its mean is lower by the tolerance or more; often no query of the sample shows it."""
+    generator = np.random.default_rng(n_queries)
+    drawn = generator.choice([*losses, 0], p=[*shares, 1 - sum(shares)], size=(600, n_queries))
+    passed = [verdict_of(one).verdict == PASSED for one in drawn]
+    assert np.mean(passed) <= most
 
 
 def test_the_same_drop_everywhere_says_nothing_of_queries_that_none_of_them_stands_for():
