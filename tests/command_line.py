@@ -56,9 +56,11 @@ def run(
         return subprocess.CompletedProcess(arguments, code, _text(out), _text(err))
 
 
-def gradelake(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
-    """Run the command line in this process; fail with what it printed unless it leaves `code`."""
-    done = run(folder, *map(str, arguments))
+def gradelake(
+    folder: Path, *arguments: str, code: int = 0, given: str | bytes = "", **environment: str
+) -> subprocess.CompletedProcess:
+    """The same; fail with what it printed unless it leaves `code`."""
+    done = run(folder, *map(str, arguments), given=given, **environment)
     assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done
 
@@ -81,6 +83,20 @@ def run_apart(folder: Path, *arguments: str, **environment: str) -> subprocess.C
         text=True,
         timeout=600,
         check=False,
+    )
+
+
+def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen:
+    """The same, going on, in a process group of its own: for what is killed or stopped."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "gradelake", *arguments],
+        cwd=folder,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from gradelake.nightly import record
 from gradelake.sql.common.project import Project
 from tests.command_line import gradelake
-from tests.edits import write_edits
-from tests.end_to_end.edited_demo import BREAD, KINDS, edit, edits
+from tests.edits import edit, write_edits
+from tests.end_to_end.edited_demo import BREAD, KINDS, edits
 from tests.rubric_oracle import read_bank
 
 HOSTILE = '</script><script>window.broken = "yes"</script><img src=x onerror="window.broken=1">'

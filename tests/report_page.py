@@ -1,7 +1,6 @@
 """The reports that tests look at, each made once; and reading one as its own script does."""
 
 import base64
-import csv
 import gzip
 import json
 import re
@@ -15,6 +14,7 @@ from tests.command_line import gradelake
 from tests.conftest import made_once
 from tests.lakes import start_lake
 from tests.moved_demo import HOSTILE, make_moved
+from tests.projects import LEXICAL, USUAL, project
 
 MARKED = "<marquee title='zebras'>Zebras & quaggas</marquee>"
 
@@ -61,23 +61,16 @@ class Page:
 
 def make_hostile(folder: Path) -> None:
     """A collection whose texts try to become part of the page, graded, built and reported."""
-    folder.mkdir(parents=True)
-    (folder / "gradelake.toml").write_text(
-        '[collections.tiny]\nqueries = "topics.tsv"\npassages = "passages.tsv"\n'
-        'runs = ["*.run"]\njudgments = { me = "me.qrels" }\n'
-        '[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\n'
-        'parser = "strict"\n'
-    )
-    (folder / "topics.tsv").write_text(f"q1\tsky {HOSTILE}\nq2\tbees\n")
-    (folder / "passages.tsv").write_text(
-        f"p1\tThe sky is blue. {HOSTILE}\np2\tBees dance.\np3\t{MARKED}\n"
-    )
-    # p3 is relevant and answers nothing: its text stands in a table of the page
-    (folder / "me.qrels").write_text("q1 0 p1 1\nq1 0 p3 1\nq2 0 p2 1\n")
+    files = {
+        "topics.tsv": {"q1": f"sky {HOSTILE}", "q2": "bees"},
+        "passages.tsv": {"p1": f"The sky is blue. {HOSTILE}", "p2": "Bees dance.", "p3": MARKED},
+        # p3 is relevant and answers nothing: its text stands in a table of the page
+        "me.qrels": {"q1": {"p1": 1, "p3": 1}, "q2": {"p2": 1}},
+        "bank.csv": [{"query_id": "q1", "kind": "question", "text": f"Is it blue? {HOSTILE}"}],
+    }
     for name in ("one", "two"):  # names of systems are plain: others are refused
-        (folder / f"{name}.run").write_text(f"q1 Q0 p1 1 2 {name}\nq2 Q0 p2 1 2 {name}\n")
-    quoted = HOSTILE.replace('"', '""')
-    (folder / "bank.csv").write_text(f'query_id,kind,text\nq1,question,"Is it blue? {quoted}"\n')
+        files[f"runs/{name}.run"] = {"q1": ["p1"], "q2": ["p2"]}
+    project(folder, {"tiny": USUAL}, {"lexical": LEXICAL}, files)
     start_lake(folder)
     gradelake(folder, "ingest", "tiny")
     gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "questions")
@@ -99,43 +92,33 @@ def make_odd(folder: Path) -> None:
 
     `long` ranks p000 to p119. ann judged p110, below all that any measure looks at; ben did not.
     """
-    folder.mkdir(parents=True)
-    (folder / "gradelake.toml").write_text(
-        '[collections.odd]\nqueries = "topics.tsv"\npassages = "passages.jsonl"\n'
-        'runs = ["*.run"]\nresponses = ["responses.jsonl"]\ndefault_pool_depth = 2\n'
-        'judgments = { ann = "ann.qrels", ben = "ben.qrels" }\nmin_relevant = 2\n'
-        '[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\n'
-        'parser = "strict"\n'
-    )
+    collection = USUAL | {
+        "passages": "passages.jsonl",
+        "responses": ["responses.jsonl"],
+        "default_pool_depth": 2,
+        "judgments": {"ann": "ann.qrels", "ben": "ben.qrels"},
+        "min_relevant": 2,
+    }
     deep = [f"p{n:03}" for n in range(120)]
     more = [f"q{n:03}" for n in range(MORE_QUERIES)]
-    queries = [ODD_QUERY, *more, UNANSWERED]
-    (folder / "topics.tsv").write_text(
-        "".join(f"{query}\twhat is {HOSTILE}\n" for query in queries)
-    )
     texts = {ODD_PASSAGE: f"It is blue. {HOSTILE}"} | {p: f"Text {p}." for p in deep}
-    (folder / "passages.jsonl").write_text(
-        "".join(json.dumps({"passage_id": p, "text": text}) + "\n" for p, text in texts.items())
-    )
-    (folder / "ann.qrels").write_text(f"{ODD_QUERY} 0 {ODD_PASSAGE} 3\n{ODD_QUERY} 0 p110 2\n")
-    (folder / "ben.qrels").write_text(f"{ODD_QUERY} 0 {ODD_PASSAGE} 0\n")
-    (folder / "long.run").write_text(
-        "".join(f"{ODD_QUERY} Q0 {p} 1 {200 - n} long\n" for n, p in enumerate(deep))
-    )
-    (folder / "odd.run").write_text(
-        f"{ODD_QUERY} Q0 {ODD_PASSAGE} 1 2 odd\n"
-        + "".join(f"{query} Q0 p{n:03} 1 2 odd\n" for n, query in enumerate(more))
-    )
+    blue = {"text": f"Is it blue? {HOSTILE}", "facet_id": FACET, "item_id": ODD_ITEM}
+    nobody = {"text": "Does anybody know?", "item_id": "unanswered item"}
     response = {"system": "writer", "query_id": ODD_QUERY, "text": "\n\n".join(RESPONSE)}
-    (folder / "responses.jsonl").write_text(json.dumps(response) + "\n")
-    with (folder / "bank.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(
-            [
-                ("query_id", "kind", "text", "facet_id", "item_id"),
-                (ODD_QUERY, "question", f"Is it blue? {HOSTILE}", FACET, ODD_ITEM),
-                (UNANSWERED, "question", "Does anybody know?", "", "unanswered item"),
-            ]
-        )
+    files = {
+        "topics.tsv": dict.fromkeys([ODD_QUERY, *more, UNANSWERED], f"what is {HOSTILE}"),
+        "passages.jsonl": [{"passage_id": p, "text": text} for p, text in texts.items()],
+        "ann.qrels": {ODD_QUERY: {ODD_PASSAGE: 3, "p110": 2}},
+        "ben.qrels": {ODD_QUERY: {ODD_PASSAGE: 0}},
+        "runs/long.run": {ODD_QUERY: deep},
+        "runs/odd.run": {ODD_QUERY: [ODD_PASSAGE]} | {q: [deep[n]] for n, q in enumerate(more)},
+        "responses.jsonl": [response],
+        "bank.csv": [
+            {"query_id": query, "kind": "question", **item}
+            for query, item in ((ODD_QUERY, blue), (UNANSWERED, nobody))
+        ],
+    }
+    project(folder, {"odd": collection}, {"lexical": LEXICAL}, files)
     start_lake(folder)
     gradelake(folder, "ingest", "odd")
     gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "questions")

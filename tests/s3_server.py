@@ -63,16 +63,9 @@ def s3_server() -> Iterator[S3]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     endpoint = f"http://127.0.0.1:{port}"
+    moto = [sys.executable, "-c", "from moto.server import main; main()"]
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "from moto.server import main; main()",
-            "-H",
-            "127.0.0.1",
-            "-p",
-            str(port),
-        ],
+        [*moto, "-H", "127.0.0.1", "-p", str(port)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import command_line
+from tests import command_line, projects
 from tests.sql.terminal import ENTER, TAB, Terminal
 
 PLACES = {
@@ -32,13 +32,8 @@ def at_home(home: Path) -> dict[str, str]:
 @pytest.fixture
 def project(tmp_path) -> Path:
     """A folder whose gradelake.toml names two collections and a grader; there is no lake."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "gradelake.toml").write_text(
-        '[collections.trec_one]\nqueries = "t.tsv"\n[collections.trec_two]\nqueries = "t.tsv"\n'
-        '[graders.words]\nengine = "lexical"\nprompt = "question_self_rating"\n'
-    )
-    return folder
+    two = {f"trec_{n}": {"queries": "t.tsv"} for n in ("one", "two")}
+    return projects.project(tmp_path / "project", two, {"words": projects.LEXICAL}).folder
 
 
 def install(home: Path, *shell: str, **environment: str) -> subprocess.CompletedProcess:

@@ -109,9 +109,7 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\^_=>])")
 
 @pytest.fixture(scope="module")
 def lake(graded_demo, tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("far") / FOLDER / "graded"
-    shutil.copytree(graded_demo, folder)
-    return folder
+    return shutil.copytree(graded_demo, tmp_path_factory.mktemp("far") / FOLDER / "graded")
 
 
 # --- a narrow terminal --------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.analyses.gated import HOSTILE, HOSTILE_QUERY, QUERIES, write_gated, write_run
-from tests.command_line import gradelake, run
+from tests.command_line import gradelake
 from tests.conftest import made_once
 from tests.lakes import start_lake
 
@@ -196,8 +196,7 @@ def test_markdown_shows_names_as_they_are_and_keeps_its_columns(gated):
     ],
 )
 def test_what_cannot_be_judged_is_refused_with_what_to_do(gated, arguments, wrong):
-    done = run(gated, "gate", "gated", *arguments, *BY, "--release", "r1")
-    assert done.returncode == 2
+    done = gradelake(gated, "gate", "gated", *arguments, *BY, "--release", "r1", code=2)
     assert wrong in done.stderr
 
 

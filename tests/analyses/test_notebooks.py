@@ -30,8 +30,7 @@ def shown(notebook: nbformat.NotebookNode) -> list[str]:
 
 @pytest.fixture
 def folder(graded_demo, tmp_path, monkeypatch) -> Path:
-    copy = tmp_path / "demo"
-    shutil.copytree(graded_demo, copy)
+    copy = shutil.copytree(graded_demo, tmp_path / "demo")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))

@@ -123,8 +123,7 @@ def test_pytrec_eval_reads_them_and_scores_as_the_leaderboard_does(demo, tmp_pat
 
 
 def test_imported_again_as_a_judge_it_is_the_same_label_set(demo, tmp_path):
-    folder = tmp_path / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path / "demo")
     gradelake(folder, "export", "qrels", "demo", "--label-set", "judge:overlap", "-o", "out.gz")
     assert gzip.decompress((folder / "out.gz").read_bytes()).count(b"\n") == 304
     gradelake(folder, "import", "labels", "demo", "out.gz", "--judge", "twin")
@@ -177,8 +176,7 @@ def test_what_cannot_be_done_is_said_and_nothing_written(graded, line, said):
 
 
 def test_an_id_that_cannot_stand_in_a_column_is_refused_and_the_old_file_stays(graded, tmp_path):
-    folder = tmp_path / "project"
-    shutil.copytree(graded, folder)
+    folder = shutil.copytree(graded, tmp_path / "project")
     bad = {"space": "two words", "tab": "a\ttab", "thin": "thin\u2009space", "empty": ""}
     judged = [
         {

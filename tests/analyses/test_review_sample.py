@@ -57,8 +57,7 @@ def judged(demo, tmp_path_factory):
 
     ann: 5 queries; bob: 100 pairs; cid: 5 queries of which 2 are finished; dan: all pairs.
     """
-    folder = tmp_path_factory.mktemp("judged") / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path_factory.mktemp("judged") / "demo")
     human = labels(folder, "assessor:human")
     samples = {
         "ann": ["--unit", "query", "--size", "5"],

@@ -22,40 +22,23 @@ from rich.table import Table
 from gradelake.grading.engines.openai import Engine
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import ensure_views
-from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from tests import projects
 from tests.benchmarks.aims import note
 from tests.benchmarks.leaderboards import command
 from tests.grading import smollm
 from tests.grading.dl19_sample import make_sample
+from tests.grading.project import engine_code
 from tests.places import missing_dl19
+from tests.projects import LEXICAL
 
 QUERIES, PASSAGES, ITEMS = 1_000, 100, 110  # of each query; 11 million pairs
 ITEMS_GRADED = 100  # of each query: 10 million grades
 NOTHING = """
-from gradelake.grading.engines import Engine as Base, Response
+chunk_pairs = 4000
 
-class Engine(Base):
-    '''Answers at once.'''
-    needs_model = False
-    chunk_pairs = 4000
-
-    def score(self, prompts):
-        return [Response("3")] * len(prompts)
-"""
-CONFIG = """
-[grading]
-engines = "engines"
-
-[graders.lexical]
-engine = "lexical"
-prompt = "question_self_rating"
-parser = "strict"
-
-[graders.nothing]
-engine = "nothing"
-prompt = "question_self_rating"
-parser = "strict"
+def score(self, prompts):
+    return [Response("3")] * len(prompts)
 """
 # answers every chat after 50 ms
 ENDPOINT = """
@@ -87,10 +70,9 @@ console = Console(highlight=False, width=100)
 
 def make_big(folder: Path) -> None:
     """A lake with ten million grades of `lexical`, and a million pairs it has not graded."""
-    (folder / "engines").mkdir(parents=True)
-    (folder / "engines" / "nothing.py").write_text(NOTHING)
-    (folder / "gradelake.toml").write_text(CONFIG)
-    project = Project.read(folder / "gradelake.toml")
+    graders = {"lexical": LEXICAL, "nothing": LEXICAL | {"engine": "nothing"}}
+    files = {"engines/nothing.py": engine_code(NOTHING)}
+    project = projects.project(folder, None, graders, files, grading={"engines": "engines"})
     Lake.create(project).close()
     grader_id = read_grader(project, "lexical").grader_id
     with Lake.writer(project) as lake:
@@ -200,12 +182,9 @@ def measure_endpoint(folder: Path, n: int = 3000) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    folder.mkdir()
-    (folder / "gradelake.toml").write_text(
-        f'[graders.gpt]\nengine = "openai"\nmodel = "m"\nbase_url = "{address}"\n'
-        f'prompt = "question_self_rating"\nparser = "strict"\nconcurrency = {AT_ONCE}\n'
-    )
-    grader = read_grader(Project.read(folder / "gradelake.toml"), "gpt")
+    asks = {"engine": "openai", "model": "m", "base_url": address, "concurrency": AT_ONCE}
+    project = projects.project(folder, graders={"gpt": LEXICAL | asks})
+    grader = read_grader(project, "gpt")
     prompts = [
         grader.prompt.render({"item": f"What is {i}?", "passage": f"{i} {'some words ' * 80}"})
         for i in range(n)

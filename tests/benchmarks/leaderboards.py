@@ -52,6 +52,13 @@ def command(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def import_labels(folder: Path) -> None:
+    """Those of three judges of DL 2019."""
+    for judge, file in DL19_JUDGES.items():
+        labels = str(DL19 / "labels" / f"{file}.qrels")
+        command(folder, "import", "labels", "dl19", labels, "--judge", judge)
+
+
 # --- pytrec_eval: a process of its own too ------------------------------------------------------
 
 PYTREC = """
@@ -177,20 +184,7 @@ def compare(times: int) -> dict:
 
         their_wall, their_cpu, (cells, load, evaluate) = timed(lambda: pytrec(runs))
         ingest_wall, ingest_cpu, _ = timed(lambda: command(folder, "ingest", "dl19"))
-        labels_wall, labels_cpu, _ = timed(
-            lambda: [
-                command(
-                    folder,
-                    "import",
-                    "labels",
-                    "dl19",
-                    str(DL19 / "labels" / f"{file}.qrels"),
-                    "--judge",
-                    judge,
-                )
-                for judge, file in DL19_JUDGES.items()
-            ]
-        )
+        labels_wall, labels_cpu, _ = timed(lambda: import_labels(folder))
         build_wall, build_cpu, printed = timed(lambda: command(folder, "build", "--json"))
         seconds = json.loads(printed)["seconds_by_node"]
         ours = our_cells(folder)

@@ -16,10 +16,10 @@ from playwright.sync_api import Browser
 from rich.table import Table
 
 from tests.benchmarks.aims import console
-from tests.benchmarks.leaderboards import command
-from tests.benchmarks.waits import GRADER
+from tests.benchmarks.leaderboards import command, import_labels
+from tests.benchmarks.waits import make_graded
 from tests.browser import chromium
-from tests.lakes import DL19_JUDGES, make_graded_demo, write_dl19_config
+from tests.lakes import make_graded_demo
 from tests.places import DL19, missing_dl19, missing_llmjudge
 from tests.tools.reproduce import make_llmjudge
 
@@ -73,16 +73,8 @@ def reports(place: Path) -> list[Path]:
 
 def make_dl19(folder: Path) -> None:
     """37 runs, three foreign judges, and 430 questions graded by the engine without a model."""
-    write_dl19_config(folder)
-    with (folder / "gradelake.toml").open("a") as file:
-        file.write(GRADER)
-    command(folder, "ingest", "dl19")
-    for judge, file in DL19_JUDGES.items():
-        labels = str(DL19 / "labels" / f"{file}.qrels")
-        command(folder, "import", "labels", "dl19", labels, "--judge", judge)
-    bank = str(DL19 / "question_bank.jsonl.gz")
-    command(folder, "import", "bank", "dl19", bank, "--name", "questions")
-    command(folder, "grade", "dl19", "--grader", "lexical")
+    make_graded(folder, list((DL19 / "runs").glob("*.run.gz")))
+    import_labels(folder)
     command(folder, "build")
 
 

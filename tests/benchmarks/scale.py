@@ -21,27 +21,19 @@ from random import Random
 from tests.benchmarks.aims import note
 from tests.benchmarks.leaderboards import command
 from tests.benchmarks.waits import drop
+from tests.projects import LEXICAL, USUAL, project
 
 SYSTEMS, DEPTH, ITEMS = 50, 1000, 20
-SETTINGS = """
-[collections.scale]
-queries = "topics.tsv"
-passages = "passages.jsonl"
-runs = ["runs/*.run"]
-
-[graders.lexical]
-engine = "lexical"
-prompt = "question_self_rating"
-"""
 
 
 def make(folder: Path, queries: int) -> None:
     """Write the collection's files, its bank and its grades below `folder`."""
     chance = Random(queries)
-    (folder / "gradelake.toml").write_text(SETTINGS)
-    (folder / "runs").mkdir()
+    scale = USUAL | {"passages": "passages.jsonl", "judgments": None}
     ids = [f"q{n:05}" for n in range(queries)]
-    (folder / "topics.tsv").write_text("".join(f"{q}\twhat is {q} about\n" for q in ids))
+    files = {"topics.tsv": {q: f"what is {q} about" for q in ids}}
+    project(folder, {"scale": scale}, {"lexical": LEXICAL}, files)
+    (folder / "runs").mkdir()
     with (folder / "bank.csv").open("w") as bank:
         bank.write("query_id,item_id,kind,text\n")
         for q in ids:

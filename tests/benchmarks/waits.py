@@ -23,14 +23,12 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.aims import console, note
 from tests.benchmarks.leaderboards import command, multiplied, timed
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 from tests.lakes import make_graded_demo, write_dl19_config
 from tests.places import DL19, REPOSITORY, missing_dl19
+from tests.projects import LEXICAL
 
 IMPORTS = "import dbt.cli.main, dbt.adapters.duckdb"
-GRADER = (
-    '\n[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\nparser = "strict"\n'
-)
 # the first build of a process pays for dbt's start; the second is what is measured
 STAYS = """
 import sys, time
@@ -52,8 +50,7 @@ def drop(folder: Path, n: int, collection: str = "dl19") -> None:
     """Save edits that drop the first `n` items of a collection's questions."""
     query = f"select item_id from raw.rubric_items order by all limit {n}"
     items = json.loads(command(folder, "sql", query, "--format", "json"))
-    edit = {"rubric_version": 1, "collection": collection, "bank": "questions", "action": "drop"}
-    write_edits(folder, *(edit | item for item in items))
+    write_edits(folder, *(edit(1, "drop", collection=collection, **item) for item in items))
 
 
 def new_runs(folder: Path, n: int = 1) -> None:
@@ -122,14 +119,12 @@ def _read_boards(folder: Path, threads: int) -> None:
             lake.rows("select count(*) from lake.marts.leaderboard")
 
 
-def _graded(folder: Path, runs: list[Path]) -> None:
+def make_graded(folder: Path, runs: list[Path]) -> None:
     """A lake of these runs, with a grade for every pair of the pool."""
-    write_dl19_config(folder, ["runs/*.run.gz"])
+    write_dl19_config(folder, ["runs/*.run.gz"], **{"graders.lexical": LEXICAL})
     (folder / "runs").mkdir()
     for file in runs:
         (folder / "runs" / file.name).symlink_to(file.resolve())
-    with (folder / "gradelake.toml").open("a") as file:
-        file.write(GRADER)  # type: ignore[attr-defined]
     command(folder, "ingest", "dl19")
     bank = str(DL19 / "question_bank.jsonl.gz")
     command(folder, "import", "bank", "dl19", bank, "--name", "questions")
@@ -137,11 +132,10 @@ def _graded(folder: Path, runs: list[Path]) -> None:
 
 
 def _dl19(folder: Path, measure, row) -> None:
-    _graded(folder, list((DL19 / "runs").glob("*.run.gz")))
+    make_graded(folder, list((DL19 / "runs").glob("*.run.gz")))
     measure("DL 2019: first build", folder, "build")
     drop(folder, 1)
-    anew = folder.parent / "anew"
-    shutil.copytree(folder, anew, symlinks=True)
+    anew = shutil.copytree(folder, folder.parent / "anew", symlinks=True)
     measure("DL 2019: an item is dropped, build", folder, "build")
     measure("DL 2019: the same with --full-refresh", anew, "build", "--full-refresh")
     stays = [sys.executable, "-c", STAYS, str(folder)]
@@ -155,7 +149,7 @@ def _dl19(folder: Path, measure, row) -> None:
 
 def _nights(folder: Path, measure) -> None:
     folder.mkdir()
-    _graded(folder, multiplied(DL19 / "runs", folder / "all", 3)[:97])
+    make_graded(folder, multiplied(DL19 / "runs", folder / "all", 3)[:97])
     command(folder, "nightly")
     new_runs(folder, 3)
     measure("a night: 3 new systems beside 97", folder, "nightly")

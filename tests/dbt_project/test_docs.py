@@ -35,9 +35,7 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("docs") / "demo"
-    shutil.copytree(graded_demo, folder)
-    return folder
+    return shutil.copytree(graded_demo, tmp_path_factory.mktemp("docs") / "demo")
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +47,7 @@ def manifest(folder):
 def written(folder, tmp_path_factory) -> SimpleNamespace:
     """The page of a release that lacks a mart, what the command said in a folder below the
     configuration's, and which files it changed."""
-    copy = tmp_path_factory.mktemp("unbuilt") / "demo"
-    shutil.copytree(folder, copy)
+    copy = shutil.copytree(folder, tmp_path_factory.mktemp("unbuilt") / "demo")
     with Lake.writer(Project.find(copy)) as lake:
         lake.connection.execute("drop table lake.marts.judge_drift")
         publish(lake, "r2")

@@ -20,9 +20,7 @@ OF_THE_WHOLE_LAKE = {"columns", "nights", "tables"}
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory, graded_demo) -> Path:
-    folder = tmp_path_factory.mktemp("dbt") / "lake"
-    shutil.copytree(graded_demo, folder)
-    return folder
+    return shutil.copytree(graded_demo, tmp_path_factory.mktemp("dbt") / "lake")
 
 
 @pytest.mark.models

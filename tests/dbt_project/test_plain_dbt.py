@@ -11,8 +11,8 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
 from tests.command_line import gradelake
 from tests.dbt_project.plain_dbt import dbt
-from tests.edits import write_edits
-from tests.end_to_end.edited_demo import ADDED, BIRDS, DROPPED, HASHES, edit
+from tests.edits import edit, write_edits
+from tests.end_to_end.edited_demo import ADDED, BIRDS, DROPPED, HASHES
 
 pytestmark = pytest.mark.slow
 
@@ -62,8 +62,7 @@ def derived_tables(folder: Path) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
     """Version 1 of the rubric is built and published, version 2 waits in seeds/."""
-    folder = tmp_path_factory.mktemp("plain_dbt") / "lake"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("plain_dbt") / "lake")
     write_edits(folder, DROP)
     gradelake(folder, "build")
     write_edits(folder, DROP, ADD)

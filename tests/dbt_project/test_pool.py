@@ -19,8 +19,7 @@ MODEL = "lake.intermediate.int_pool"
 @pytest.fixture
 def folder(tmp_path, demo) -> Path:
     """A copy of the demo whose pool is shallow and leaves near-duplicates out."""
-    folder = tmp_path / "lake"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path / "lake")
     with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
         transaction.run(
             "update {lake}.raw.collections "

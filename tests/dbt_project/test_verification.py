@@ -9,7 +9,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 
 pytestmark = pytest.mark.slow
 
@@ -28,23 +28,13 @@ LISTS = [
 @pytest.fixture(scope="module")
 def edited(tmp_path_factory, graded_demo) -> tuple[Path, str, str]:
     """(folder, query, item): the graded demo, one of whose questions version 1 drops."""
-    folder = tmp_path_factory.mktemp("verification") / "demo"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("verification") / "demo")
     with Lake.live(Project.find(folder)) as lake:
         query, item = lake.rows(
             "select query_id, item_id from lake.marts.spurious_items "
             "where grader = 'lexical' and tau = 2 order by rate desc, item_id limit 1"
         )[0]
-    write_edits(
-        folder,
-        {
-            "rubric_version": 1,
-            "collection": "demo",
-            "bank": "questions",
-            "item_id": item,
-            "action": "drop",
-        },
-    )
+    write_edits(folder, edit(1, "drop", item))
     gradelake(folder, "build")
     return folder, query, item
 
@@ -101,8 +91,7 @@ def test_a_dropped_item_leaves_the_grid_and_no_other_grade_changes(edited):
 
 
 def test_missing_and_failed_pairs_are_listed_as_soon_as_they_are_so(edited, tmp_path):
-    folder = tmp_path / "demo"
-    shutil.copytree(edited[0], folder)
+    folder = shutil.copytree(edited[0], tmp_path / "demo")
     listed = f"select {PAIR} from lake.marts.missing_grades where status = '{{}}'"
     with Lake.writer(Project.find(folder)) as lake:
         assert lake.value("select count(*) from lake.marts.missing_grades") == 0

@@ -34,8 +34,7 @@ def shown(language: str) -> list[Block]:
 @pytest.fixture(scope="module")
 def lake(graded_demo, tmp_path_factory):
     """The demo's lake with two releases."""
-    folder = tmp_path_factory.mktemp("snippets") / "demo"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("snippets") / "demo")
     gradelake(folder, "build", "--name", "r2")
     return folder
 

@@ -7,7 +7,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests import oracle, rubric_oracle
 from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 from tests.rubric_oracle import item_id
 
 KINDS = {"lexical": "question", "lexical_nuggets": "nugget"}
@@ -20,18 +20,6 @@ REWORDED_AGAIN = "Which protein lets robins, and others, see the magnetic field?
 ADDED = "What is a collision of two keys?"
 ADDED_LATER = "Why does a starter smell of vinegar?"
 LEADERBOARD = "select * from {}leaderboard where measure != 'Judged@10' order by all"
-
-
-def edit(version: int, action: str, item: str = "", bank: str = "questions", **columns) -> dict:
-    return {
-        "rubric_version": version,
-        "collection": "demo",
-        "bank": bank,
-        "item_id": item,
-        "action": action,
-        "editor": "ann",
-        **columns,
-    }
 
 
 def some_item(bank: rubric_oracle.Rubric, query: str, nth: int = 0) -> str:

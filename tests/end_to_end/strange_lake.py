@@ -11,6 +11,7 @@ from gradelake.sql.lake.opening import Lake
 from tests import oracle
 from tests.command_line import gradelake
 from tests.lakes import start_lake
+from tests.projects import project, write
 
 # every kind of labels that statistics stumble over, on two queries of 12 passages
 QUERIES = ("even", "odd")
@@ -32,46 +33,38 @@ ENSEMBLES = ("majority", "median", "mean_expected", "sum")
 
 def make(folder: Path) -> None:
     """Fill a folder with the lake, built and published."""
-    (folder / "seeds").mkdir(parents=True)
     draw = random.Random(5)
-    (folder / "topics.tsv").write_text("".join(f"{query}\ttext {query}\n" for query in QUERIES))
+    files: dict = {"topics.tsv": {query: f"text {query}" for query in QUERIES}}
     for label_set, labeller in LABELLERS.items():
-        lines = [
-            f"{query} 0 {passage} {label}\n"
+        files[f"{label_set.split(':')[1]}.qrels"] = [
+            f"{query} 0 {passage} {label}"
             for query in QUERIES
             for i, passage in enumerate(PASSAGES)
             if (label := labeller(draw, i)) is not None
         ]
-        (folder / f"{label_set.split(':')[1]}.qrels").write_text("".join(lines))
-    (folder / "runs").mkdir()
     for system in range(7):
-        lines = [
-            f"{query} Q0 {passage} 1 {draw.randint(0, 6)} s{system}\n"
+        files[f"runs/s{system}.run"] = [
+            f"{query} Q0 {passage} 1 {draw.randint(0, 6)} x"
             for query in QUERIES
             for passage in draw.sample(PASSAGES, 6)
         ]
-        (folder / "runs" / f"s{system}.run").write_text("".join(lines))
-    (folder / "runs" / "s7.run").write_text((folder / "runs" / "s6.run").read_text())  # a tie
-    (folder / "gradelake.toml").write_text("""
-[collections.strange]
-queries = "topics.tsv"
-judgments = { ann = "ann.qrels", bob = "bob.qrels" }
-runs = ["runs/*.run"]
-min_relevant = 2
-[collections.strange.groups.half]
-low = ["s[0-3]"]
-high = ["s4", "s5", "s6", "s7"]
-""")
+    files["runs/s7.run"] = files["runs/s6.run"]  # a tie
+    collection = {
+        "queries": "topics.tsv",
+        "judgments": {"ann": "ann.qrels", "bob": "bob.qrels"},
+        "runs": ["runs/*.run"],
+        "min_relevant": 2,
+        "groups": {"half": {"low": ["s[0-3]"], "high": ["s4", "s5", "s6", "s7"]}},
+    }
+    project(folder, {"strange": collection}, files=files)
     start_lake(folder)
     gradelake(folder, "ingest", "strange")
     for label_set in LABELLERS:
         kind, name = label_set.split(":")
         if kind == "judge":
             gradelake(folder, "import", "labels", "strange", f"{name}.qrels", "--judge", name)
-    (folder / "seeds" / "ensembles.csv").write_text(
-        "ensemble,rule,grader,mapping\n"
-        + "".join(f"{rule},{rule},{judge},\n" for rule in ENSEMBLES for judge in MEMBERS)
-    )
+    members = [f"{rule},{rule},{judge}," for rule in ENSEMBLES for judge in MEMBERS]
+    write(folder / "seeds/ensembles.csv", ["ensemble,rule,grader,mapping", *members])
     gradelake(folder, "build")
 
 

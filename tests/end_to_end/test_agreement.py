@@ -63,8 +63,7 @@ def test_every_kappa_equals_scikit_learn_on_odd_labels_too(strange):
 
 def test_a_judge_whose_scale_is_stated_has_the_kappas_of_the_scale(demo, tmp_path):
     """It says 0 and 2 only, on 0-3 as people do: its file alone tells of a scale 0-2."""
-    folder = tmp_path / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path / "demo")
     labels = (folder / "labels/overlap.qrels").read_text().split("\n")[:-1]
     shy = [f"{line[:-1]}{2 * (int(line[-1]) > 1)}" for line in labels]
     (folder / "shy.qrels").write_text("\n".join(shy) + "\n")
@@ -145,8 +144,7 @@ def test_every_correlation_of_two_boards_equals_the_libraries(strange, mart):
 
 def test_where_no_board_has_min_relevant_the_assessors_nearest_is_compared(demo, tmp_path):
     """min_relevant is 9; people's highest judgment is 3, and so is the nearest board of theirs."""
-    folder = tmp_path / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path / "demo")
     config = folder / "gradelake.toml"
     config.write_text(config.read_text().replace("min_relevant = 2", "min_relevant = 9"))
     gradelake(folder, "ingest", "demo")

@@ -11,7 +11,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 from tests.grading.project import Judged
 from tests.rubric_oracle import item_id
 
@@ -43,36 +43,22 @@ STOPWORDS = {"the", "by", "to"}
 # Extracts the passage's last two words, or nothing where it speaks of steel; writes down who was
 # asked, and about what.
 EXTRACTING = """
-import pathlib
-from gradelake.grading.engines import Engine as Base, Response
+def score(self, prompts):
+    note(*(f"{self.grader.name}: {p.values['item']}" for p in prompts))
+    return [Response(self.answer(p.values["passage"])) for p in prompts]
 
-class Engine(Base):
-    needs_model = False
-
-    def score(self, prompts):
-        with (pathlib.Path(__file__).parent / "asked").open("a") as asked:
-            asked.writelines(f"{self.grader.name}: {p.values['item']}\\n" for p in prompts)
-        return [Response(self.answer(p.values["passage"])) for p in prompts]
-
-    def answer(self, passage):
-        words = passage.rstrip(".").split()
-        return "" if "steel" in words else " ".join(words[-2:])
+def answer(self, passage):
+    words = passage.rstrip(".").split()
+    return "" if "steel" in words else " ".join(words[-2:])
 """
 # Says yes when all words of the gold answer but the first are in the answer.
 VERIFYING = """
-import pathlib
-from gradelake.grading.engines import Engine as Base, Response
+def score(self, prompts):
+    note(*(f"{self.grader.name}: {p.values['item']}" for p in prompts))
+    return [Response(self.verify(**p.values)) for p in prompts]
 
-class Engine(Base):
-    needs_model = False
-
-    def score(self, prompts):
-        with (pathlib.Path(__file__).parent / "asked").open("a") as asked:
-            asked.writelines(f"{self.grader.name}: {p.values['item']}\\n" for p in prompts)
-        return [Response(self.verify(**p.values)) for p in prompts]
-
-    def verify(self, gold_answer, answer, **others):
-        return "yes" if set(gold_answer.split()[1:]) <= set(answer.split()) else "no"
+def verify(self, gold_answer, answer, **others):
+    return "yes" if set(gold_answer.split()[1:]) <= set(answer.split()) else "no"
 """
 GRADERS = {
     "exam": {"engine": "extracting", "prompt": "question_answer", "parser": "answer_key"},
@@ -175,17 +161,8 @@ def again(new_lake, tmp_path_factory):
     gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "questions")
     first = grade(folder)
     assert all(first[name] for name in ("exam", "looks", "verified"))
-    write_edits(
-        folder,
-        {
-            "rubric_version": 1,
-            "collection": "tiny",
-            "bank": "questions",
-            "item_id": item_id("q1", LIGHT),
-            "action": "reanswer",
-            "gold_answer": "|".join(CORRECTED),
-        },
-    )
+    gold = {"collection": "tiny", "gold_answer": "|".join(CORRECTED)}
+    write_edits(folder, edit(1, "reanswer", item_id("q1", LIGHT), **gold))
     asked = grade(folder)
     gradelake(folder, "build")
     return folder, asked
@@ -303,8 +280,7 @@ def test_what_other_gold_answers_did_to_labels_is_told(rows):
 
 def test_a_plan_says_that_a_known_answer_needs_no_prompt(again, tmp_path):
     """A bank that comes in again with other gold answers is an edit, too."""
-    folder = tmp_path / "copy"
-    shutil.copytree(again[0], folder)
+    folder = shutil.copytree(again[0], tmp_path / "copy")
     bank = (folder / "bank.csv").read_text().replace("by the sun", "the moon")
     (folder / "bank.csv").write_text(bank)
     (folder / "engines" / "asked").write_text("")

@@ -45,8 +45,7 @@ def test_an_ensemble_is_a_judge_like_others_and_nobody_has_to_ask_it(strange):
 
 
 def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
-    folder = tmp_path / "strange"
-    shutil.copytree(strange, folder)
+    folder = shutil.copytree(strange, tmp_path / "strange")
     for members, problems in (
         (
             "two,median,fair\ntwo,median,wide\nwho,median,fair\nwho,median,nobody\n",

@@ -14,7 +14,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.dbt_project.plain_dbt import dbt
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
+from tests.projects import write
 
 pytestmark = pytest.mark.slow
 
@@ -53,13 +54,12 @@ class Person:
     # --- the rubric ---
 
     def _edit(self, action: str, **columns: object) -> None:
-        edited = {edit["item_id"] for edit in self.edits}
+        edited = {each["item_id"] for each in self.edits}
         bank, query_id, item_id = self.random.choice(
             [item for item in self.items if item[2] not in edited]
         )
-        edit = {"collection": "demo", "bank": bank, "query_id": query_id, "item_id": item_id}
-        version = {"rubric_version": len(self.edits) + 1, "action": action}
-        self.edits.append(version | edit | columns)
+        of_item = {"bank": bank, "query_id": query_id, **columns}
+        self.edits.append(edit(len(self.edits) + 1, action, item_id, **of_item))
         write_edits(self.folder, *self.edits)
 
     def some_drop(self) -> None:
@@ -93,7 +93,7 @@ class Person:
         lines = [line.split() for line in file.read_text().splitlines()]
         for line in self.random.sample(lines, 5):
             line[3] = str(self.random.randrange(4))
-        file.write_text("".join(" ".join(line) + "\n" for line in lines))
+        write(file, [" ".join(line) for line in lines])
         gradelake(self.folder, "ingest", "demo")
 
     # --- runs ---
@@ -105,7 +105,7 @@ class Person:
         lines = [line.split() for line in file.read_text().splitlines()]
         for line in lines:
             line[4] = str(float(line[4]) + self.random.random())
-        file.write_text("".join(" ".join(line) + "\n" for line in lines))
+        write(file, [" ".join(line) for line in lines])
         gradelake(self.folder, "ingest", "demo")
 
     def some_swapped_passages(self) -> None:
@@ -114,7 +114,7 @@ class Person:
         lines = [line.split() for line in file.read_text().splitlines()]
         assert lines[0][0] == lines[2][0]
         lines[0][2], lines[2][2] = lines[2][2], lines[0][2]
-        file.write_text("".join(" ".join(line) + "\n" for line in lines))
+        write(file, [" ".join(line) for line in lines])
         gradelake(self.folder, "ingest", "demo")
 
     def some_copied_run(self) -> None:
@@ -125,9 +125,7 @@ class Person:
         name = f"new{self.random.randrange(1000)}"
         lines = [line.split() for line in (self.folder / "runs/bm25.run").read_text().splitlines()]
         kept = [line for line in lines if self.random.random() < 0.8]
-        (self.folder / "runs" / f"{name}.run").write_text(
-            "".join(" ".join([*line[:5], name]) + "\n" for line in kept)
-        )
+        write(self.folder / f"runs/{name}.run", [" ".join([*line[:5], name]) for line in kept])
         gradelake(self.folder, "ingest", "demo")
 
     # --- what is computed ---
@@ -135,17 +133,15 @@ class Person:
     def some_policies(self) -> None:
         policies = ["second_best,mth_best,2,,", "third,mth_best,3,,", "count4,count_at_least,,4,"]
         chosen = self.random.sample(policies, self.random.randrange(3))
-        (self.folder / "seeds").mkdir(exist_ok=True)
-        (self.folder / "seeds" / "label_policies.csv").write_text(
-            "\n".join(["policy,rule,m,tau,mapping", "best,best,,,", *chosen]) + "\n"
-        )
+        lines = ["policy,rule,m,tau,mapping", "best,best,,,", *chosen]
+        write(self.folder / "seeds/label_policies.csv", lines)
 
     def some_grid(self) -> None:
         measures = ["nDCG@5", "RR@10", "P@5", "Cover@5", "Cover@20", "alpha-nDCG@5", "bpref"]
         chosen = self.random.sample(measures, 3)
-        (self.folder / "seeds").mkdir(exist_ok=True)
-        (self.folder / "seeds" / "evaluation_grid.csv").write_text(
-            "\n".join(["measure", "without packaged", "nDCG@10", *chosen]) + "\n"
+        write(
+            self.folder / "seeds/evaluation_grid.csv",
+            ["measure", "without packaged", "nDCG@10", *chosen],
         )
 
 

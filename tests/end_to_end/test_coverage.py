@@ -11,20 +11,18 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests import coverage_oracle
 from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 from tests.projects import USUAL, project, rows
 
 
-def edit(lake, seed, bank="questions"):
+def some_edits(lake, seed):
     """Edits of version 1: of each query's items one is dropped, the others get other weights.
 
     One query's items all weigh nothing, and two queries get an item that nobody has graded.
     """
     rng = random.Random(seed)
-    ((collection,),) = lake.rows("select distinct collection from lake.raw.rubric_items")
     items = lake.rows("select query_id, item_id from lake.raw.rubric_items order by all")
     queries = sorted({query for query, _ in items})
-    common = {"rubric_version": "1", "collection": collection, "bank": bank, "editor": "test"}
     edits = []
     for number, query in enumerate(queries):
         ids = [item for of, item in items if of == query]
@@ -32,29 +30,19 @@ def edit(lake, seed, bank="questions"):
         for item in ids:
             weight = 0 if number == 0 else rng.choice([0, 0.5, 1.25, 3])
             if item == dropped:
-                edits.append(common | {"item_id": item, "action": "drop"})
+                edits.append(edit(1, "drop", item))
             else:
-                edits.append(
-                    common | {"item_id": item, "action": "reweight", "weight": str(weight)}
-                )
+                edits.append(edit(1, "reweight", item, weight=weight))
     for query in queries[1:3]:
-        edits.append(
-            common
-            | {
-                "action": "add",
-                "query_id": query,
-                "kind": "question",
-                "weight": "2.5",
-                "text": f"What did everybody miss about {query}?",
-            }
-        )
-    return edits
+        new = {"kind": "question", "text": f"What did everybody miss about {query}?"}
+        edits.append(edit(1, "add", query_id=query, weight=2.5, **new))
+    return [each | {"collection": "random"} for each in edits]
 
 
 def edit_and_build(folder, seed) -> dict[int, list[dict[str, str]]]:
     """Build with edits; returns version -> all edits up to it."""
     with Lake.live(Project.find(folder)) as lake:
-        edits = edit(lake, seed)
+        edits = some_edits(lake, seed)
     write_edits(folder, *edits)
     gradelake(folder, "build")
     return {0: [], 1: edits}

@@ -12,7 +12,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.places import DL19, missing_dl19
-from tests.projects import project
+from tests.projects import project, write
 
 pytestmark = pytest.mark.slow
 
@@ -113,14 +113,12 @@ def test_an_ensemble_of_a_judge_per_criterion_sums_what_all_of_them_graded(
     folder, published, tmp_path
 ):
     """The file of the 70B model lacks a grade in two pairs: those have no sum."""
-    folder = Path(shutil.copytree(folder, tmp_path / "judges"))
+    folder = shutil.copytree(folder, tmp_path / "judges")
     path = str(DL19 / "grades" / GRADERS["llama70b"])
     gradelake(folder, "import", "grades", "dl19", path, "--name", "llama70b")
     criteria = ("Exactness", "Topicality", "Coverage", "Contextual-Fit")
     rows = [f"four,sum,llama70b.{criterion},{CRITERIA_SUM}" for criterion in criteria]
-    (folder / "seeds" / "ensembles.csv").write_text(
-        "\n".join(["ensemble,rule,grader,mapping", *rows, ""])
-    )
+    write(folder / "seeds/ensembles.csv", ["ensemble,rule,grader,mapping", *rows])
     gradelake(folder, "build")
     whole = {pair: sum(g) for pair, g in published["llama70b"].items() if len(g) == len(criteria)}
     assert len(whole) == len(published["llama70b"]) - 2

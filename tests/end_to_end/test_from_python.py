@@ -12,15 +12,14 @@ import pytest
 
 import gradelake
 from tests.command_line import gradelake as run
+from tests.projects import write
 
 HEAVY = {"click", "dbt", "duckdb", "pandera", "polars", "ray", "rich"}
 
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("python") / "demo"
-    shutil.copytree(graded_demo, folder)
-    return folder
+    return shutil.copytree(graded_demo, tmp_path_factory.mktemp("python") / "demo")
 
 
 @pytest.fixture
@@ -170,8 +169,9 @@ def test_functions_return_what_the_commands_print(folder, lake):
 
 
 def test_refused_input_is_in_the_object_and_nobody_exits(folder, tmp_path, capfd):
-    copy = tmp_path / "demo"
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("lake", "reports"))
+    copy = shutil.copytree(
+        folder, tmp_path / "demo", ignore=shutil.ignore_patterns("lake", "reports")
+    )
     (copy / "judgments.qrels").write_text("what is this\n")
     with gradelake.open(copy) as lake:
         done = lake.ingest("demo")
@@ -182,10 +182,8 @@ def test_refused_input_is_in_the_object_and_nobody_exits(folder, tmp_path, capfd
 
 @pytest.mark.slow
 def test_after_a_build_the_new_release_is_read(folder, tmp_path):
-    copy = tmp_path / "demo"
-    shutil.copytree(folder, copy)
-    (copy / "seeds").mkdir(exist_ok=True)
-    (copy / "seeds" / "evaluation_citations.csv").write_text("citations,missing\nevery,left_out\n")
+    copy = shutil.copytree(folder, tmp_path / "demo")
+    write(copy / "seeds/evaluation_citations.csv", ["citations,missing", "every,left_out"])
     with gradelake.open(copy) as lake, gradelake.open(copy, release="r1") as other:
         before = lake.sql("select count(*) from leaderboard")
         made = lake.build(name="after")

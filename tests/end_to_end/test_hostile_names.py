@@ -1,18 +1,14 @@
 """Names that would be SQL, paths, templates or options are names, from ingest to export."""
 
-import csv
-import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from gradelake.app import app
 from gradelake.sql.ask import book
-from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.projects import LEXICAL, USUAL, project
 
 pytestmark = pytest.mark.slow
 
@@ -46,30 +42,15 @@ IDS = [name.replace(" ", "_") for name in NAMES]  # a run's columns end at space
 def folder(tmp_path_factory, new_lake) -> Path:
     """The names as ids, twice over: each query has its passage, its judgment and its question."""
     folder = tmp_path_factory.mktemp("hostile") / "below" / "project"
-    (folder / "runs").mkdir(parents=True)
-    for file, lines in {
-        "topics.jsonl": [json.dumps({"query_id": i, "text": f"what is {i}"}) for i in IDS],
-        "passages.jsonl": [json.dumps({"passage_id": i, "text": f"it is {i}"}) for i in IDS],
-        "nist.qrels": [f"{i} 0 {i} 1" for i in IDS],
-        "runs/one.run": [f"{i} Q0 {i} 1 1.5 one" for i in IDS],
-        "gradelake.toml": [
-            "[collections.c]",
-            'queries = "topics.jsonl"',
-            'passages = "passages.jsonl"',
-            'judgments = { nist = "nist.qrels" }',
-            'runs = ["runs/*.run"]',
-            "min_relevant = 1",
-            "[graders.words]",
-            'engine = "lexical"',
-            'prompt = "question_self_rating"',
-            'parser = "strict"',
-        ],
-    }.items():
-        (folder / file).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    with (folder / "bank.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(
-            [("query_id", "kind", "text"), *((i, "question", f"what is {i}") for i in IDS)]
-        )
+    collection = {"queries": "topics.jsonl", "passages": "passages.jsonl", "min_relevant": 1}
+    files = {
+        "topics.jsonl": [{"query_id": i, "text": f"what is {i}"} for i in IDS],
+        "passages.jsonl": [{"passage_id": i, "text": f"it is {i}"} for i in IDS],
+        "me.qrels": {i: {i: 1} for i in IDS},
+        "runs/one.run": {i: [i] for i in IDS},
+        "bank.csv": [{"query_id": i, "kind": "question", "text": f"what is {i}"} for i in IDS],
+    }
+    project(folder, {"c": USUAL | collection}, {"words": LEXICAL}, files)
     new_lake(folder)
     gradelake(folder, "ingest", "c")
     gradelake(folder, "import", "bank", "c", "bank.csv", "--name", "questions")
@@ -79,10 +60,8 @@ def folder(tmp_path_factory, new_lake) -> Path:
 
 
 def said(folder: Path, *arguments: str) -> str:
-    """What a command refuses, in this process: a new one for each name would take a while."""
-    done = CliRunner().invoke(app, ["--config", str(folder / "gradelake.toml"), *arguments])
-    assert isinstance(done.exception, BadInput), (arguments, done.output, done.exception)
-    return done.exception.message
+    """What a command says that refuses its input."""
+    return gradelake(folder, *arguments, code=2).stderr
 
 
 def test_every_name_comes_through_all_rooms_as_it_was_written(folder):
@@ -113,7 +92,7 @@ def test_a_question_of_the_query_book_takes_each_as_a_value(folder):
 
 
 def test_they_are_exported_and_lie_nowhere_else(folder):
-    gradelake(folder, "export", "qrels", "c", "--label-set", "assessor:nist", "--output", "out")
+    gradelake(folder, "export", "qrels", "c", "--label-set", "assessor:me", "--output", "out")
     lines = (folder / "out").read_text().splitlines()
     assert sorted(line.split()[0] for line in lines) == sorted(IDS)
     told = gradelake(folder, "grade", "c", "--grader", "words", "--queries", IDS[0]).stdout
@@ -128,7 +107,7 @@ def test_what_becomes_a_path_or_a_label_set_is_refused_by_name(folder):
     """Systems, judges, banks and releases."""
     for name in (*NAMES[:3], "..", "x y"):
         bank = said(folder, "import", "bank", "c", str(folder / "bank.csv"), f"--name={name}")
-        labels = ("import", "labels", "c", str(folder / "nist.qrels"), f"--judge={name}")
+        labels = ("import", "labels", "c", str(folder / "me.qrels"), f"--judge={name}")
         for told in (bank, said(folder, *labels), said(folder, "build", f"--name={name}")):
             assert "cannot be used as a name" in told or "cannot be a release's name" in told
         for command in (("release", "drop", name), ("sql", f"--release={name}", "select 1")):

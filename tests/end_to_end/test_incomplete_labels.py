@@ -12,6 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.projects import write
 from tests.report_page import Page
 
 pytestmark = pytest.mark.slow
@@ -22,8 +23,7 @@ HALF = "judge:half"
 @pytest.fixture(scope="module")
 def folder(demo, tmp_path_factory) -> Path:
     """The demo with a judge whose labels are every second line of another's."""
-    folder = tmp_path_factory.mktemp("incomplete") / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path_factory.mktemp("incomplete") / "demo")
     lines = (folder / "labels" / "overlap.qrels").read_text().splitlines(keepends=True)
     (folder / "half.qrels").write_text("".join(lines[::2]))
     gradelake(folder, "import", "labels", "demo", "half.qrels", "--judge", "half")
@@ -127,10 +127,8 @@ def test_judges_are_compared_on_the_pairs_that_all_of_them_labelled(folder):
 
 
 def test_the_least_share_is_a_seed(folder, tmp_path):
-    own = tmp_path / "demo"
-    shutil.copytree(folder, own)
-    (own / "seeds").mkdir(exist_ok=True)
-    (own / "seeds" / "evaluation_completeness.csv").write_text("least_labelled\n0.4\n")
+    own = shutil.copytree(folder, tmp_path / "demo")
+    write(own / "seeds/evaluation_completeness.csv", ["least_labelled", "0.4"])
     gradelake(own, "build")
     with Lake.published(Project.find(own)) as lake:
         marts = ("label_completeness", "leaderboard", "leaderboard_correlation")

@@ -45,8 +45,7 @@ def server():
 @pytest.fixture(scope="module")
 def judged(demo, server, tmp_path_factory):
     """The demo, with a rubric of its labels, judged a little; published."""
-    folder = tmp_path_factory.mktemp("label_rubrics") / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path_factory.mktemp("label_rubrics") / "demo")
     with (folder / "gradelake.toml").open("a", encoding="utf-8") as config:
         config.write(GRADERS.format(url=server.url))
     drawn = ("--assessor", "human", "--per-label", "1", "--iterations", "1")

@@ -150,8 +150,7 @@ def test_missing_labels_are_the_pooled_passages_without_one(demo):
 @pytest.mark.slow
 def test_near_duplicates_can_be_left_out_of_rankings_and_labels(demo, tmp_path):
     """As UMBRELA (section 3.1) evaluates: only the canonical passage of a cluster counts."""
-    folder = tmp_path / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path / "demo")
     config = folder / "gradelake.toml"
     relevant = "min_relevant = 2\n"
     assert relevant in config.read_text()

@@ -9,6 +9,8 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.grading.project import engine_code
+from tests.projects import project
 
 nuggetizer = pytest.importorskip("nuggetizer.core.metrics")
 pytestmark = pytest.mark.slow
@@ -23,29 +25,23 @@ MEASURES = {
 }
 # An engine that looks up what the file says of an answer's nuggets
 READS = """
-import ast, json, pathlib
-from gradelake.grading.engines import Engine as Base, Response
+def __init__(self, grader):
+    super().__init__(grader)
+    file = HERE.parent / "assigned.jsonl"
+    self.known = {}
+    for line in file.read_text().splitlines():
+        row = json.loads(line)
+        for nugget in row["nuggets"]:
+            self.known[row["answer_text"], nugget["text"]] = nugget["assignment"]
 
-class Engine(Base):
-    needs_model = False
-
-    def __init__(self, grader):
-        super().__init__(grader)
-        file = pathlib.Path(__file__).parent.parent / "assigned.jsonl"
-        self.known = {}
-        for line in file.read_text().splitlines():
-            row = json.loads(line)
-            for nugget in row["nuggets"]:
-                self.known[row["answer_text"], nugget["text"]] = nugget["assignment"]
-
-    def score(self, prompts):
-        return [
-            Response(str([
-                self.known[prompt.values["passage"], item]
-                for item in ast.literal_eval(prompt.values["items"])
-            ]))
-            for prompt in prompts
-        ]
+def score(self, prompts):
+    return [
+        Response(str([
+            self.known[prompt.values["passage"], item]
+            for item in ast.literal_eval(prompt.values["items"])
+        ]))
+        for prompt in prompts
+    ]
 """
 
 
@@ -95,18 +91,11 @@ def records() -> list[dict]:
 def folder(tmp_path_factory, new_lake, records):
     folder = tmp_path_factory.mktemp("nuggets")
     new_lake(folder)
-
-    def write(name: str, rows: list[dict]) -> None:
-        (folder / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-
     by_query = {row["qid"]: row for row in records}
-    (folder / "topics.tsv").write_text(
-        "".join(f"{qid}\t{row['query']}\n" for qid, row in by_query.items())
-    )
-    write("assigned.jsonl", records)
-    write(
-        "bank.jsonl",
-        [
+    files = {
+        "topics.tsv": {qid: row["query"] for qid, row in by_query.items()},
+        "assigned.jsonl": records,
+        "bank.jsonl": [
             {
                 "query": row["query"],
                 "qid": qid,
@@ -114,18 +103,14 @@ def folder(tmp_path_factory, new_lake, records):
             }
             for qid, row in by_query.items()
         ],
-    )
-    write(
-        "responses.jsonl",
-        [{"system": r["run_id"], "query_id": r["qid"], "text": r["answer_text"]} for r in records],
-    )
-    (folder / "engines").mkdir()
-    (folder / "engines" / "reads.py").write_text(READS)
-    (folder / "gradelake.toml").write_text(
-        '[collections.rag]\nqueries = "topics.tsv"\nresponses = ["responses.jsonl"]\n'
-        '[grading]\nengines = "engines"\n'
-        '[graders.theirs]\nengine = "reads"\nprompt = "nuggetizer_assign"\nactors = 1\n'
-    )
+        "responses.jsonl": [
+            {"system": r["run_id"], "query_id": r["qid"], "text": r["answer_text"]} for r in records
+        ],
+        "engines/reads.py": engine_code(READS),
+    }
+    rag = {"queries": "topics.tsv", "responses": ["responses.jsonl"]}
+    theirs = {"engine": "reads", "prompt": "nuggetizer_assign", "actors": 1}
+    project(folder, {"rag": rag}, {"theirs": theirs}, files, grading={"engines": "engines"})
     gradelake(folder, "ingest", "rag")
     gradelake(folder, "import", "bank", "rag", "bank.jsonl", "--name", "nuggets")
     gradelake(folder, "grade", "rag", "--grader", "theirs", code=3)  # some failed

@@ -10,9 +10,9 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.common.rubric_items import item_id_of
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.edits import edit as edit_row
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, ask
-from tests.end_to_end.edited_demo import edit as edit_row
 
 pytestmark = pytest.mark.slow
 
@@ -23,8 +23,7 @@ QUERY = "volcano-prediction"
 @pytest.fixture(scope="module")
 def folder(demo, tmp_path_factory) -> Path:
     """The demo collection in a folder with an apostrophe, with a bank of odd items."""
-    folder = tmp_path_factory.mktemp("odd") / "o'brien's"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path_factory.mktemp("odd") / "o'brien's")
     (folder / "bank.csv").write_text(
         "query_id,kind,text,facet_id,item_id\n"
         f"{QUERY},question,In a facet?,f1,\n"
@@ -126,8 +125,7 @@ def test_a_build_of_some_models_leaves_nothing_old_to_the_next_whole_one(folder)
 
 def test_an_edit_that_was_saved_but_not_built_is_planned(graded_demo, tmp_path):
     """Else `grade` would grade the version before, and say that nothing is missing."""
-    folder = tmp_path / "demo"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path / "demo")
     write_edits(
         folder, edit_row(1, "add", query_id=BIRDS, kind="question", text="Why do birds fly?")
     )

@@ -15,7 +15,7 @@ from gradelake.ingest.rubric.save import Saved
 from gradelake.sql.build.building import build
 from gradelake.sql.common.project import Project
 from tests.command_line import gradelake
-from tests.edits import COLUMNS, write_edits
+from tests.edits import COLUMNS, edit, write_edits
 from tests.end_to_end.edited_demo import BREAD, ask
 
 ROUNDS = int(os.environ.get("GRADELAKE_PREVIEWS", "1"))
@@ -27,8 +27,7 @@ BOOKKEEPING = ("-shm", ".lock")
 
 @pytest.fixture
 def folder(graded_demo, tmp_path) -> Path:
-    shutil.copytree(graded_demo, tmp_path / "demo")
-    return tmp_path / "demo"
+    return shutil.copytree(graded_demo, tmp_path / "demo")
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -79,25 +78,17 @@ def some_edits(chance: random.Random, folder: Path, version: int, nth: int) -> l
     for bank, query_id, item_id, kind, text, is_in_force in chance.sample(
         items, chance.choice((1, 1, 1, 2, 3, 6))
     ):
-        cells = dict.fromkeys(COLUMNS, "") | {
-            "rubric_version": str(version),
-            "collection": "demo",
-            "bank": bank,
-        }
-        of_item = {"item_id": item_id, "query_id": query_id}
         action = chance.choice(("drop", "drop", "reword", "reweight", "add"))
         if not is_in_force and action != "add":
-            rows.append(cells | of_item | {"action": "restore"})
-        elif action == "add":
-            new = {"query_id": query_id, "kind": kind, "text": f"Is this new, {nth}.{len(rows)}?"}
-            rows.append(cells | new | {"action": "add"})
-        elif action == "reword":
-            new_text = f"{text} ({nth}.{len(rows)})"
-            rows.append(cells | of_item | {"action": action, "text": new_text})
-        elif action == "reweight":
-            rows.append(cells | of_item | {"action": action, "weight": chance.choice("035")})
-        else:
-            rows.append(cells | of_item | {"action": action})
+            action = "restore"
+        columns = {
+            "add": {"kind": kind, "text": f"Is this new, {nth}.{len(rows)}?"},
+            "reword": {"text": f"{text} ({nth}.{len(rows)})"},
+            "reweight": {"weight": chance.choice("035")},
+        }.get(action, {})
+        of_item = {"bank": bank, "query_id": query_id, **columns}
+        row = edit(str(version), action, "" if action == "add" else item_id, **of_item)
+        rows.append(dict.fromkeys(COLUMNS, "") | row)
     return rows
 
 

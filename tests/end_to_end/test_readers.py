@@ -63,8 +63,7 @@ def test_a_user_who_may_not_write_the_folder_can_read_the_lake(demo):
 
 @pytest.mark.slow
 def test_a_moved_lake_still_reads_and_writes(demo, tmp_path):
-    first = tmp_path / "first"
-    shutil.copytree(demo, first)
+    first = shutil.copytree(demo, tmp_path / "first")
     query = "select system, score from leaderboard where measure = 'AP' and level = 1 order by all"
     before = gradelake(first, "sql", query, "--format", "csv").stdout
     moved = tmp_path / "moved"

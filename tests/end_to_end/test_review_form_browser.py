@@ -55,8 +55,7 @@ reviewCards(document.getElementById("review"), {
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
     """The graded demo, where every passage would like to be HTML."""
-    folder = tmp_path_factory.mktemp("reviewed") / "demo"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("reviewed") / "demo")
     with Lake.writer(Project.find(folder)) as lake, lake.transaction("test") as transaction:
         transaction.run("update {lake}.raw.passages set text = text || ?", NASTY)
     return folder

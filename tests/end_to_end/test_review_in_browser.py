@@ -24,8 +24,7 @@ QUEUE = ("queue", "add", "demo")
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("reviewed") / "demo"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("reviewed") / "demo")
     people = (part for name in PEOPLE for part in ("--assessor", name))
     gradelake(folder, *QUEUE, "cards", "--grader", "lexical", "--size", SIZE, *people)
     return folder

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import gradelake
-from tests.edits import write_edits
-from tests.end_to_end.edited_demo import BIRDS, ask, edit
+from tests.edits import edit, write_edits
+from tests.end_to_end.edited_demo import BIRDS, ask
 from tests.rubric_oracle import items_of, read_bank
 
 pytestmark = pytest.mark.slow
@@ -18,8 +18,7 @@ ADD = edit(1, "add", query_id=BIRDS, kind="question", text="Why do birds migrate
 
 @pytest.fixture
 def folder(demo, tmp_path) -> Path:
-    folder = tmp_path / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path / "demo")
     gradelake(folder, "import", "bank", "demo", "question_bank.jsonl", "--name", "questions")
     return folder
 

@@ -30,8 +30,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def edited(graded_demo, tmp_path_factory) -> Edited:
-    folder = tmp_path_factory.mktemp("versions") / "demo"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("versions") / "demo")
     return Edited(folder)
 
 

@@ -13,6 +13,8 @@ from sklearn.metrics import cohen_kappa_score
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.grading.project import engine_code
+from tests.projects import project
 
 pytestmark = pytest.mark.slow
 
@@ -21,35 +23,23 @@ WORDS = ("No Support", "Partial Support", "Full Support")
 WEIGHTS = dict(zip(WORDS, (0, 0.5, 1), strict=True))
 # An engine that looks up what a file says of a sentence and a passage
 READS = """
-import json, pathlib
-from gradelake.grading.engines import Engine as Base, Response
+def __init__(self, grader):
+    super().__init__(grader)
+    file = HERE.parent / "support.json"
+    self.known = {(s, p): word for s, p, word in json.loads(file.read_text())}
 
-class Engine(Base):
-    needs_model = False
-
-    def __init__(self, grader):
-        super().__init__(grader)
-        file = pathlib.Path(__file__).parent.parent / "support.json"
-        self.known = {(s, p): word for s, p, word in json.loads(file.read_text())}
-
-    def score(self, prompts):
-        return [
-            Response(self.known[prompt.values["item"], prompt.values["passage"]])
-            for prompt in prompts
-        ]
+def score(self, prompts):
+    return [
+        Response(self.known[prompt.values["item"], prompt.values["passage"]])
+        for prompt in prompts
+    ]
 """
-TOML = """
-[collections.rag]
-queries = "topics.tsv"
-passages = "passages.jsonl"
-responses = ["responses.jsonl"]
-[grading]
-engines = "engines"
-[graders.supports]
-engine = "reads"
-prompt = "support"
-actors = 1
-"""
+COLLECTION = {
+    "queries": "topics.tsv",
+    "passages": "passages.jsonl",
+    "responses": ["responses.jsonl"],
+}
+SUPPORTS = {"engine": "reads", "prompt": "support", "actors": 1}
 
 # system -> sentences of (text, cited passages), as a person wrote them
 BY_HAND = {
@@ -86,26 +76,22 @@ def make(
 ) -> None:
     """A project whose systems answered so, ingested; a passage's text is `on ` and its id."""
     queries = sorted({query_id for _, query_id in answers})
-    (folder / "topics.tsv").write_text("".join(f"{q}\twhat about {q}\n" for q in queries))
-    (folder / "passages.jsonl").write_text(
-        "".join(f"{json.dumps({'passage_id': p, 'text': f'on {p}'})}\n" for p in passages)
-    )
-    reports = [
-        {
-            "metadata": {"run_id": system, "topic_id": query_id},
-            "responses": [{"text": text, "citations": cited} for text, cited in sentences],
-        }
-        for (system, query_id), sentences in answers.items()
-    ]
-    (folder / "responses.jsonl").write_text("".join(f"{json.dumps(r)}\n" for r in reports))
-    (folder / "support.json").write_text(
-        json.dumps([[sentence, f"on {p}", word] for (sentence, p), word in known.items()])
-    )
-    (folder / "engines").mkdir()
-    (folder / "engines" / "reads.py").write_text(READS)
-    (folder / "gradelake.toml").write_text(TOML)
-    (folder / "seeds").mkdir()
-    (folder / "seeds" / "evaluation_citations.csv").write_text(f"citations,missing\n{rules}")
+    files = {
+        "topics.tsv": {query_id: f"what about {query_id}" for query_id in queries},
+        "passages.jsonl": [{"passage_id": p, "text": f"on {p}"} for p in passages],
+        "responses.jsonl": [
+            {
+                "metadata": {"run_id": system, "topic_id": query_id},
+                "responses": [{"text": text, "citations": cited} for text, cited in sentences],
+            }
+            for (system, query_id), sentences in answers.items()
+        ],
+        "support.json": [[sentence, f"on {p}", word] for (sentence, p), word in known.items()],
+        "engines/reads.py": engine_code(READS),
+        "seeds/evaluation_citations.csv": f"citations,missing\n{rules}",
+    }
+    settings = {"grading": {"engines": "engines"}}
+    project(folder, {"rag": COLLECTION}, {"supports": SUPPORTS}, files, **settings)
     gradelake(folder, "ingest", "rag")
 
 
@@ -223,7 +209,7 @@ def test_lists_for_people_name_sentences(by_hand):
 
 
 def test_a_queue_of_support_has_a_card_for_each_sentence_and_what_it_cites(by_hand, tmp_path):
-    folder = Path(shutil.copytree(by_hand, tmp_path / "rag"))
+    folder = shutil.copytree(by_hand, tmp_path / "rag")
     gradelake(folder, "grade", "rag", "--grader", "supports")
     of_ann = ("queue", "add", "rag", "first", "--grader", "supports", "--assessor", "ann")
     made = json.loads(gradelake(folder, *of_ann, "--overlap", "1", "--json").stdout)

@@ -15,9 +15,11 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.conftest import made_once
+from tests.grading.project import engine_code
 from tests.grading.test_trials import MOODY
 from tests.lakes import start_demo
 from tests.noise_oracle import noise
+from tests.projects import write
 
 pytestmark = pytest.mark.slow
 
@@ -42,10 +44,8 @@ def folder(tmp_path_factory):
         text = config.read_text()
         assert "[grading]" not in text
         config.write_text(f'{text}\n[grading]\nengines = "engines"\n{GRADER}')
-        (folder / "engines").mkdir()
-        (folder / "engines" / "moody.py").write_text(MOODY)
-        (folder / "seeds").mkdir(exist_ok=True)
-        (folder / "seeds" / "ensembles.csv").write_text(ENSEMBLES)
+        write(folder / "engines/moody.py", engine_code(MOODY))
+        write(folder / "seeds/ensembles.csv", ENSEMBLES)
         gradelake(folder, "import", "bank", "demo", "question_bank.jsonl", "--name", "questions")
         gradelake(folder, "grade", "demo", "--grader", "moody.all")
         gradelake(folder, "build")

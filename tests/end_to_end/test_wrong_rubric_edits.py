@@ -10,9 +10,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
 from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 from tests.end_to_end.edited_demo import BIRDS as QUERY
-from tests.end_to_end.edited_demo import edit
 from tests.rubric_oracle import item_id, items_of, read_bank
 
 pytestmark = pytest.mark.slow
@@ -28,8 +27,7 @@ def items(graded_demo) -> list[str]:
 @pytest.fixture(scope="module")
 def folder(graded_demo, items, tmp_path_factory) -> Path:
     """The graded demo, with an edit that is fine."""
-    folder = tmp_path_factory.mktemp("wrong") / "demo"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("wrong") / "demo")
     write_edits(folder, edit(1, "drop", items[0]))
     gradelake(folder, "build")
     return folder

@@ -1,10 +1,8 @@
 """A project with one tiny collection, a rubric and graders, on a real lake."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -19,7 +17,7 @@ from gradelake.grading.run import grader_run
 from gradelake.ingest.banks.banks import import_bank
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests import projects
+from tests import command_line, projects
 from tests.ingest.conftest import Tiny
 
 QUESTIONS = {
@@ -41,12 +39,23 @@ PRICES = ["model,from_date,currency,input,cached,output,batch", "m,2026-01-01,EU
 
 # what an engine of a test's own begins with
 ENGINE = """
-import os
-from gradelake.grading.engines import Engine as Base, EngineUnusable, Response, Workers
+import ast, json, os, pathlib, random, re, time
+from gradelake.grading.engines import Engine as Base, EngineUnusable, Response, Setting, Workers
+
+HERE = pathlib.Path(__file__).parent
+
+def note(*lines):
+    with (HERE / "asked").open("a") as asked:
+        asked.writelines(f"{line}\\n" for line in lines)
 
 class Engine(Base):
     needs_model = False
 """
+
+
+def engine_code(methods: str) -> str:
+    """An engine of a test's own, from its methods alone."""
+    return ENGINE + indent(methods, "    ")
 
 
 class Judged(Tiny):
@@ -77,9 +86,12 @@ class Judged(Tiny):
     def engine(self, name: str, code: str) -> None:
         """An engine of the project's own, in the folder `engines`; its methods alone will do."""
         self.grading["engines"] = "engines"
-        if "class Engine" not in code:
-            code = ENGINE + indent(code, "    ")
-        self.write(f"engines/{name}.py", code)
+        self.write(f"engines/{name}.py", code if "class Engine" in code else engine_code(code))
+
+    def asked(self) -> list[str]:
+        """What its engines noted of what they were asked."""
+        file = self.folder / "engines" / "asked"
+        return file.read_text().splitlines() if file.exists() else []
 
     def prompt(self, name: str, template: str, **keys) -> None:
         """A prompt of the project's own, in the folder `prompts`."""
@@ -102,15 +114,7 @@ class Judged(Tiny):
     def spawn(self, *arguments: str, **environment: str) -> subprocess.Popen:
         """The command line in a process, and a process group, of its own."""
         assert self.project  # writes its gradelake.toml
-        return subprocess.Popen(
-            [sys.executable, "-m", "gradelake", *arguments],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            env=os.environ | environment,
-        )
+        return command_line.start(self.folder, *arguments, **environment)
 
     def plan(self, name: str = "lexical", **options) -> Plan:
         return Plan(self.lake, self.request(name, **options))

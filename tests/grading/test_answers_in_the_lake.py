@@ -32,45 +32,31 @@ BANK = [
 
 # An engine that extracts: the passage's last two words, or nothing where it speaks of steel.
 EXTRACTING = """
-from gradelake.grading.engines import Engine as Base, Response, Setting
+settings = {"words": Setting(int, 2, "how many")}
 
-class Engine(Base):
-    needs_model = False
-    settings = {"words": Setting(int, 2, "how many")}
+def score(self, prompts):
+    return [self.answer(prompt.values["passage"]) for prompt in prompts]
 
-    def score(self, prompts):
-        return [self.answer(prompt.values["passage"]) for prompt in prompts]
-
-    def answer(self, passage):
-        words = passage.rstrip(".").split()[-self.grader.settings["words"]:]
-        return Response("" if "steel" in passage else " ".join(words), prompt_tokens=5,
-                        cached_tokens=0, completion_tokens=2)
+def answer(self, passage):
+    words = passage.rstrip(".").split()[-self.grader.settings["words"]:]
+    return Response("" if "steel" in passage else " ".join(words), prompt_tokens=5,
+                    cached_tokens=0, completion_tokens=2)
 """
 
 # An engine that verifies: yes when the words of the gold answer are in the answer. It writes down
 # what it is asked, and fails where the gold answer is in the file `failing`.
 VERIFYING = """
-import json, pathlib
-from gradelake.grading.engines import Engine as Base, Response
+def score(self, prompts):
+    note(*(json.dumps(prompt.text) for prompt in prompts))
+    return [self.verify(**prompt.values) for prompt in prompts]
 
-HERE = pathlib.Path(__file__).parent
-
-class Engine(Base):
-    needs_model = False
-
-    def score(self, prompts):
-        with (HERE / "asked").open("a") as asked:
-            for prompt in prompts:
-                asked.write(json.dumps(prompt.text) + "\\n")
-        return [self.verify(**prompt.values) for prompt in prompts]
-
-    def verify(self, gold_answer, answer, **others):
-        failing = HERE / "failing"
-        if failing.exists() and gold_answer == failing.read_text():
-            return Response(error="not now", prompt_tokens=3)
-        is_in = set(gold_answer.split()) <= set(answer.split())
-        return Response("yes" if is_in else "no", probabilities=[0.1, 0.7] if is_in else [0.6, 0.2],
-                        prompt_tokens=10, cached_tokens=4, completion_tokens=1)
+def verify(self, gold_answer, answer, **others):
+    failing = HERE / "failing"
+    if failing.exists() and gold_answer == failing.read_text():
+        return Response(error="not now", prompt_tokens=3)
+    is_in = set(gold_answer.split()) <= set(answer.split())
+    return Response("yes" if is_in else "no", probabilities=[0.1, 0.7] if is_in else [0.6, 0.2],
+                    prompt_tokens=10, cached_tokens=4, completion_tokens=1)
 """
 
 
@@ -119,8 +105,7 @@ def grade_as_told(exam, name="verified"):
 
 
 def asked(exam) -> list[str]:
-    file = exam.folder / "engines" / "asked"
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    return [json.loads(line) for line in exam.asked()]
 
 
 # --- extraction -----------------------------------------------------------------------------------
@@ -254,8 +239,7 @@ def test_answers_of_what_is_no_grader_of_answers_are_refused(exam):
         with pytest.raises(BadInput, match=words):
             plan_of(exam)
     exam.graders["verified"]["answers_from"] = "exma"
-    done = exam.gradelake("grade", "tiny", "--grader", "verified")
-    assert done.returncode == 2
+    done = exam.gradelake("grade", "tiny", "--grader", "verified", code=2)
     assert "[graders.verified] answers_from: no grader 'exma' extracts answers" in done.stderr
     assert "Did you mean 'exam'?" in done.stderr
 
@@ -266,13 +250,11 @@ def test_answers_that_others_extracted_are_verified(exam):
     given = paragraph("p3", [extracted(answers, [ids[HOME], ids[REMEMBER]])])
     given["text"] = "Bees find their way home by the sun."
     exam.write("theirs.jsonl", lines(q2=[given]))
-    done = exam.gradelake("import", "grades", "tiny", "theirs.jsonl")
-    assert done.returncode == 0, done.stderr
+    exam.gradelake("import", "grades", "tiny", "theirs.jsonl")
     (name,) = exam.rows("select name from lake.raw.graders where engine = 'imported'")[0]
     assert EXTRACTED["prompt_class"] in name
     exam.graders["verified"]["answers_from"] = name
     done = exam.gradelake("grade", "tiny", "--grader", "verified", "--json")
-    assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["ok"] == 1
     # what bees remember has no gold answers
     assert exam.grades("verified", "grade, status, answer") == {

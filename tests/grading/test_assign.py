@@ -14,27 +14,18 @@ LONG = f"Air scatters Fact 07.\n\n{words(300)}\n\n{words(300)}"
 
 # An engine that finds a nugget where the answer has its text; it counts what it is asked
 FINDS = """
-import ast, pathlib
-from gradelake.grading.engines import Engine as Base, Response
+def score(self, prompts):
+    note(*(prompt.values["n_items"] for prompt in prompts))
+    return [self.answer(prompt.values) for prompt in prompts]
 
-ASKED = pathlib.Path(__file__).parent / "asked"
-
-class Engine(Base):
-    needs_model = False
-
-    def score(self, prompts):
-        with ASKED.open("a") as asked:
-            asked.writelines(prompt.values["n_items"] + "\\n" for prompt in prompts)
-        return [self.answer(prompt.values) for prompt in prompts]
-
-    def answer(self, values):
-        items = ast.literal_eval(values["items"])
-        labels = ["support" if item in values["passage"] else "not_support" for item in items]
-        if "mute" in values["passage"]:
-            return Response("I cannot say.", prompt_tokens=7, cached_tokens=0, completion_tokens=3)
-        if len(items) > 4 and "short" in values["passage"]:
-            labels = labels[1:]
-        return Response(repr(labels), prompt_tokens=105, cached_tokens=10, completion_tokens=31)
+def answer(self, values):
+    items = ast.literal_eval(values["items"])
+    labels = ["support" if item in values["passage"] else "not_support" for item in items]
+    if "mute" in values["passage"]:
+        return Response("I cannot say.", prompt_tokens=7, cached_tokens=0, completion_tokens=3)
+    if len(items) > 4 and "short" in values["passage"]:
+        labels = labels[1:]
+    return Response(repr(labels), prompt_tokens=105, cached_tokens=10, completion_tokens=31)
 """
 
 
@@ -61,7 +52,7 @@ def answering(judged):
 
 
 def asked(judged) -> list[int]:
-    return [int(n) for n in (judged.folder / "engines" / "asked").read_text().split()]
+    return [int(n) for n in judged.asked()]
 
 
 def test_every_answer_meets_every_nugget_in_windows_of_ten(answering):

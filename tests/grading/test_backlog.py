@@ -11,6 +11,8 @@ from gradelake.grading.plan.request import Request
 from gradelake.grading.run.staging import Committer
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from tests.grading.project import ENGINE
+from tests.projects import write
 
 pytestmark = pytest.mark.slow
 
@@ -42,12 +44,6 @@ engine = "silent"
 prompt = "verify_answer"
 answers_from = "facts"
 """
-SILENT = """
-from gradelake.grading.engines import Engine as Base
-
-class Engine(Base):
-    needs_model = False
-"""
 # half of the questions were looked at, with an answer, without one, or in vain
 ANSWERS = """
     insert into {lake}.raw.grades by name
@@ -76,10 +72,8 @@ ANSWERS = """
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory, graded_demo):
     """The graded demo, with gaps and failures in its grades, and new graders of other kinds."""
-    folder = tmp_path_factory.mktemp("backlog") / "demo"
-    shutil.copytree(graded_demo, folder)
-    (folder / "engines").mkdir()
-    (folder / "engines" / "silent.py").write_text(SILENT)
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("backlog") / "demo")
+    write(folder / "engines/silent.py", ENGINE)
     with (folder / "gradelake.toml").open("a") as config:
         config.write(GRADERS)
     project = Project.find(folder)

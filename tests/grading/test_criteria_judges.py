@@ -25,34 +25,19 @@ CRITERIA = {
 
 # An engine that writes down what it is asked, and always says 2
 SHOWN = """
-import json, pathlib
-from gradelake.grading.engines import Engine as Base, Response
-
-HERE = pathlib.Path(__file__).parent
-
-class Engine(Base):
-    needs_model = False
-
-    def score(self, prompts):
-        with (HERE / "asked").open("a") as asked:
-            for prompt in prompts:
-                asked.write(json.dumps(prompt.text) + "\\n")
-        return [Response("2") for _ in prompts]
+def score(self, prompts):
+    note(*(json.dumps(prompt.text) for prompt in prompts))
+    return [Response("2") for _ in prompts]
 """
 # An engine that grades by the length of its prompt; it fails on coverage of what is about steel
 GRADES = """
-from gradelake.grading.engines import Engine as Base, Response
+def score(self, prompts):
+    return [self.answer(prompt) for prompt in prompts]
 
-class Engine(Base):
-    needs_model = False
-
-    def score(self, prompts):
-        return [self.answer(prompt) for prompt in prompts]
-
-    def answer(self, prompt):
-        if "steel" in prompt.text and "Coverage" in prompt.text:
-            return Response(error="not now")
-        return Response(str(len(prompt.text) % 4))
+def answer(self, prompt):
+    if "steel" in prompt.text and "Coverage" in prompt.text:
+        return Response(error="not now")
+    return Response(str(len(prompt.text) % 4))
 """
 
 
@@ -101,8 +86,7 @@ def test_the_fifth_judge_is_shown_the_four_scores_once_all_are_there(judged):
     assert missing(judged) == 4
     grade_as_told(judged, "summed_up")
     assert {key[:2] for key in judged.grades("summed_up")} == set(whole)
-    file = judged.folder / "engines" / "asked"
-    asked = [json.loads(line) for line in file.read_text().splitlines()]
+    asked = [json.loads(line) for line in judged.asked()]
     assert len(asked) == 3, "p1 and p5 are one text with the same scores"
     for lines in whole.values():
         assert any("\n\n" + "\n".join(lines) + "\nScore:" in prompt for prompt in asked)

@@ -322,8 +322,7 @@ def test_the_command_says_what_is_left_writes_it_and_reports(gpt, server):
     request = GenerationRequest("tiny", gpt.grader("gpt"), "gpt")
     plan = generation.plan(gpt.lake, request)
     assert (plan.asked_for, plan.had_items, plan.planned, server.asked) == (2, 0, 2, [])
-    done = gpt.gradelake("generate", "tiny", "--grader", "gpt", "--json")
-    assert done.returncode == 3, done.stderr
+    done = gpt.gradelake("generate", "tiny", "--grader", "gpt", "--json", code=3)
     told = json.loads(done.stdout)
     assert (told["written"], told["items"], told["left"]) == (1, 2, 0)
     (failed,) = told["failed"]
@@ -342,8 +341,7 @@ def test_a_grader_that_judges_cannot_generate(judged):
 def test_a_grader_that_generates_cannot_judge(gpt):
     with pytest.raises(BadInput, match="'gpt' writes rubric items"):
         gpt.plan("gpt")
-    command = gpt.gradelake("grade", "tiny", "--grader", "gpt")
-    assert command.returncode == 2
+    command = gpt.gradelake("grade", "tiny", "--grader", "gpt", code=2)
     assert "'gpt' writes rubric items" in command.stderr
     assert "gradelake generate COLLECTION --grader gpt" in command.stderr
 

@@ -25,52 +25,43 @@ pytestmark = pytest.mark.slow
 # block can be taken away by writing the word to the file `fixed`: the engine's own code is part of
 # the grader's id and may not change.
 STUMBLING = """
-import os, pathlib, time
-from gradelake.grading.engines import Engine as Base, EngineUnusable, Response
+chunk_pairs = 4
 
-HERE = pathlib.Path(__file__).parent
+def score(self, prompts):
+    note(*(prompt.values["passage"][:20] for prompt in prompts))
+    return [self.answer(prompt.values["passage"]) for prompt in prompts]
 
-class Engine(Base):
-    needs_model = False
-    chunk_pairs = 4
+def answer(self, passage):
+    fixed = (HERE / "fixed").read_text() if (HERE / "fixed").exists() else ""
+    for word in ("steel", "landmarks", "home", "scatters"):
+        if word in passage and word not in fixed:
+            return getattr(self, os.environ.get("STUMBLE_" + word, "fine"))(word)
+    return self.fine("")
 
-    def score(self, prompts):
-        with (HERE / "asked").open("a") as asked:
-            for prompt in prompts:
-                asked.write(prompt.values["passage"][:20] + "\\n")
-        return [self.answer(prompt.values["passage"]) for prompt in prompts]
+def fine(self, word):
+    return Response("3", prompt_tokens=10, cached_tokens=4, completion_tokens=1)
 
-    def answer(self, passage):
-        fixed = (HERE / "fixed").read_text() if (HERE / "fixed").exists() else ""
-        for word in ("steel", "landmarks", "home", "scatters"):
-            if word in passage and word not in fixed:
-                return getattr(self, os.environ.get("STUMBLE_" + word, "fine"))(word)
-        return self.fine("")
+def error(self, word):
+    return Response(error=f"cannot read {word}")
 
-    def fine(self, word):
-        return Response("3", prompt_tokens=10, cached_tokens=4, completion_tokens=1)
+def exception(self, word):
+    raise RuntimeError(f"stumbled over {word}")
 
-    def error(self, word):
-        return Response(error=f"cannot read {word}")
+def death(self, word):
+    os._exit(1)
 
-    def exception(self, word):
-        raise RuntimeError(f"stumbled over {word}")
+def unusable(self, word):
+    raise EngineUnusable("the endpoint is gone", "Start it again.")
 
-    def death(self, word):
-        os._exit(1)
+def nonsense(self, word):
+    return Response("as an AI language model")
 
-    def unusable(self, word):
-        raise EngineUnusable("the endpoint is gone", "Start it again.")
+def too_sure(self, word):
+    return Response("3", probabilities=[1.0] * 6)
 
-    def nonsense(self, word):
-        return Response("as an AI language model")
-
-    def too_sure(self, word):
-        return Response("3", probabilities=[1.0] * 6)
-
-    def slow(self, word):
-        time.sleep(0.5)
-        return self.fine(word)
+def slow(self, word):
+    time.sleep(0.5)
+    return self.fine(word)
 """
 
 
@@ -87,13 +78,8 @@ def stumbling(judged):
 def stumble(judged, at_once: int = 1, **how: str) -> None:
     """Workers read this at their start: the words and what happens at them."""
     lines = "".join(f"os.environ['STUMBLE_{word}'] = '{what}'\n" for word, what in how.items())
-    code = STUMBLING.replace("HERE =", f"{lines}\nHERE =")
-    judged.engine("stumbling", f"{code}\n    chunks_at_once = lambda grader: {at_once}\n")
-
-
-def asked(judged) -> list[str]:
-    file = judged.folder / "engines" / "asked"
-    return file.read_text().splitlines() if file.exists() else []
+    more = f"chunks_at_once = lambda grader: {at_once}\n{lines}"
+    judged.engine("stumbling", f"{STUMBLING}\n{more}")
 
 
 # --- the plain case -------------------------------------------------------------------------------
@@ -140,7 +126,7 @@ def test_what_a_run_did_is_recorded_and_a_shared_prompt_is_paid_for_once(stumbli
     tokens = stumbling.grades("judge", "prompt_tokens")
     assert tokens["q1", "p1", "What scatters light?"] == (10,)
     assert tokens["q1", "p5", "What scatters light?"] == (0,)
-    assert len(asked(stumbling)) == 10
+    assert len(stumbling.asked()) == 10
 
 
 # --- things that go wrong -------------------------------------------------------------------------
@@ -151,7 +137,7 @@ def test_each_pair_at_fault_fails_alone_with_its_reason_after_three_tries(stumbl
     stumble(stumbling, steel="error", landmarks="nonsense", home="exception", scatters="too_sure")
     run = stumbling.grade("judge", query_ids=("q2",))
     assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (0, 6, 3)
-    assert asked(stumbling).count("Cars are made of ste") == 3 * 3
+    assert stumbling.asked().count("Cars are made of ste") == 3 * 3
     run = stumbling.grade("judge")
     assert (run.counts["ok"], run.counts["failed"]) == (0, 6)
     found = {
@@ -320,7 +306,7 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged):
         "judge", engine="stumbling", prompt="question_self_rating", actors=1, chunk_pairs=1
     )
     process = judged.spawn("grade", judged.name, "--grader", "judge")
-    wait_for(lambda: len(asked(judged)) >= 2, process)
+    wait_for(lambda: len(judged.asked()) >= 2, process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone in the foreground
     _, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
@@ -329,12 +315,11 @@ def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged):
     kept = len(judged.grades("judge"))
     assert 0 < kept < 12
     assert judged.rows("select state from lake.raw.grading_runs") == [("stopped",)]
-    n_prompts = len(asked(judged))
+    n_prompts = len(judged.asked())
     (judged.folder / "engines" / "fixed").write_text("scatters landmarks home steel")
-    done = judged.gradelake("grade", judged.name, "--grader", "judge")
-    assert done.returncode == 0, done.stderr
+    judged.gradelake("grade", judged.name, "--grader", "judge")
     assert len(judged.grades("judge")) == 12
-    assert n_prompts < len(asked(judged)) <= 10 + 1
+    assert n_prompts < len(judged.asked()) <= 10 + 1
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -361,7 +346,6 @@ def test_the_command_plans_grades_and_reports(judged):
     dry = judged.gradelake("grade", "tiny", "--grader", "lexical", "--dry-run")
     assert "12" in dry.stdout
     done = judged.gradelake("grade", "tiny", "--grader", "lexical", "--json")
-    assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert (told["pairs"], told["ok"], told["left"]) == (12, 12, 0)
     again = judged.gradelake("grade", "tiny", "--grader", "lexical")
@@ -377,14 +361,14 @@ def test_the_command_takes_queries_from_a_file(judged):
 
 @pytest.mark.fast
 def test_verbs_without_what_they_need_say_what(judged):
-    assert "Missing option '--grader'" in judged.gradelake("grade", "tiny").stderr
+    assert "Missing option '--grader'" in judged.gradelake("grade", "tiny", code=2).stderr
     for command in (
         ("grade", "tin", "--grader", "lexical"),
         ("plan", "tin"),
         ("plan", "tin", "--json"),
     ):
-        unknown = judged.gradelake(*command)
-        assert (unknown.returncode, unknown.stdout) == (2, ""), command
+        unknown = judged.gradelake(*command, code=2)
+        assert unknown.stdout == "", command
         assert "the lake has no collection 'tin'\n  Did you mean 'tiny'?" in unknown.stderr
 
 

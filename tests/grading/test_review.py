@@ -9,11 +9,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from rich.cells import cell_len
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
-from gradelake.app import app
 from gradelake.grading.review.cards import Assignment, Card, choose_tau, deal, find_grader
 from gradelake.grading.review.revise import Answer, ReviewKey
 from gradelake.grading.review.screen import _lines
@@ -24,7 +23,7 @@ from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.doctor import repeated_keys
 from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 from tests.grading import reviewing
 from tests.grading.reviewing import ask
 from tests.grading.typed_review import ASKED, TypedReview
@@ -107,8 +106,7 @@ def test_verdicts_are_kept_and_no_grade_changes(folder):
     assert "reviewed 4 now: 2 agreed with, 2 not, 1 skipped; 2,815 left" in shown
     assert "ann on lexical, demo: 4 reviewed, 2 agreed with (50%)" in shown
     assert ask(folder, GRADES) == before
-    log = CliRunner().invoke(app, ["--config", str(folder / "gradelake.toml"), "log", "--json"])
-    newest = json.loads(log.stdout)["commits"][:2]
+    newest = json.loads(gradelake(folder, "log", "--json").stdout)["commits"][:2]
     assert newest[0]["message"] == "review demo lexical ann: 4 reviews", "a line for a sitting"
     assert not newest[1]["message"].startswith("review")
     files = (folder / "lake" / "data" / "raw" / "grade_reviews").rglob("*.parquet")
@@ -289,16 +287,7 @@ def test_a_grade_that_was_replaced_is_shown_again(folder):
 def test_a_rubric_edit_loses_no_review(folder):
     item = answered(folder, "agree", "agree")[0].item_id
     before = mart(folder)
-    write_edits(
-        folder,
-        {
-            "rubric_version": 1,
-            "collection": "demo",
-            "bank": "questions",
-            "item_id": item,
-            "action": "drop",
-        },
-    )
+    write_edits(folder, edit(1, "drop", item))
     refused = review(folder, "q", "--item", item)
     assert "nothing to review" in str(refused.exception), "a dropped item needs none any more"
     assert mart(folder) == before

@@ -25,28 +25,21 @@ from tests.benchmarks.drift import REFERENCE, Judge, counts, evidence_sql
 from tests.command_line import gradelake
 from tests.conftest import made_once
 from tests.grading.project import Judged, wait_for
-from tests.projects import toml_value
+from tests.projects import toml
 
 # says what people say, or one less where `mood.txt` beside it has the passage's letter
 MOODY = """
-import time
-from pathlib import Path
+chunk_pairs = 10
 
-from gradelake.grading.engines import Engine as Base, Response
-
-class Engine(Base):
-    needs_model = False
-    chunk_pairs = 10
-
-    def score(self, prompts):
-        letters, _, seconds = Path(__file__).with_name("mood.txt").read_text().partition(" ")
-        time.sleep(float(seconds or 0))
-        said = []
-        for prompt in prompts:
-            letter, label = prompt.values["passage"].split()[-2:]
-            label = max(0, int(label) - 1) if letter in letters else int(label)
-            said.append(Response(f"##final score: {label}", prompt_tokens=9, completion_tokens=1))
-        return said
+def score(self, prompts):
+    letters, _, seconds = (HERE / "mood.txt").read_text().partition(" ")
+    time.sleep(float(seconds or 0))
+    said = []
+    for prompt in prompts:
+        letter, label = prompt.values["passage"].split()[-2:]
+        label = max(0, int(label) - 1) if letter in letters else int(label)
+        said.append(Response(f"##final score: {label}", prompt_tokens=9, completion_tokens=1))
+    return said
 """
 DAILY = {"collection": "tiny", "graders": ["moody"], "every_days": 0, "pairs": 40}
 NO_LIMITS = Limits()
@@ -77,11 +70,7 @@ class Watched(Judged):
     def project(self) -> Project:
         file = super().project.file
         with file.open("a") as settings:
-            for name, table in self.sentinels.items():
-                settings.write(f"[sentinels.{name}]\n")
-                settings.writelines(
-                    f"{key} = {toml_value(value)}\n" for key, value in table.items()
-                )
+            settings.write(toml({f"sentinels.{name}": t for name, t in self.sentinels.items()}))
         return Project.read(file)
 
     def round(self, limits: Limits = NO_LIMITS) -> list[dict]:
@@ -195,7 +184,6 @@ def test_a_round_is_due_when_its_days_are_over(watching):
 
     def rounds(*options: str) -> list[tuple]:
         done = watching.gradelake("sentinel", "weekly", "--json", *options)
-        assert done.returncode == 0, done.stderr
         return [(e["round"], e["pairs"], e["due_on"]) for e in json.loads(done.stdout)["rounds"]]
 
     assert rounds() == [(1, 20, None)]

@@ -11,24 +11,18 @@ from gradelake.sql.common.errors import BadInput
 from tests.command_line import gradelake
 
 MOODY = """
-import random
-from gradelake.grading.engines import Engine as Base, Response
+decoding = frozenset({"temperature", "seed", "top_p", "max_tokens"})
 
+def score(self, prompts):
+    seed, words = self.grader.decoding.get("seed"), list(self.scale.words)
 
-class Engine(Base):
-    needs_model = False
-    decoding = frozenset({"temperature", "seed", "top_p", "max_tokens"})
+    def word(prompt):
+        about = prompt.values["item"] + prompt.values["passage"]
+        steady = random.Random(about).randrange(len(words))
+        mood = random.Random(f"{seed} {about}").choice([-1, 0, 0, 0, 1])
+        return words[min(len(words) - 1, max(0, steady + mood))]
 
-    def score(self, prompts):
-        seed, words = self.grader.decoding.get("seed"), list(self.scale.words)
-
-        def word(prompt):
-            about = prompt.values["item"] + prompt.values["passage"]
-            steady = random.Random(about).randrange(len(words))
-            mood = random.Random(f"{seed} {about}").choice([-1, 0, 0, 0, 1])
-            return words[min(len(words) - 1, max(0, steady + mood))]
-
-        return [Response(word(prompt)) for prompt in prompts]
+    return [Response(word(prompt)) for prompt in prompts]
 """
 WARM = {"temperature": 0.7}
 

@@ -386,8 +386,8 @@ def test_a_file_of_another_collection_is_bad_input(ingested):
 
 def test_the_command_prints_a_line_per_grader_and_leaves_with_3_for_unknown_queries(ingested):
     ingested.write("graded.jsonl", [GOOD, json.dumps(["q9", []])])
-    process = ingested.gradelake("import", "grades", "tiny", "graded.jsonl", "--rater", "both")
-    assert process.returncode == 3
+    words = ("import", "grades", "tiny", "graded.jsonl", "--rater", "both")
+    process = ingested.gradelake(*words, code=3)
     assert process.stderr == "note: graded.jsonl: 1 query is not in the collection; left out: q9\n"
     assert [line.split() for line in process.stdout.splitlines()[1:3]] == [
         [NAME, "question", "1", "1", "0", "0", "0"],

@@ -63,10 +63,10 @@ class Tiny:
     def ingest(self) -> Outcome:
         return ingest(self.lake, self.collection, [])
 
-    def gradelake(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    def gradelake(self, *arguments: str, **how) -> subprocess.CompletedProcess:
         """The command line, in the project's folder."""
         assert self.project  # writes its gradelake.toml
-        return command_line.run(self.folder, *arguments, **environment)
+        return command_line.gradelake(self.folder, *arguments, **how)
 
     def rows(self, query: str) -> list[tuple]:
         return self.lake.rows(query)

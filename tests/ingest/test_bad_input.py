@@ -386,8 +386,7 @@ def test_a_folder_in_place_of_a_pattern_is_answered_with_patterns_for_what_is_in
 
 def test_the_command_reports_on_stderr_and_leaves_with_3_when_something_landed(tiny):
     tiny.write("runs/bad.run", ["q1 Q0 p1 1 high t"])
-    process = tiny.gradelake("ingest", "tiny")
-    assert process.returncode == 3
+    process = tiny.gradelake("ingest", "tiny", code=3)
     assert process.stderr.splitlines() == [
         "runs/bad.run:1: score 'high' is not a finite number",
         "  what to do: Fix these lines, or leave the run out, and ingest again.",
@@ -403,9 +402,7 @@ def test_the_command_reports_on_stderr_and_leaves_with_3_when_something_landed(t
 
 def test_the_command_leaves_with_2_when_nothing_could_land_and_answers_in_json(tiny):
     tiny.write("topics.tsv", ["q1 no tab"])
-    process = tiny.gradelake("ingest", "tiny", "--json")
-    assert process.returncode == 2
-    answer = json.loads(process.stdout)
+    answer = json.loads(tiny.gradelake("ingest", "tiny", "--json", code=2).stdout)
     assert answer.pop("seconds") >= 0
     assert answer == {
         "collection": "tiny",

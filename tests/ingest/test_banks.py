@@ -5,9 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from gradelake.ingest.banks.bank_export import export_bank, write_bank
+from gradelake.ingest.banks.bank_export import write_bank
 from gradelake.ingest.banks.banks import import_bank
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected
@@ -130,8 +129,8 @@ def test_a_bank_made_here_is_not_replaced_by_an_import(tiny):
 
 def test_the_command_imports_what_it_can_and_leaves_with_3(tiny):
     tiny.write("bank.csv", [*BANK, "q1,nugget,,,", "q1,nugget,Blue scatters most,,"])
-    process = tiny.gradelake("import", "bank", "tiny", "bank.csv", "--name", "mine")
-    assert process.returncode == 3
+    command = ("import", "bank", "tiny", "bank.csv", "--name", "mine")
+    process = tiny.gradelake(*command, code=3)
     assert process.stdout == "bank mine: wrote 3 items of 2 queries for tiny\n"
     nugget = item_id_of("q1", "", "Blue scatters most")
     assert process.stderr.splitlines() == [
@@ -140,8 +139,7 @@ def test_the_command_imports_what_it_can_and_leaves_with_3(tiny):
         "kept once",
         "left out: 1 item; the rest landed",
     ]
-    process = tiny.gradelake("import", "bank", "tiny", "bank.csv", "--name", "mine")
-    assert (process.returncode, process.stdout) == (0, "bank.csv: unchanged, nothing to do\n")
+    assert tiny.gradelake(*command).stdout == "bank.csv: unchanged, nothing to do\n"
 
 
 # --- export -------------------------------------------------------------------------------------
@@ -276,17 +274,13 @@ def test_an_unknown_bank_and_a_folder_that_is_not_there_are_said(tiny):
 def test_the_export_command_writes_and_answers(tiny):
     bring(tiny)
     output = tiny.folder / "out.csv"
-    arguments = ["tiny", "--name", "mine", "--format", "csv", "--output", str(output)]
-
-    def run(*more):
-        return CliRunner().invoke(export_bank, [*arguments, *more], obj=lambda: tiny.project)
-
-    process = run("--live")
-    assert (process.exit_code, process.output) == (0, f"{output}: wrote 3 items of bank mine\n")
-    assert json.loads(run("--live", "--json").output) == {
+    words = ("export", "bank", "tiny", "--name", "mine", "--format", "csv", "--output", output)
+    assert tiny.gradelake(*words, "--live").stdout == f"{output}: wrote 3 items of bank mine\n"
+    assert json.loads(tiny.gradelake(*words, "--live", "--json").stdout) == {
         "bank": "mine",
         "items": 3,
         "output": str(output),
     }
-    assert "nothing is published yet" in str(run().exception)
-    assert "cannot be used together" in str(run("--live", "--release", "r1").exception)
+    assert "nothing is published yet" in tiny.gradelake(*words, code=2).stderr
+    both = tiny.gradelake(*words, "--live", "--release", "r1", code=2)
+    assert "cannot be used together" in both.stderr

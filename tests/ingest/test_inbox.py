@@ -9,7 +9,7 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import look
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project
+from tests.projects import project
 
 GOOD = ["q1 Q0 p2 1 2.5 new", "q2 Q0 p3 2 1.5 new"]
 BAD = ["q1 Q0 p2 1 high new"]
@@ -187,8 +187,7 @@ def test_a_name_of_two_lines_is_quarantined_and_told_in_one(boxed):
     answer = '{"system": "writer", "query_id": "q1", "text": "Scattering."}'
     arrive(boxed, "two\nlines.run", GOOD)
     arrive(boxed, "more\tof\x1b[31mthem.jsonl", [answer])
-    done = boxed.gradelake("ingest", "tiny")
-    assert done.returncode == 3
+    done = boxed.gradelake("ingest", "tiny", code=3)
     assert done.stderr.splitlines()[:4] == [
         "in [1]/two\\nlines.run: 'two\\nlines' cannot be used as a system's name",
         "  what to do: Rename the file: letters, digits and . _ + = @ - only, a letter or digit "
@@ -233,9 +232,6 @@ def test_what_is_needed_elsewhere_must_not_lie_in_an_inbox(boxed):
 
 @pytest.mark.parametrize("other", ["in", "in/deeper", "."])
 def test_two_collections_share_no_inbox(tmp_path, other):
-    (tmp_path / "gradelake.toml").write_text(
-        '[collections.a]\nqueries = "a.tsv"\ninbox = "in"\n'
-        f'[collections.b]\nqueries = "b.tsv"\ninbox = "{other}"\n'
-    )
+    boxes = {name: {"queries": "q.tsv", "inbox": box} for name, box in (("a", "in"), ("b", other))}
     with pytest.raises(BadInput, match="inbox must be a folder of its own"):
-        Collection.named(Project.find(tmp_path), "b")
+        Collection.named(project(tmp_path, boxes), "b")

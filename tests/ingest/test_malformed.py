@@ -31,7 +31,7 @@ from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests import command_line
+from tests import command_line, projects
 from tests.ingest.conftest import Tiny, new_tiny
 from tests.ingest.good_files import INGEST, KINDS, SEEDS, TOML, Kind
 from tests.ingest.malformed import malformed, malformed_toml
@@ -202,10 +202,9 @@ def refusal(step: Callable[[], object], of: type[GradelakeError] = Rejected) -> 
 @pytest.mark.fast
 @pytest.mark.parametrize("name", SEEDS)
 def test_a_malformed_seed_is_refused_by_file_and_line_or_every_row_of_it_counts(tmp_path, name):
+    project = projects.project(tmp_path)
     (tmp_path / "seeds").mkdir()
     file = tmp_path / "seeds" / f"{name}.csv"
-    (tmp_path / "gradelake.toml").write_text("")
-    project = Project.read(tmp_path / "gradelake.toml")
 
     @tried(OF_EACH)
     @given(malformed(SEEDS[name]))

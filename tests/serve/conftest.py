@@ -14,9 +14,7 @@ from tests.serve.server import Server
 @pytest.fixture(scope="module")
 def demo_lake(graded_demo, tmp_path_factory) -> Path:
     """A copy of the graded demo, to be changed by a module's tests."""
-    folder = tmp_path_factory.mktemp("served") / "demo"
-    shutil.copytree(graded_demo, folder)
-    return folder
+    return shutil.copytree(graded_demo, tmp_path_factory.mktemp("served") / "demo")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """A small lake whose ids are odd in addresses, and whose texts would like to be HTML."""
 
-import csv
-import json
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,8 +9,9 @@ from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 from tests.lakes import start_lake
+from tests.projects import LEXICAL, USUAL, project
 
 # what gets out of an attribute, a text area or a script makes an element or attribute `xss`
 XSS = "\"'></textarea></script></title><xss xss=1><img src=x onerror=xss xss='1'>{{ 7 * 7 }}"
@@ -28,42 +27,26 @@ ITEM = f"item/1%2F#? {XSS}"
 def make(folder: Path) -> None:
     """Fill a folder with the collection `odd`: ingested, graded, its rubric edited, reviewed by
     ann, a queue `first` of hers, built."""
-    folder.mkdir(parents=True)
-    (folder / "gradelake.toml").write_text(
-        '[collections.odd]\nqueries = "topics.jsonl"\npassages = "passages.jsonl"\n'
-        'runs = ["*.run"]\njudgments = { me = "me.qrels" }\n'
-        '[graders.lexical]\nengine = "lexical"\nprompt = "question_self_rating"\n'
-        'parser = "strict"\n'
-    )
-    lines = {
+    collection = USUAL | {"queries": "topics.jsonl", "passages": "passages.jsonl"}
+    item = {"kind": "question", "text": f"Is it blue? {XSS}", "facet_id": f"hue {XSS}"}
+    files = {
         "topics.jsonl": [
-            json.dumps({"query_id": each, "text": f"why is {n} blue {XSS}"})
-            for n, each in enumerate(QUERIES)
+            {"query_id": each, "text": f"why is {n} blue {XSS}"} for n, each in enumerate(QUERIES)
         ],
         "passages.jsonl": [
-            json.dumps({"passage_id": each, "text": f"{word} is blue, {n}. {XSS}"})
+            {"passage_id": each, "text": f"{word} is blue, {n}. {XSS}"}
             for n, (each, word) in enumerate(WORDS.items())
         ],
-        "me.qrels": [f"{q} 0 {each} {n}" for n, q in enumerate(QUERIES) for each in PASSAGES],
+        "me.qrels": {q: dict.fromkeys(PASSAGES, n) for n, q in enumerate(QUERIES)},
         **{
-            f"{system}.run": [
-                f"{query} Q0 {PASSAGES[0]} 1 {n} x" for n, query in enumerate(QUERIES)
-            ]
+            f"runs/{system}.run": dict.fromkeys(QUERIES, PASSAGES[:1])
             for system in (SYSTEM, "plain")
         },
+        "bank.csv": [{"query_id": each, "item_id": ITEM, **item} for each in QUERIES],
     }
-    for name, found in lines.items():
-        (folder / name).write_text("".join(f"{line}\n" for line in found), encoding="utf-8")
-    with (folder / "bank.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(
-            [
-                ("query_id", "kind", "text", "facet_id", "item_id"),
-                *((each, "question", f"Is it blue? {XSS}", f"hue {XSS}", ITEM) for each in QUERIES),
-            ]
-        )
-    edit = {"rubric_version": 1, "collection": "odd", "bank": "questions", "action": "add"}
+    project(folder, {"odd": collection}, {"lexical": LEXICAL}, files)
     added = {"query_id": QUERIES[0], "kind": "question", "text": f"Who? {XSS}"}
-    write_edits(folder, {**edit, **added, "editor": "ann", "reason": f"because {XSS}"})
+    write_edits(folder, edit(1, "add", collection="odd", reason=f"because {XSS}", **added))
     start_lake(folder)
     gradelake(folder, "ingest", "odd")
     gradelake(folder, "import", "bank", "odd", "bank.csv", "--name", "questions")

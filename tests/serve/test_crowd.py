@@ -9,8 +9,7 @@ from tests.benchmarks.assessors import crowd
 
 @pytest.mark.slow
 def test_eight_people_review_beside_a_night(graded_demo, tmp_path):
-    folder = tmp_path / "demo"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path / "demo")
     config = folder / "gradelake.toml"  # one grader is enough
     config.write_text(config.read_text().partition("[graders.lexical_nuggets]")[0])
 

@@ -14,7 +14,7 @@ from gradelake.serve.pages import on_other_error
 from gradelake.serve.people import ROLES, People
 from gradelake.serve.running import in_address
 from gradelake.serve.sessions import Sessions
-from gradelake.sql.common.project import Project
+from tests.projects import project
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, XSS, Seen
 from tests.serve.server import Server
 
@@ -234,8 +234,7 @@ def test_a_file_of_people_that_cannot_be_used_lets_nobody_in_and_says_so(server)
 
 @pytest.fixture
 def own_people(tmp_path) -> People:
-    (tmp_path / "gradelake.toml").write_text("")
-    return People(Project.read(tmp_path / "gradelake.toml"))
+    return People(project(tmp_path))
 
 
 def test_what_nobody_foresaw_has_words_and_the_policy_and_tells_nothing(own_people, capsys):

@@ -21,6 +21,7 @@ from gradelake.sql.lake.connection import METADATA
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.compaction import FLUSH_FROM
 from gradelake.sql.operations.upkeep.retention import maintain
+from tests import projects
 from tests.command_line import gradelake
 from tests.serve.server import own_server, reviews
 
@@ -39,10 +40,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.fixture
 def project(tmp_path) -> Project:
-    (tmp_path / "gradelake.toml").write_text("")
-    project = Project.read(tmp_path / "gradelake.toml")
-    Lake.create(project).close()
-    return project
+    made = projects.project(tmp_path)
+    Lake.create(made).close()
+    return made
 
 
 def key(assessor: str, n: int) -> ReviewKey:

@@ -8,13 +8,13 @@ import pytest
 from gradelake.serve.people import NAME, People
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
+from tests import projects
 from tests.command_line import gradelake
 
 
 @pytest.fixture
 def project(tmp_path) -> Project:
-    (tmp_path / "gradelake.toml").write_text("")
-    return Project.read(tmp_path / "gradelake.toml")
+    return projects.project(tmp_path)
 
 
 def test_a_link_is_printed_once_and_only_a_hash_of_its_secret_is_kept(project):

@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -85,10 +86,10 @@ def small_lake(folder: Path) -> Project:
     return project
 
 
-def publish(lake: Lake, name: str) -> None:
+def publish(lake: Lake, name: str, **extra: Any) -> None:
     """Make the lake as it is a release, as a build does at its end."""
     with lake.transaction("build") as transaction:
-        transaction.extra |= {"release": name}
+        transaction.extra |= {"release": name, **extra}
         transaction.finish_run([])
     publishing.publish(lake.project, name)
 

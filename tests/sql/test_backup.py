@@ -20,7 +20,8 @@ from gradelake.sql.operations.upkeep.manifest import FolderWriter, read_manifest
 from gradelake.sql.operations.upkeep.people_files import people_files
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
-from tests.command_line import gradelake
+from tests import projects
+from tests.command_line import gradelake, start
 from tests.sql.small_lake import file_of, graders, overwritten, passages
 
 
@@ -40,8 +41,7 @@ def files_below(folder: Path) -> dict[str, bytes]:
 def test_a_restored_lake_has_the_rows_the_history_the_releases_and_the_seeds(
     project, tmp_path, name
 ):
-    (project.folder / "seeds").mkdir()
-    (project.folder / "seeds" / "label_policies.csv").write_text("policy\n")
+    projects.write(project.folder / "seeds/label_policies.csv", "policy\n")
     done = backup(project, tmp_path / name)
     assert (done.releases, done.warnings) == (["r1"], [])
     restored, _ = restore(tmp_path / name, tmp_path / "new")
@@ -117,13 +117,7 @@ def test_writers_wait_for_the_catalog_alone_and_not_for_the_files(project, tmp_p
 
 def test_a_backup_waits_for_a_writer(project, tmp_path):
     with file_lock(lock_file(project), "a test"):
-        running = subprocess.Popen(
-            [sys.executable, "-m", "gradelake", "lake", "backup", str(tmp_path / "backup")],
-            cwd=project.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        running = start(project.folder, "lake", "backup", str(tmp_path / "backup"))
         assert running.stderr.readline().startswith("waiting for a test")
         time.sleep(0.2)
         assert not (tmp_path / "backup" / "manifest.json").exists()
@@ -212,9 +206,7 @@ def test_what_is_no_backup_is_refused(project, tmp_path):
 
 def test_two_lakes_do_not_share_a_backup(project, tmp_path):
     backup(project, tmp_path / "backup")
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "gradelake.toml").write_text("")
-    other = Project.read(tmp_path / "other" / "gradelake.toml")
+    other = projects.project(tmp_path / "other")
     Lake.create(other).close()
     with pytest.raises(BadInput, match="another lake"):
         backup(other, tmp_path / "backup")
@@ -234,8 +226,7 @@ def test_a_lake_with_a_missing_file_is_not_backed_up_and_the_former_backup_stays
 
 
 def with_settings(folder: Path, text: str) -> Project:
-    (folder / "gradelake.toml").write_text(text, encoding="utf-8")
-    return Project.read(folder / "gradelake.toml")
+    return Project.read(projects.write(folder / "gradelake.toml", text))
 
 
 def test_the_settings_say_where_the_restored_lake_is_and_hold_no_password(tmp_path):

@@ -3,7 +3,6 @@
 import shutil
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from gradelake.sql.build import changes
@@ -12,19 +11,15 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.retention import maintain
 from tests.command_line import gradelake, run_apart
+from tests.projects import project, rows
 
 NOW = {"definitions": "d", "rubric_edits": "e", "label_policies": "p"}
-
-
-def project_in(folder: Path) -> Project:
-    (folder / "gradelake.toml").write_text("# nothing\n")
-    return Project.find(folder)
 
 
 @pytest.fixture
 def lake(tmp_path):
     """A lake open for writing, with one build."""
-    with Lake.create(project_in(tmp_path)) as lake:
+    with Lake.create(project(tmp_path)) as lake:
         build(lake, release="r1", made_from=NOW)
         yield lake
 
@@ -41,9 +36,8 @@ def since(lake: Lake, now: dict[str, str] = NOW) -> list[str] | None:
 
 
 def add_a_query(lake: Lake) -> None:
-    row = {"collection": "c", "query_id": "q", "text": "t", "description": None, "narrative": None}
     with lake.transaction("ingest") as transaction:
-        transaction.insert("queries", pl.DataFrame([row], schema=dict.fromkeys(row, pl.String)))
+        transaction.insert("queries", rows("queries", collection="c", query_id="q", text="t"))
 
 
 def test_nothing(lake):
@@ -97,7 +91,7 @@ def test_everything_changed_with_the_models_or_what_runs_them(lake):
 
 
 def test_everything_is_new_before_the_first_build(tmp_path):
-    with Lake.create(project_in(tmp_path)) as lake:
+    with Lake.create(project(tmp_path)) as lake:
         assert since(lake) is None
 
 
@@ -162,9 +156,8 @@ def test_a_name_becomes_a_further_name_of_the_release(folder):
 
 
 def test_a_build_that_died_before_it_published_is_published_by_the_next(folder):
-    project = Project.find(folder)
     for file in ("releases/r1.sqlite", "published.sqlite"):
-        (project.lake_path / file).unlink()
+        (folder / "lake" / file).unlink()
     assert "nothing changed since r1" in gradelake(folder, "build").stdout
     assert gradelake(folder, "sql", "select count(*) > 0 from leaderboard").returncode == 0
 

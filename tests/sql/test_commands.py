@@ -10,7 +10,7 @@ from gradelake.sql.ask.book import entries
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 from tests.sql.small_lake import file_of
 
 ODD_NAME = "c#x p%41q, what? it's ünd"
@@ -19,9 +19,7 @@ ODD_NAME = "c#x p%41q, what? it's ünd"
 @pytest.fixture(scope="module")
 def folder(demo, tmp_path_factory):
     """A copy of the demo that these tests may change."""
-    copy = tmp_path_factory.mktemp("commands") / ODD_NAME
-    shutil.copytree(demo, copy)
-    return copy
+    return shutil.copytree(demo, tmp_path_factory.mktemp("commands") / ODD_NAME)
 
 
 def test_a_table_for_people_and_files_for_programs_whose_ending_tells_the_format(project):
@@ -61,20 +59,9 @@ def test_a_table_for_people_and_files_for_programs_whose_ending_tells_the_format
 @pytest.fixture(scope="module")
 def edited_folder(graded_demo, tmp_path_factory) -> Path:
     """The graded demo collection after a question was reworded: its new wording has no grades."""
-    folder = tmp_path_factory.mktemp("edited") / "demo"
-    shutil.copytree(graded_demo, folder)
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("edited") / "demo")
     acids = "sourdough-sour-rise/79d1ecceed8fa847ccc372f1f0204186"
-    write_edits(
-        folder,
-        {
-            "rubric_version": 1,
-            "collection": "demo",
-            "bank": "questions",
-            "item_id": acids,
-            "action": "reword",
-            "text": "Which acids?",
-        },
-    )
+    write_edits(folder, edit(1, "reword", acids, text="Which acids?"))
     gradelake(folder, "build")
     return folder
 

@@ -15,7 +15,7 @@ from gradelake.sql.ask.shell.answers import Answers
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests import command_line
+from tests import projects
 from tests.command_line import gradelake
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import N_GRADES, file_of, small_lake
@@ -179,14 +179,12 @@ def project(request, tmp_path_factory) -> Iterator[Project]:
     """A small lake on each kind of catalog, with somebody's file beside it."""
     folder = tmp_path_factory.mktemp("confined")
     (folder / "file.csv").write_text("a,b\n1,secret\n")
-    (folder / "gradelake.toml").write_text("# a small lake\n")
     if request.param == "SQLite":
         yield small_lake(folder)
         return
     with postgres_server() as setting:
         catalog = new_database(setting, "confined")
-        (folder / "gradelake.toml").write_text(f'[lake]\ncatalog = "{catalog}"\n')
-        yield small_lake(folder)
+        yield small_lake(projects.project(folder, lake={"catalog": catalog}).folder)
 
 
 @pytest.fixture(scope="module")
@@ -349,7 +347,7 @@ def test_temporary_tables_and_views_can_be_made(project):
     create temp table wide as pivot mine on grade using count(*);
     select n from "a view";
     """
-    done = command_line.run(project.folder, "sql", "--format", "csv", given=statements)
+    done = gradelake(project.folder, "sql", "--format", "csv", given=statements)
     assert done.stderr == ""
     assert done.stdout.splitlines()[-2:] == ["n", str(N_GRADES)]
     for told in ("create temp table mine (a int)", "create temp macro mine() as 1"):
@@ -375,8 +373,7 @@ def test_every_way_in_is_closed(project, tmp_path):
     assert REFUSED in gradelake(project.folder, "sql", told, code=2).stderr
     assert REFUSED in gradelake(project.folder, "sql", told, "--live", code=2).stderr
     for statements in (f"{told};", f"select 1;\n{told};", f".format csv\n{told}"):
-        done = command_line.run(project.folder, "sql", given=statements)
-        assert (done.returncode, REFUSED in done.stderr) == (2, True)
+        assert REFUSED in gradelake(project.folder, "sql", given=statements, code=2).stderr
     with Terminal(project.folder, XDG_CACHE_HOME=str(tmp_path)) as shell:
         shell.ask(f"{told};", "is refused")
         assert "42" in shell.ask("select 6 * 7 as answer;", "42")
@@ -404,6 +401,6 @@ def test_files_are_open_where_somebody_says_so_and_are_told_of(project, tmp_path
         "delete from other.raw.grades;",
         Project.read(folder / "gradelake.toml"),
     )
-    assert command_line.run(folder, *allowed, given=statements).returncode == 0
+    gradelake(folder, *allowed, given=statements)
     with Lake.live(Project.read(folder / "gradelake.toml")) as live:
         assert live.value("select count(grade) from lake.raw.grades") == 0

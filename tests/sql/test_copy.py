@@ -16,20 +16,14 @@ from gradelake.sql.operations.upkeep.lake_copy import copy, fingerprint
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
 from tests.command_line import gradelake
-from tests.postgres_server import new_database, postgres_server
-from tests.projects import project
+from tests.postgres_server import new_database
+from tests.projects import project, write
 from tests.sql.small_lake import N_PASSAGES, file_of, graders, mark, overwritten, passages
 
 pytestmark = pytest.mark.slow
 
 # where the lake itself notes what was done, a copy has a row of its own
 _OWN = {"schema_migrations", "pipeline_runs", "kept_releases"}
-
-
-@pytest.fixture(scope="module")
-def server():
-    with postgres_server() as setting:
-        yield setting
 
 
 @pytest.fixture
@@ -68,9 +62,9 @@ def test_a_fingerprint_knows_rows_and_not_their_order():
         assert of("(1, 'x'), (1, 'x'), (1, 'x')")[0] == 3
 
 
-def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(server, tmp_path):
+def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(catalog, tmp_path):
     """Few rows are kept in the catalog itself, and PostgreSQL keeps them in other types."""
-    ours = project(tmp_path / "ours", lake={"catalog": new_database(server, "odd")})
+    ours = project(tmp_path / "ours", lake={"catalog": new_database(catalog, "odd")})
     with Lake.create(ours) as lake:
         with lake.transaction("odd") as transaction:
             transaction.run(
@@ -108,8 +102,8 @@ def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(server
         assert lake.value("select count(text) from lake.raw.passages") == 0
 
 
-def test_faults_of_a_postgres_lake_name_the_releases_that_are_hit(server, tmp_path):
-    ours = project(tmp_path / "ours", lake={"catalog": new_database(server, "broken")})
+def test_faults_of_a_postgres_lake_name_the_releases_that_are_hit(catalog, tmp_path):
+    ours = project(tmp_path / "ours", lake={"catalog": new_database(catalog, "broken")})
     with Lake.create(ours) as lake:
         for release, first in (("one", 0), ("two", 100)):
             with lake.transaction("test") as transaction:
@@ -211,8 +205,7 @@ def test_seeds_and_graded_chunks_come_along_and_other_seeds_stay(source, tmp_pat
         (source.folder, "ensembles.csv", "ours\n"),
         (target.folder, "ensembles.csv", "theirs\n"),
     ):
-        (folder / "seeds").mkdir(exist_ok=True)
-        (folder / "seeds" / name).write_text(text)
+        write(folder / "seeds" / name, text)
     staged = source.lake_path / "grading" / "g"
     staged.mkdir(parents=True)
     (staged / "chunk-2.parquet").write_bytes(b"graded")

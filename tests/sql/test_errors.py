@@ -5,9 +5,9 @@ import pytest
 
 from gradelake.sql.common.errors import how_to_install
 from gradelake.sql.common.plain_words import bucket_error
-from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.postgres_server import postgres_server
+from tests.projects import project
 
 
 def test_optional_parts_are_installed_from_the_package_or_in_a_clone():
@@ -18,10 +18,7 @@ def test_optional_parts_are_installed_from_the_package_or_in_a_clone():
 def test_a_catalog_that_goes_away_shows_no_password(tmp_path):
     """DuckDB's error repeats the connection string."""
     with postgres_server() as catalog:
-        (tmp_path / "gradelake.toml").write_text(
-            f'[lake]\ncatalog = "{catalog} password=hunter2"\n'
-        )
-        lake = Lake.create(Project.find(tmp_path))
+        lake = Lake.create(project(tmp_path, lake={"catalog": f"{catalog} password=hunter2"}))
     with pytest.raises(duckdb.Error, match='"user=grade ') as caught:
         lake.rows("select count(*) from lake.raw.queries")
     assert "hunter2" not in str(caught.value)

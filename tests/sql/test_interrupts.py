@@ -44,8 +44,7 @@ def test_a_build_is_stopped_whatever_is_imported_at_that_moment(
     demo, tmp_path, module, monkeypatch
 ):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # dbt compiles
-    folder = tmp_path / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path / "demo")
     arguments = ["gradelake", "build", "--full-refresh"]
     work = f"import gradelake.app\nsys.argv = {arguments}\ngradelake.app.main()"
     done = run(AT_AN_IMPORT.format(module=module, work=work), folder)

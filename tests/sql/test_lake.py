@@ -21,17 +21,17 @@ from gradelake.sql.lake.lock import file_lock, lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.raw_tables import RawTable, raw_tables
+from tests import projects
 from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.edits import edit, write_edits
 from tests.sql.small_lake import publish, small_lake
 
 
 @pytest.fixture
 def project(tmp_path) -> Project:
-    (tmp_path / "gradelake.toml").write_text("")
-    project = Project.find(tmp_path)
-    Lake.create(project).close()
-    return project
+    made = projects.project(tmp_path)
+    Lake.create(made).close()
+    return made
 
 
 def queries(*ids: str) -> pl.DataFrame:
@@ -129,8 +129,7 @@ def test_rows_that_break_the_contract_do_not_reach_the_lake(project):
 
 
 def test_there_must_be_a_lake_to_open(tmp_path):
-    (tmp_path / "gradelake.toml").write_text("")
-    project = Project.find(tmp_path)
+    project = projects.project(tmp_path)
     for opening in (Lake.writer, Lake.live, Lake.published):
         with pytest.raises(BadInput, match="no lake here yet") as error:
             opening(project)
@@ -242,7 +241,7 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
     project, monkeypatch, tmp_path
 ):
     """Schema 2, made up: a column that says what a grade cost, and a table."""
-    older = Project.read(write_config(tmp_path / "older"))
+    older = projects.project(tmp_path / "older")
     with Lake.create(older) as lake, lake.transaction("ingest") as transaction:
         transaction.insert("queries", queries("q1"))
     declared = raw_tables()
@@ -261,7 +260,7 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
     """
     monkeypatch.setattr(migrate, "raw_tables", lambda: now)
     monkeypatch.setattr(migrate, "migrations", lambda: [(*migrate.FIRST, ""), (2, "cost", second)])
-    newer = Project.read(write_config(tmp_path / "newer"))
+    newer = projects.project(tmp_path / "newer")
     with Lake.writer(older) as old, Lake.create(newer) as new:
         assert stored(old) == stored(new)
         assert ("grades", "cost") in stored(old)
@@ -279,13 +278,6 @@ def test_a_lake_made_before_the_first_release_is_refused_whoever_opens_it(tmp_pa
     for opened in (Lake.live, Lake.published, Lake.writer):
         with pytest.raises(WorkFailed, match=r"this lake was made before Gradelake 0\.1\.0"):
             opened(old)
-
-
-def write_config(folder):
-    folder.mkdir()
-    file = folder / "gradelake.toml"
-    file.write_text("")
-    return file
 
 
 def test_pandas_is_hidden_from_the_thread_that_asks_and_from_no_other():
@@ -318,9 +310,7 @@ def test_a_result_of_many_rows_ends_though_one_thread_finds_it(graded_demo, tmp_
     project = Project.find(tmp_path / "demo")
     with Lake.live(project) as lake:
         items = lake.objects("select bank, item_id, query_id from lake.raw.rubric_items limit 4")
-    about = {"collection": "demo", "action": "drop", "editor": "ann", "reason": "misleads"}
-    edits = ({**about, **item, "rubric_version": 1 + n} for n, item in enumerate(items))
-    write_edits(project.folder, *edits)
+    write_edits(project.folder, *(edit(n, "drop", **item) for n, item in enumerate(items, 1)))
     gradelake(project.folder, "build")
     for opened in (Lake.live(project), Lake.published(project)):
         with opened as lake:

@@ -17,6 +17,7 @@ from gradelake.sql.operations.upkeep.recover import recover
 from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.releases import publishing
+from tests import projects
 from tests.command_line import gradelake
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import file_of, grades, passages, publish, small_lake
@@ -213,8 +214,7 @@ def test_a_release_is_written_once(project):
 @pytest.mark.slow
 def test_an_empty_database_over_a_lakes_files_is_refused(tmp_path):
     with postgres_server() as catalog:
-        (tmp_path / "gradelake.toml").write_text(f'[lake]\ncatalog = "{catalog}"\n')
-        project = small_lake(tmp_path)
+        project = small_lake(projects.project(tmp_path, lake={"catalog": catalog}).folder)
         assert verify(project, deep=True).unhashed == 0
         with file_of(project, "grades").open("r+b") as file:
             file.write(b"p")  # PAR1
@@ -222,8 +222,8 @@ def test_an_empty_database_over_a_lakes_files_is_refused(tmp_path):
         assert "it held 20 rows of raw.grades, grader_id g, collection c" in fault.what
         with Lake.writer(project) as lake:
             assert publishing.next_name(project, lake.connection) == "r2"
-        project.file.write_text(f'[lake]\ncatalog = "{new_database(catalog, "emptied")}"\n')
-        emptied = Project.read(project.file)
+        empty = {"catalog": new_database(catalog, "emptied")}
+        emptied = projects.project(tmp_path, lake=empty)
         for opening in (Lake.create, Lake.writer, Lake.live, Lake.published, verify):
             with pytest.raises(
                 LostCatalog, match=r"PostgreSQL catalog is empty, and .* data files"
@@ -231,13 +231,11 @@ def test_an_empty_database_over_a_lakes_files_is_refused(tmp_path):
                 opening(emptied)
         with pytest.raises(BadInput, match="releases are in the catalog itself"):
             recover(emptied, "r1")
-        theirs = tmp_path / "theirs"
-        theirs.mkdir()
-        lake = f'[lake]\ncatalog = "{new_database(catalog, "theirs")}"\n'
-        (theirs / "gradelake.toml").write_text(lake)
-        small_lake(theirs)
-        (theirs / "gradelake.toml").write_text(f'{lake}data = "{tmp_path / "lake" / "data"}"\n')
+        settings = {"catalog": new_database(catalog, "theirs")}
+        small_lake(projects.project(tmp_path / "theirs", lake=settings).folder)
+        settings["data"] = tmp_path / "lake" / "data"
+        theirs = projects.project(tmp_path / "theirs", lake=settings)
         before = files(project)
         with pytest.raises(WorkFailed, match=r"that the catalog reads are not in .* nothing was"):
-            maintain(Project.find(theirs))
+            maintain(theirs)
         assert files(project) == before

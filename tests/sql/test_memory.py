@@ -8,15 +8,13 @@ import polars as pl
 import pytest
 
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import little_memory
 from gradelake.sql.lake.opening import Lake
+from tests.projects import project
 
 
-def lake_of(folder: Path, settings: str = "") -> Lake:
-    file = folder / "gradelake.toml"
-    file.write_text(f"[lake]\n{settings}\n")
-    return Lake.create(Project.read(file))
+def lake_of(folder: Path, **settings: float) -> Lake:
+    return Lake.create(project(folder, lake=settings))
 
 
 def setting(connection, name: str) -> str:
@@ -36,14 +34,14 @@ def test_by_default_half_of_the_machine_is_used(tmp_path):
 
 
 def test_a_project_says_how_much_is_used(tmp_path):
-    with lake_of(tmp_path, "memory_gb = 1.5") as lake:
+    with lake_of(tmp_path, memory_gb=1.5) as lake:
         assert setting(lake.connection, "memory_limit") == "1.3 GiB"
     with pytest.raises(BadInput, match=r"gradelake.toml:2: \[lake\] memory_gb must be a number"):
-        lake_of(tmp_path, "memory_gb = 0.1")
+        lake_of(tmp_path, memory_gb=0.1)
 
 
 def test_what_streams_holds_little_and_the_limit_comes_back(tmp_path):
-    with lake_of(tmp_path, "memory_gb = 400") as lake:
+    with lake_of(tmp_path, memory_gb=400) as lake:
         before = setting(lake.connection, "memory_limit")
         with lake.transaction("import") as transaction:
             staged = transaction.staged("judgments")
@@ -52,7 +50,7 @@ def test_what_streams_holds_little_and_the_limit_comes_back(tmp_path):
             assert (tmp_path / "lake" / "staging").exists()
         assert setting(lake.connection, "memory_limit") == before
         assert not (tmp_path / "lake" / "staging").exists()
-    with lake_of(tmp_path, "memory_gb = 0.5") as lake:
+    with lake_of(tmp_path, memory_gb=0.5) as lake:
         before = setting(lake.connection, "memory_limit")
         with little_memory(lake.connection):
             assert setting(lake.connection, "memory_limit") == before
@@ -75,7 +73,7 @@ def test_rows_of_one_key_become_one_wherever_they_stand(tmp_path):
 
 def test_what_is_too_much_for_memory_goes_to_the_lakes_folder_and_away(tmp_path):
     left = tmp_path / "lake" / ".spill-999999999"  # of a process that was killed
-    with lake_of(tmp_path, "memory_gb = 0.5") as lake:
+    with lake_of(tmp_path, memory_gb=0.5) as lake:
         lake.connection.execute("set memory_limit = '60MB'; set threads = 1")
         lake.connection.execute("create temp table big as select uuid() as id from range(6000000)")
         (spill,) = (tmp_path / "lake").glob(".spill-*")

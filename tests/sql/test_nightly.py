@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -24,11 +23,11 @@ from gradelake.sql.lake.connection import night_lock
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import NIGHT
 from gradelake.sql.operations.upkeep.verify import verify
-from tests.command_line import a_night, gradelake, run_apart
+from tests.command_line import a_night, gradelake, run_apart, start
 from tests.conftest import made_once
 from tests.edits import write_edits
+from tests.grading.project import engine_code
 from tests.lakes import start_lake
-from tests.postgres_server import postgres_server
 
 SETTINGS = """
 [grading]
@@ -46,16 +45,12 @@ THOMAS = '\n[graders.thomas]\nengine = "lexical"\nprompt = "thomas"\n'
 SUN = '\n[graders.sun]\nengine = "lexical"\nprompt = "sun"\n'
 # asked about bees, it cannot be used any more
 BREAKING = """
-from gradelake.grading.engines import Engine as Base, EngineUnusable, Response
+chunk_pairs = 1
 
-class Engine(Base):
-    needs_model = False
-    chunk_pairs = 1
-
-    def score(self, prompts):
-        if any("Bees" in prompt.values["passage"] for prompt in prompts):
-            raise EngineUnusable("the endpoint is gone", "Start it again.")
-        return [Response("1", prompt_tokens=7, completion_tokens=1) for _ in prompts]
+def score(self, prompts):
+    if any("Bees" in prompt.values["passage"] for prompt in prompts):
+        raise EngineUnusable("the endpoint is gone", "Start it again.")
+    return [Response("1", prompt_tokens=7, completion_tokens=1) for _ in prompts]
 """
 BREAKS = '\n[graders.breaks]\nengine = "breaking"\nprompt = "thomas"\nactors = 1\n'
 UNPRICED = '\n[graders.unpriced]\nengine = "openai"\nmodel = "m"\nprompt = "thomas"\n'
@@ -69,17 +64,6 @@ def write(folder: Path, name: str, *lines: str, seconds_ago: float = 3600) -> Pa
     then = time.time() - seconds_ago
     os.utime(file, (then, then))
     return file
-
-
-def nightly(folder: Path, *options: str) -> subprocess.Popen:
-    """A night in a process of its own, as are its steps: for what is killed or stopped."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "gradelake", "nightly", *options],
-        cwd=folder,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
 
 
 def finished(night: subprocess.Popen, code: int = 0) -> dict:
@@ -107,7 +91,7 @@ def first(tmp_path_factory) -> Path:
     def make(folder: Path) -> None:
         write(folder, "gradelake.toml", SETTINGS + THOMAS + SUN)
         start_lake(folder)
-        write(folder, "engines/breaking.py", BREAKING)
+        write(folder, "engines/breaking.py", engine_code(BREAKING))
         write(folder, "topics.tsv", "q1\twhy is the sky blue", "q2\thow do bees find home")
         write(folder, "passages.tsv", *(f"p{n}\t{text}" for n, text in enumerate(TEXTS)))
         write(folder, "nist.qrels", "q1 0 p0 2", "q1 0 p1 1", "q2 0 p2 1", "q2 0 p4 0")
@@ -119,8 +103,7 @@ def first(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def folder(first, tmp_path) -> Path:
-    shutil.copytree(first, tmp_path / "a lake")
-    return tmp_path / "a lake"
+    return shutil.copytree(first, tmp_path / "a lake")
 
 
 # --- a night that goes well -----------------------------------------------------------------------
@@ -255,12 +238,12 @@ def test_a_file_that_kills_what_reads_it_is_quarantined_by_the_next_night(folder
     poison.write_bytes(gzip.compress(b"\n" * (1 << 20)) * 20_000)
     (folder / "inbox/poison.run.gz.done").touch()
     note = folder / "lake" / ".reading-tiny.json"
-    night = nightly(folder, "--json")
+    night = start(folder, "nightly", "--json")
     kill_the_reader(night, note, 1)
     (failed,) = finished(night, 1)["failed"]
     assert failed["reason"].startswith("it was killed by SIGKILL")
 
-    night = nightly(folder, "--json", *MAILED)
+    night = start(folder, "nightly", "--json", *MAILED)
     kill_the_reader(night, note, 2)
     told = finished(night, 3)
     (came_in,) = told["came_in"]
@@ -386,7 +369,7 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
     project = Project.find(folder)
     write(folder, "gradelake.toml", SETTINGS)  # grading that is killed has tests of its own
     write(folder, "inbox/new.run", "q1 Q0 p0 1 9 new", "q2 Q0 p3 1 9 new")
-    night = nightly(folder, *MAILED)
+    night = start(folder, "nightly", *MAILED)
     wait_for_step(night, "build")
     night.send_signal(signal.SIGTERM)
     out, err = night.communicate(timeout=300)
@@ -397,7 +380,7 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
     assert error.startswith("it was stopped\nbuild: ")
     assert json.loads((folder / "mailed.json").read_text())["exit_code"] == 130
 
-    night = nightly(folder, "--json")
+    night = start(folder, "nightly", "--json")
     wait_for_step(night, "ingest tiny")
     ((run_id, name),) = rows(
         folder,
@@ -442,11 +425,10 @@ def test_a_night_that_cannot_even_begin_is_told_too(tmp_path):
 
 
 @pytest.mark.slow
-def test_on_postgresql_the_lock_is_the_catalogs(tmp_path):
-    with postgres_server() as catalog:
-        write(tmp_path, "gradelake.toml", f'[lake]\ncatalog = "{catalog}"', SETTINGS)
-        with night_lock(Project.find(tmp_path)):
-            done = run_apart(tmp_path, "nightly")
+def test_on_postgresql_the_lock_is_the_catalogs(catalog, tmp_path):
+    write(tmp_path, "gradelake.toml", f'[lake]\ncatalog = "{catalog}"', SETTINGS)
+    with night_lock(Project.find(tmp_path)):
+        done = run_apart(tmp_path, "nightly")
     assert done.returncode == 75
     assert "another night is at work: another process" in done.stderr
 

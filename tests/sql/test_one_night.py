@@ -14,11 +14,12 @@ from tests.analyses.gated import QUERIES, write_gated, write_run
 from tests.command_line import a_night
 from tests.grading.batch_server import BatchServer
 from tests.grading.misbehaving import answer
+from tests.grading.project import PRICES
 from tests.lakes import start_lake
+from tests.projects import write
 
 pytestmark = pytest.mark.slow
 
-SEED = "model,from_date,currency,input,cached,output,batch\nm,2026-01-01,EUR,100,10,1000,0.5\n"
 MONEY = 0.37  # EUR a night: a round of the sentinel, and about half of what the batches cost
 LIMITS = ("--max-cost", str(MONEY), "--on-failure", "cat > alert.json")
 SETTINGS = """
@@ -79,10 +80,9 @@ def folder(tmp_path_factory, server, monkeypatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-long-key")
     folder = tmp_path_factory.mktemp("one-night") / "project"
     write_gated(folder)
-    (folder / "topics.tsv").write_text("".join(f"{one}\twhy is {one} so?\n" for one in QUERIES))
-    (folder / "passages.tsv").write_text("yes\tBecause of that.\nno\tThe sky is blue.\n")
-    (folder / "seeds").mkdir()
-    (folder / "seeds" / "prices.csv").write_text(SEED)
+    write(folder / "topics.tsv", {one: f"why is {one} so?" for one in QUERIES})
+    write(folder / "passages.tsv", {"yes": "Because of that.", "no": "The sky is blue."})
+    write(folder / "seeds/prices.csv", PRICES)
     with (folder / "gradelake.toml").open("a") as settings:
         settings.write('passages = "passages.tsv"\n' + SETTINGS.format(url=server.url))
     start_lake(folder)

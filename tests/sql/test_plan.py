@@ -10,8 +10,8 @@ from gradelake.sql.build import plan as plans
 from gradelake.sql.build.changes import definitions
 from gradelake.sql.build.plan import TEST, Node, Plan, plan
 from gradelake.sql.common.errors import BadInput, WorkFailed
-from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from tests.projects import project
 
 
 def node(name: str, *reads: str, kind: str = "table", generic: bool = False) -> Node:
@@ -103,13 +103,12 @@ def test_the_models_as_dbt_compiled_them(demo):
 
 
 def test_rows_that_a_data_test_finds_stop_the_build_and_nothing_of_it_stays(tmp_path, monkeypatch):
-    (tmp_path / "gradelake.toml").write_text("# nothing\n")
-    project = Project.find(tmp_path)
-    Lake.create(project).close()
+    made = project(tmp_path)
+    Lake.create(made).close()
     nodes = [node("above"), node("above_has_no_rows", "above", kind=TEST)]
     monkeypatch.setattr(building, "plan", lambda definitions: Plan(nodes))
     with pytest.raises(WorkFailed, match="above_has_no_rows"):
-        building.build(project, [], [], of_nothing=True)
-    with Lake.live(project) as lake:
+        building.build(made, [], [], of_nothing=True)
+    with Lake.live(made) as lake:
         tables = "select count(*) from duckdb_tables() where database_name = 'lake'"
         assert lake.value(f"{tables} and schema_name = 'marts'") == 0

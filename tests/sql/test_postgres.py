@@ -19,16 +19,9 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake import postgres
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.postgres import advisory_lock
-from tests import command_line
+from tests import command_line, projects
 from tests.command_line import gradelake
-from tests.postgres_server import new_database, postgres_server, restart_server
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    """The catalog setting of a fresh, empty database."""
-    with postgres_server() as setting:
-        yield setting
+from tests.postgres_server import new_database, restart_server
 
 
 @contextmanager
@@ -45,13 +38,7 @@ def grader_id(folder: Path) -> str:
 
 def crash_under_a_build(folder: Path, catalog: str) -> None:
     """The build names the crash of its server in one sentence."""
-    build = subprocess.Popen(
-        [sys.executable, "-m", "gradelake", "build"],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    build = command_line.start(folder, "build")
     while not (folder / "lake" / "data" / "intermediate").exists():
         assert build.poll() is None, build.communicate()
         time.sleep(0.05)
@@ -72,8 +59,7 @@ def crash_under_a_build(folder: Path, catalog: str) -> None:
 
 @pytest.mark.slow
 def test_the_demo_on_postgres_gives_the_same_board_also_after_a_crash(demo, catalog, tmp_path):
-    folder = tmp_path / "demo"
-    shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake"))
+    folder = shutil.copytree(demo, tmp_path / "demo", ignore=shutil.ignore_patterns("lake"))
     config = folder / "gradelake.toml"
     config.write_text(config.read_text().replace("[lake]\n", f'[lake]\ncatalog = "{catalog}"\n'))
     nothing = gradelake(folder, "sql", "select 1", code=2)
@@ -119,9 +105,8 @@ def test_the_demo_on_postgres_gives_the_same_board_also_after_a_crash(demo, cata
 
 
 def test_an_unreachable_server_is_reported_without_the_password(tmp_path):
-    (tmp_path / "gradelake.toml").write_text(
-        '[lake]\ncatalog = "postgres:dbname=x host=127.0.0.1 port=1 user=u password=hunter2"\n'
-    )
+    catalog = "postgres:dbname=x host=127.0.0.1 port=1 user=u password=hunter2"
+    projects.project(tmp_path, lake={"catalog": catalog})
     for command in (["ingest", "x"], ["build"], ["sql", "select 1"], ["log"], ["doctor"]):
         done = command_line.run(tmp_path, *command)
         assert done.returncode in (1, 2), command
@@ -148,9 +133,7 @@ def test_a_password_opens_the_lake_and_is_shown_nowhere(catalog, tmp_path, setti
         Path(file).write_text(f"host {database} {database} 127.0.0.1/32 scram-sha-256\n{rules}")
         session.execute("select pg_reload_conf()")
         settings = settings.format(database, session.info.host, session.info.port)
-    config = tmp_path / "gradelake.toml"
-    config.write_text(f"[lake]\ncatalog = {json.dumps(f'postgres:{settings}')}\n")
-    project = Project.read(config)
+    project = projects.project(tmp_path, lake={"catalog": f"postgres:{settings}"})
     Lake.create(project).close()
     with advisory_lock(project), Lake.live(project) as lake:
         for table in (
@@ -162,7 +145,7 @@ def test_a_password_opens_the_lake_and_is_shown_nowhere(catalog, tmp_path, setti
             assert "hunter2" not in str(shown), table
         restart_server(place)
         assert lake.rows("from lake.raw.queries") == []
-    config.write_text(config.read_text().replace("hunter2", "hunter22"))
+    project.file.write_text(project.text.replace("hunter2", "hunter22"))
     wrong = command_line.run(tmp_path, "--debug", "sql", "--live", "select 1")
     assert "password authentication failed" in wrong.stderr
     assert "hunter2" not in wrong.stdout + wrong.stderr
@@ -176,8 +159,7 @@ def test_no_way_of_writing_a_password_gets_it_printed(tmp_path):
         "postgres:host=127.0.0.1 port=1 password='aa hunter2'",
         "postgres:host=127.0.0.1 port=1 nonsense hunter2",
     ):
-        (tmp_path / "gradelake.toml").write_text(f'[lake]\ncatalog = "{catalog}"\n')
-        project = Project.find(tmp_path)
+        project = projects.project(tmp_path, lake={"catalog": catalog})
         for opening in (Lake.create, Lake.live, Lake.published):
             with pytest.raises(GradelakeError) as error:
                 opening(project)
@@ -198,17 +180,14 @@ def test_two_first_ingests_at_once_double_nothing(catalog, tmp_path):
         "with Lake.create(project) as lake:\n"
         "    print(ingest(lake, Collection.named(project, 'twice'), []).counts)\n"
     )
+    place = catalog.replace("dbname=postgres", "dbname=twice")
+    settings = {"catalog": place, "data": tmp_path / "data"}
+    collection = {"queries": "topics.tsv", "runs": ["bm25.run"]}
     machines = []
     for name in ("one", "two"):
         folder = tmp_path / name
-        folder.mkdir()
-        (folder / "topics.tsv").write_text("q1\twhy is the sky blue\n")
-        (folder / "bm25.run").write_text("q1 Q0 p1 1 2.0 x\nq1 Q0 p2 2 1.0 x\n")
-        (folder / "gradelake.toml").write_text(
-            f'[lake]\ncatalog = "{catalog.replace("dbname=postgres", "dbname=twice")}"\n'
-            f'data = "{tmp_path}/data"\n'
-            '[collections.twice]\nqueries = "topics.tsv"\nruns = ["bm25.run"]\n'
-        )
+        files = {"topics.tsv": {"q1": "why is the sky blue"}, "bm25.run": {"q1": ["p1", "p2"]}}
+        projects.project(folder, {"twice": collection}, files=files, lake=settings)
         machines.append(
             subprocess.Popen(
                 [sys.executable, "-c", script, str(folder)],

@@ -21,7 +21,7 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import NO_DATA
 from gradelake.sql.operations.doctor import examine
 from gradelake.sql.releases import publishing
-from tests.command_line import gradelake, run
+from tests.command_line import gradelake
 from tests.sql.small_lake import graders, publish, small_lake
 
 
@@ -33,8 +33,7 @@ def rows(folder: Path, *words: str) -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def later_folder(demo, tmp_path_factory) -> Path:
     """The demo with the labels of another judge, imported after its release."""
-    folder = tmp_path_factory.mktemp("questions") / "demo"
-    shutil.copytree(demo, folder)
+    folder = shutil.copytree(demo, tmp_path_factory.mktemp("questions") / "demo")
     gradelake(folder, "import", "labels", "demo", "labels/overlap.qrels", "--judge", "Sun")
     return folder
 
@@ -197,7 +196,7 @@ def test_a_forgotten_build_is_told_where_something_is_not_found(later_folder, de
     done = gradelake(later_folder, *empty)
     assert done.stdout.splitlines() == ["system", "(no rows)"]
     assert told in done.stderr
-    piped = run(later_folder, "sql", given="from leaderboard where false;\n@freshness")
+    piped = gradelake(later_folder, "sql", given="from leaderboard where false;\n@freshness")
     assert told in piped.stderr
     assert "True" in piped.stdout, "it needs a build"
     assert gradelake(later_folder, *empty, "--quiet").stderr == ""
@@ -289,8 +288,7 @@ def test_freshness_is_as_of_now_and_of_a_release_when_one_is_named(later_folder,
     assert needs_build() == needs_build("--live") == "True"
     assert needs_build("--release", "r1") == "False"
     assert "working catalog" in gradelake(later_folder, "sql", "@freshness", "--help").stdout
-    copy = tmp_path / "copy"
-    shutil.copytree(later_folder, copy)
+    copy = shutil.copytree(later_folder, tmp_path / "copy")
     (copy / "lake" / "catalog.sqlite").write_bytes(b"not a catalog" * 999)
     done = gradelake(copy, "sql", "@freshness", "--format", "csv")
     assert "False" in done.stdout

@@ -1,18 +1,17 @@
 """gradelake release list, keep, drop: as a person meets them, on small lakes without dbt."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from gradelake.app import app
-from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import published_file, release_file
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import publishing
+from tests.command_line import gradelake
 from tests.sql.test_retention import add_queries, project_in, publish
 
 
@@ -37,10 +36,12 @@ def project(three_releases, tmp_path) -> Project:
 
 def run(project: Project, *arguments: str) -> str:
     """What a command printed."""
-    done = CliRunner().invoke(app, ["--config", str(project.file), *arguments])
-    if done.exception:
-        raise done.exception
-    return done.stdout
+    return gradelake(project.folder, *arguments).stdout
+
+
+def refused(project: Project, *arguments: str, code: int = 2) -> str:
+    """What a command said that did nothing."""
+    return gradelake(project.folder, *arguments, code=code).stderr
 
 
 def listed(project: Project) -> dict[str, dict]:
@@ -75,8 +76,7 @@ def test_keeping_and_undoing_say_what_they_did(project):
     assert run(project, "release", "keep", "r1", "--undo") == "r1 is no longer kept\n"
     assert run(project, "release", "keep", "r1", "--undo") == "r1 was not kept\n"
     for undo in ([], ["--undo"]):
-        with pytest.raises(BadInput, match="there is no release 'r0'"):
-            run(project, "release", "keep", "r0", *undo)
+        assert "there is no release 'r0'" in refused(project, "release", "keep", "r0", *undo)
 
 
 def test_a_dropped_release_is_found_no_more(project):
@@ -84,21 +84,16 @@ def test_a_dropped_release_is_found_no_more(project):
     assert list(listed(project)) == ["r3", "r1"]
     commits = json.loads(run(project, "log", "--json"))["commits"]
     assert [c["release"] for c in commits if c["release"]] == ["r3", "r1"]
-    with pytest.raises(BadInput, match="there is no release 'r2'"):
-        run(project, "sql", "--release", "r2", "select 1")
-    with pytest.raises(BadInput, match="there is no release 'r2'"):
-        run(project, "release", "drop", "r2")
+    for words in (("sql", "--release", "r2", "select 1"), ("release", "drop", "r2")):
+        assert "there is no release 'r2'" in refused(project, *words)
     assert "20" in run(project, "sql", "--release", "r1", "select count(*) from lake.raw.queries")
 
 
 def test_the_newest_release_is_not_dropped_and_a_kept_one_with_force_only(project):
     run(project, "release", "keep", "r1")
     for force in ([], ["--force"]):
-        with pytest.raises(BadInput, match="'r3' is the newest release"):
-            run(project, "release", "drop", "r3", *force)
-    with pytest.raises(BadInput, match="'r1' is kept") as error:
-        run(project, "release", "drop", "r1")
-    assert "--force" in error.value.hint
+        assert "'r3' is the newest release" in refused(project, "release", "drop", "r3", *force)
+    assert re.search("'r1' is kept(.|\n)+--force", refused(project, "release", "drop", "r1"))
     run(project, "release", "drop", "r1", "--force")
     with Lake.writer(project) as lake:
         publish(lake, "r1")  # the name may be used again; the mark went with the old one
@@ -115,15 +110,14 @@ def test_what_readers_get_is_not_dropped_when_the_newest_was_never_published(pro
     assert list(listed(project)) == ["r3", "r2", "r1"]
     commits = json.loads(run(project, "log", "--json"))["commits"]
     assert [c["release"] for c in commits if c["release"]] == ["r3", "r2", "r1"]
-    with pytest.raises(BadInput, match="'r3' is the newest release"):
-        run(project, "release", "drop", "r3")
+    assert "'r3' is the newest release" in refused(project, "release", "drop", "r3")
 
 
 def test_a_file_that_is_no_release_is_named(project):
     file = Path(release_file(project, "odd"))
     file.write_bytes(b"not a database" * 100)
-    with pytest.raises(WorkFailed, match=r"odd\.sqlite: this is not a release's catalog"):
-        run(project, "release", "list")
+    said = refused(project, "release", "list", code=1)
+    assert "odd.sqlite: this is not a release's catalog" in said
 
 
 def test_the_lake_is_tidied_from_the_command_line(project):

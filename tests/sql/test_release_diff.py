@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from gradelake.app import app
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases.diff import compare
+from tests.command_line import gradelake
 from tests.sql.test_retention import project_in, publish
 
 BOARD = "(collection, label_set, level, system, measure, score, rank)"
@@ -125,13 +124,13 @@ def test_a_name_that_is_not_there_is_refused_with_those_that_are(project, wrong,
 
 
 def test_the_command_prints_it_for_people_and_for_programs(project):
-    command = ["--config", str(project.file), "release", "diff", "r1", "r2"]
-    lines = CliRunner().invoke(app, command).output.splitlines()
+    command = ("release", "diff", "r1", "r2")
+    lines = gradelake(project.folder, *command).stdout.splitlines()
     assert lines[0] == "labels: 1 of 2 label sets moved"
     assert ["c", "judge:a", "1", "1", "1", "1"] in [line.split() for line in lines]
     assert ["judge:a", "q2", "p1", "1", "-"] in [line.split() for line in lines]
     assert "leaderboards: 1 of 2 moved" in lines
     assert "c judge:a AP (level 2): 4 systems moved; tau-b 0.3333 over the 3 on both" in lines
     assert ["new", "-", "0.2000", "-", "4"] in [line.split() for line in lines]
-    read = json.loads(CliRunner().invoke(app, [*command, "--json"]).output)
+    read = json.loads(gradelake(project.folder, *command, "--json").stdout)
     assert read["leaderboards"][0]["systems"][0]["rank_after"] == 1

@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -23,8 +24,9 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.compaction import merge_small_files
 from gradelake.sql.operations.upkeep.retention import Maintained, maintain
 from gradelake.sql.releases import data_files, keeping, publishing
-from tests.postgres_server import postgres_server
+from tests import projects
 from tests.projects import rows
+from tests.sql import small_lake
 
 pytestmark = pytest.mark.slow
 
@@ -34,11 +36,10 @@ def at_once(project: Project, n_releases: int = 14) -> Project:
     return replace(project, keep_days=0, keep_releases=n_releases)
 
 
-def project_in(folder: Path, settings: str = "") -> Project:
-    (folder / "gradelake.toml").write_text(f"[lake]\n{settings}")
-    project = Project.find(folder)
-    Lake.create(project).close()
-    return project
+def project_in(folder: Path, **settings: str) -> Project:
+    made = projects.project(folder, lake=settings)
+    Lake.create(made).close()
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +60,7 @@ def add_queries(lake: Lake, first: int, n: int) -> None:
         transaction.insert("queries", rows("queries", collection="c", query_id=ids, text=texts))
 
 
-def publish(lake: Lake, name: str) -> None:
-    """End a build as `gradelake build` does, without dbt."""
-    with lake.lock("test"):
-        with lake.transaction("build") as transaction:
-            transaction.extra |= {"release": name, "made_from": {"definitions": "d"}}
-            transaction.finish_run([])
-        publishing.publish(lake.project, name)
+publish = partial(small_lake.publish, made_from={"definitions": "d"})
 
 
 WRITTEN = ("queries", "ledger", "pipeline_runs", "board", "parts")
@@ -165,9 +160,8 @@ def test_every_release_that_stays_reads_as_when_it_was_published(project):
     rounds_of_work(project, seed=1, n_rounds=4)
 
 
-def test_on_postgres_too(tmp_path):
-    with postgres_server() as catalog:
-        rounds_of_work(project_in(tmp_path, f'catalog = "{catalog}"\n'), seed=2, n_rounds=3)
+def test_on_postgres_too(catalog, tmp_path):
+    rounds_of_work(project_in(tmp_path, catalog=catalog), seed=2, n_rounds=3)
 
 
 def merged_away(lake: Lake) -> list[str]:
@@ -336,6 +330,5 @@ def test_a_wrong_setting_is_refused(tmp_path):
 
 @pytest.mark.fast
 def test_settings_have_defaults_and_days_may_be_a_fraction(tmp_path):
-    (tmp_path / "gradelake.toml").write_text("[lake]\nkeep_days = 0.5\n")
-    project = Project.find(tmp_path)
+    project = projects.project(tmp_path, lake={"keep_days": 0.5})
     assert (project.keep_releases, project.keep_days, project.least_share) == (14, 0.5, 0.9)

@@ -14,12 +14,12 @@ import pytest
 
 from gradelake.sql import lake as lake_room
 from gradelake.sql.common.errors import GradelakeError, WorkFailed
-from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.verify import verify
-from tests import command_line
+from tests.command_line import gradelake
 from tests.places import REPOSITORY
 from tests.postgres_server import new_database, postgres_server
+from tests.projects import project
 from tests.sql.small_lake import N_PASSAGES, passages, small_lake
 
 pytestmark = pytest.mark.slow
@@ -38,15 +38,12 @@ def lake(tmp_path_factory):
         run(catalog, "create role stranger login")
         run(catalog, "create role night2 login in role gradelake_writer")
         run(catalog, "alter role night2 set role = 'gradelake_writer'")
-        projects = {}
+        lakes = {}
         for user in ("nightly", "night2", "analyst", "stranger"):
-            (folder / user).mkdir()
-            file = folder / user / "gradelake.toml"
             place = catalog.replace("user=grade", f"user={user}")
-            file.write_text(f'[lake]\ncatalog = "{place}"\ndata = "{folder}/data"\n')
-            projects[user] = Project.read(file)
-        small_lake(projects["nightly"].folder)
-        yield projects
+            lakes[user] = project(folder / user, lake={"catalog": place, "data": folder / "data"})
+        small_lake(lakes["nightly"].folder)
+        yield lakes
 
 
 def run(setting: str, statements: str) -> list[tuple]:
@@ -78,8 +75,7 @@ def test_a_reader_that_writes_is_told_so_in_one_sentence(lake, command):
     if "[collections" not in settings.read_text():
         with settings.open("a") as file:
             file.write('[collections.c]\nqueries = "topics.tsv"\n')
-    done = command_line.run(folder, *command.split())
-    assert done.returncode == 1
+    done = gradelake(folder, *command.split(), code=1)
     what, hint = done.stderr[done.stderr.index("error: ") :].splitlines()
     assert re.fullmatch(
         "error: this PostgreSQL login may not do that: "
@@ -175,18 +171,18 @@ def test_the_group_of_a_folder_reads_its_releases_and_others_see_nothing():
     try:
         os.chown(folder, 0, staff)
         folder.chmod(0o2750)  # what is made below gets its group
-        project = small_lake(folder / "project")
+        made = small_lake(folder / "project")
         with as_user(staff, staff):
-            with Lake.published(project) as opened:
+            with Lake.published(made) as opened:
                 assert opened.value("select count(text) from lake.raw.passages") == N_PASSAGES
-            with pytest.raises((duckdb.Error, GradelakeError, OSError)), Lake.writer(project):
+            with pytest.raises((duckdb.Error, GradelakeError, OSError)), Lake.writer(made):
                 pytest.fail("the group was let in to write")
             with pytest.raises(PermissionError):
-                (project.lake_path / "catalog.sqlite").open("ab")
+                (made.lake_path / "catalog.sqlite").open("ab")
         with as_user(stranger, stranger), pytest.raises(PermissionError):
             os.listdir(folder)
         # nothing is changed by being read, and nobody gained anything
-        assert verify(project).faults == []
+        assert verify(made).faults == []
         assert all(path.stat().st_mode & 0o027 == 0 for path in folder.rglob("*"))
     finally:
         os.umask(before)

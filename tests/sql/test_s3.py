@@ -17,7 +17,7 @@ from gradelake.sql.operations.upkeep.verify import verify
 from tests import command_line
 from tests.conftest import made_once
 from tests.grading.project import Judged, make_template
-from tests.postgres_server import new_database, postgres_server
+from tests.postgres_server import new_database
 from tests.projects import write
 from tests.s3_server import S3, s3_server
 from tests.search import texts
@@ -40,12 +40,6 @@ def s3():
         yield server
 
 
-@pytest.fixture(scope="module")
-def catalog():
-    with postgres_server() as setting:
-        yield setting
-
-
 @pytest.fixture
 def as_writer(s3, monkeypatch) -> S3:
     become(monkeypatch, s3.writer)
@@ -58,9 +52,7 @@ def become(monkeypatch, user: dict[str, str]) -> None:
 
 
 def settings(folder: Path, text: str) -> Project:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "gradelake.toml").write_text(text, encoding="utf-8")
-    return Project.read(folder / "gradelake.toml")
+    return Project.read(write(folder / "gradelake.toml", text))
 
 
 def n_passages(project: Project) -> int:

@@ -11,6 +11,7 @@ import pytest
 from gradelake.nightly.schedule import Schedule, unit_word
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
+from tests import projects
 from tests.command_line import gradelake
 
 AWKWARD = 'a lake\'s "50%" $HOME\\n'
@@ -19,10 +20,7 @@ AWKWARD = 'a lake\'s "50%" $HOME\\n'
 @pytest.fixture
 def project(tmp_path) -> Project:
     """A project in a folder with spaces, quotes, a percent sign, a dollar and a backslash."""
-    folder = tmp_path / AWKWARD
-    folder.mkdir()
-    (folder / "gradelake.toml").write_text("")
-    return Project.read(folder / "gradelake.toml")
+    return projects.project(tmp_path / AWKWARD)
 
 
 def said_by(unit: str, setting: str) -> str:
@@ -121,8 +119,5 @@ def test_what_cannot_be_scheduled_is_refused(project):
 
 
 def test_a_path_that_no_unit_can_hold_is_refused(tmp_path):
-    folder = tmp_path / "two\nlines"
-    folder.mkdir()
-    (folder / "gradelake.toml").write_text("")
     with pytest.raises(BadInput, match="Rename that folder"):
-        Schedule.at(Project.read(folder / "gradelake.toml"), "02:30", ())
+        Schedule.at(projects.project(tmp_path / "two\nlines"), "02:30", ())

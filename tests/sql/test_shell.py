@@ -4,15 +4,14 @@ import json
 import re
 import shutil
 import stat
-import subprocess
 import time
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from rich.cells import cell_len
 
 from gradelake.sql.ask.book import entries
-from tests import command_line
 from tests.command_line import gradelake
 from tests.sql.small_lake import file_of, small_lake
 from tests.sql.terminal import CTRL_C, ENTER, UP, Terminal
@@ -44,13 +43,9 @@ def best_system(folder: Path) -> str:
     return json.loads(gradelake(folder, "sql", BOARD, "--format", "json").stdout)[0]["system"]
 
 
-def piped(
-    folder: Path, text: str | bytes, *arguments: str, code: int = 0
-) -> subprocess.CompletedProcess:
-    """Pipe statements in; fail with what was printed unless the command leaves `code`."""
-    done = command_line.run(folder, "sql", *arguments, given=text)
-    assert done.returncode == code, f"{done.returncode}\n{done.stdout}{done.stderr}"
-    return done
+def piped(folder: Path, text: str | bytes, *arguments: str, code: int = 0) -> CompletedProcess:
+    """Statements are piped in."""
+    return gradelake(folder, "sql", *arguments, code=code, given=text)
 
 
 # --- on a terminal ------------------------------------------------------------------------------

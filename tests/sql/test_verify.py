@@ -21,6 +21,7 @@ from gradelake.sql.operations.upkeep.lake_copy import copy
 from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.operations.upkeep.verify_rows import Verified
+from tests import projects
 from tests.command_line import gradelake
 from tests.sql.small_lake import file_of, mark, overwritten, passages, small_lake
 
@@ -133,16 +134,13 @@ def test_merged_files_have_a_hash_and_those_that_are_gone_none(project):
 
 
 def test_what_is_copied_or_backed_up_is_what_was_committed(project, tmp_path):
-    target = tmp_path / "target"
-    target.mkdir()
-    (target / "gradelake.toml").write_text("")
     backup(project, tmp_path / "before")
     flip(file_of(project, "grades"), 100)
     with pytest.raises(WorkFailed, match="are not those that were committed"):
         backup(project, tmp_path / "new")
     assert not (tmp_path / "new" / "manifest.json").exists()
     with pytest.raises(WorkFailed, match="has other bytes than when it was committed"):
-        copy(project, Project.read(target / "gradelake.toml"), [])
+        copy(project, projects.project(tmp_path / "target"), [])
     done = backup(project, tmp_path / "before")  # it has the file as it was
     assert done.copied == 0
     gradelake(tmp_path, "lake", "restore", tmp_path / "before", tmp_path / "restored")

@@ -4,25 +4,22 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.command_line import gradelake
-from tests.edits import write_edits
+from tests.command_line import gradelake, start
+from tests.edits import edit, write_edits
 from tests.sql.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 
-EDIT = {"rubric_version": 1, "collection": "demo", "editor": "ann", "reason": "misleads"}
 DROPPED = "select count(*) as n from intermediate.rubric_edits where action = 'drop'"
 
 
 @pytest.fixture
 def folder(graded_demo, tmp_path) -> Path:
-    shutil.copytree(graded_demo, tmp_path / "demo")
-    return tmp_path / "demo"
+    return shutil.copytree(graded_demo, tmp_path / "demo")
 
 
 def drop(folder: Path, n: int) -> None:
@@ -34,19 +31,13 @@ def drop(folder: Path, n: int) -> None:
         "--format",
         "json",
     )
-    write_edits(folder, *(EDIT | {"action": "drop"} | item for item in json.loads(found.stdout)))
+    write_edits(folder, *(edit(1, "drop", **item) for item in json.loads(found.stdout)))
 
 
 @pytest.fixture
 def watching(folder):
     """`gradelake build --watch --json` in the folder, ended by Ctrl-C."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gradelake", "build", "--watch", "--json"],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start(folder, "build", "--watch", "--json")
     assert "watching" in process.stderr.readline()
     yield process
     process.send_signal(signal.SIGINT)

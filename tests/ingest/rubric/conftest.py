@@ -1,6 +1,5 @@
 """The tiny collection with two banks and the views of its rubric; made once, copied for each."""
 
-import os
 import shlex
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from gradelake.ingest.rubric.commands import rubric as commands
 from gradelake.ingest.rubric.rubric import Rubric
 from gradelake.ingest.rubric.save import Session
 from gradelake.ingest.rubric.up_to_date import open_up_to_date
+from tests.command_line import start
 from tests.ingest.conftest import Tiny, new_tiny
 
 SKY, LIGHT, BLUE = "Why is the sky blue?", "What scatters light?", "Blue scatters most"
@@ -62,15 +62,7 @@ class Edited(Tiny):
     def start(self, *arguments: str, editor: str) -> subprocess.Popen:
         """A `gradelake rubric edit` of its own, with a scripted editor."""
         assert self.project
-        return subprocess.Popen(
-            [sys.executable, "-m", "gradelake", "rubric", "edit", *arguments],
-            cwd=self.folder,
-            env=os.environ | {"VISUAL": "", "EDITOR": editor},
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        return start(self.folder, "rubric", "edit", *arguments, VISUAL="", EDITOR=editor)
 
     def editor(self, code: str, name: str = "editor.py") -> str:
         """An editor that is a Python script: `text` is the sheet's, to be changed."""
