@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 -- For each round, and each earlier one that may have been the last before a change: how much more
 -- likely the counts are with it. Sums of all rounds so far are enough to know.
 with

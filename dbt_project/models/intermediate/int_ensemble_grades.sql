@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 -- What several graders together say, without asking any of them again. More than half of an
 -- ensemble's members must have a grade, for a sum all of them. Ties go to the lower grade: the
 -- lowest of the most frequent ones, the lower of the two in the middle, a mean halfway between two

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 ensemble_graders as (

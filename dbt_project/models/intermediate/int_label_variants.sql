@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 -- Label sets that label a query alike share its scores.
 with
 

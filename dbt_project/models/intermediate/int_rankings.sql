@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Reads staging views only: the grading planner reads the pool between builds, so that it must
 -- follow raw.
 with

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- A step per version: each starts from the items of the version before and applies its edits.
 with recursive
 

@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 -- Most versions of a rubric leave most queries as they were: what is computed for a variant serves
 -- every version that has it.
 with

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 own_graders as (

@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 -- Equal to nuggetizer's calculate_nugget_scores, an assignment that failed among what is not
 -- supported. A vital nugget weighs 1 or more; vital and okay are imported as 1 and 0.5.
 with

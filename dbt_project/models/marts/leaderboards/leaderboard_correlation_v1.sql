@@ -1,4 +1,4 @@
-{{ config(post_hook="{{ point_latest_here('leaderboard_correlation') }}") }}
+{{ config(materialized='table', post_hook="{{ point_latest_here('leaderboard_correlation') }}") }}
 
 -- Predicted scores are rounded to 4 decimals first, because published figures were computed from
 -- trec_eval's printed output and ties decide tau-b; the unrounded figures stand beside them.

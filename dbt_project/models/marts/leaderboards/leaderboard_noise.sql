@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- The analysis of variance of queries and trials (Brennan, Generalizability Theory (2001), chapter
 -- 2): a score is the mean, plus what the query adds, plus what the trial adds, plus the rest.
 with

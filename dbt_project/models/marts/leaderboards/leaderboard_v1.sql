@@ -1,4 +1,4 @@
-{{ config(materialized='view', post_hook="{{ point_latest_here('leaderboard') }}") }}
+{{ config(post_hook="{{ point_latest_here('leaderboard') }}") }}
 
 with
 

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 -- errors of one kind differ in what they quote and in their numbers

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- How much of each version of a rubric is graded. Counts per item suffice: a grade serves every
 -- version that has the item.
 with

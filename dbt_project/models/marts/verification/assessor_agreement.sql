@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 -- who settles a conflict has seen what the others said

@@ -1,4 +1,4 @@
-{{ config(materialized='view', post_hook="{{ point_latest_here('review_agreement') }}") }}
+{{ config(post_hook="{{ point_latest_here('review_agreement') }}") }}
 
 with
 
