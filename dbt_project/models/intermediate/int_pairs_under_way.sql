@@ -1,13 +1,3 @@
-with
-
-queries as (
-    select
-        collection,
-        query_id,
-        sha256(query_text) as query_sha256
-    from {{ ref('stg_queries') }}
-)
-
 select distinct
     submissions.grader_id,
     submissions.collection,
@@ -18,7 +8,7 @@ select distinct
     submitted_pairs.gold_sha256
 from {{ source('raw', 'submitted_pairs') }} as submitted_pairs
 inner join {{ source('raw', 'submissions') }} as submissions using (submission_id)
-inner join queries
+inner join {{ ref('stg_queries') }} as queries
     on
         submissions.collection = queries.collection
         and submitted_pairs.query_id = queries.query_id

@@ -15,11 +15,4 @@ ranked as (
     {{ ranked('rankings') }}
 )
 
-select
-    collection,
-    system,
-    query_id,
-    passage_id,
-    rank,
-    n_retrieved
-from ranked
+select * from ranked
