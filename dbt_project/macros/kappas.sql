@@ -16,10 +16,6 @@
         group by all
     ),
 
-    cuts as (
-        select * from {{ cuts or ref('int_agreement_cuts') }}
-    ),
-
     classes as (
         select
             {% for column in groups %}cells.{{ column }}, {% endfor %}
@@ -37,7 +33,7 @@
                 else cells.judgment >= cuts.reference_cut
             end as is_reference
         from cells
-        inner join cuts using (collection, label_set, reference)
+        inner join {{ cuts or ref('int_agreement_cuts') }} as cuts using (collection, label_set, reference)
     ),
 
     counts as (

@@ -6,11 +6,6 @@
 -- grades to the one below.
 with
 
-grades as (
-    select * from {{ ref('int_grades_in_force') }}
-    where grade is not null
-),
-
 votes as (
     select
         ensembles.ensemble_id,
@@ -32,8 +27,9 @@ votes as (
             10
         ) as expected_grade,
         max(grades.graded_at) as graded_at
-    from grades
+    from {{ ref('int_grades_in_force') }} as grades
     inner join {{ ref('int_ensembles') }} as ensembles using (grader_id)
+    where grades.grade is not null
     group by all
 ),
 

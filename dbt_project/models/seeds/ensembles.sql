@@ -1,10 +1,6 @@
 -- Every row of seeds/ensembles.csv that cannot be applied, and why.
 with
 
-ensembles as (
-    select * from {{ file_rows() }}
-),
-
 graders as (
     select * from {{ ref('int_own_graders') }}
 ),
@@ -24,7 +20,7 @@ members as (
             graders.scale_min,
             graders.scale_max
         ) as scale
-    from ensembles
+    from {{ file_rows() }} as ensembles
     left join {{ ref('int_trials') }} as trials
         on {{ is_member('ensembles.grader', 'trials.grader', 'trials.first_trial') }}
     left join graders on trials.grader_id = graders.grader_id

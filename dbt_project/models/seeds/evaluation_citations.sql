@@ -1,10 +1,6 @@
 -- What is wrong in seeds/evaluation_citations.csv.
 with
 
-rules as (
-    select * from {{ file_rows() }}
-),
-
 checked as (
     select
         citations,
@@ -15,7 +11,7 @@ checked as (
             when coalesce(missing, '') not in ('no_support', 'left_out')
                 then 'missing must be no_support or left_out'
         end as problem
-    from rules
+    from {{ file_rows() }}
 )
 
 select

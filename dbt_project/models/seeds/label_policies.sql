@@ -1,10 +1,6 @@
 -- Every row of seeds/label_policies.csv that cannot be applied, and why.
 with
 
-policies as (
-    select * from {{ file_rows() }}
-),
-
 checked as (
     select
         policy,
@@ -22,7 +18,7 @@ checked as (
             when {{ is_no_mapping('mapping') }} then 'mapping must look like 5:3 4:1'
             when {{ maps_twice('mapping') }} then 'mapping names a label twice'
         end as problem
-    from policies
+    from {{ file_rows() }}
 )
 
 select

@@ -1,10 +1,6 @@
 -- What is wrong in seeds/prices.csv.
 with
 
-prices as (
-    select * from {{ file_rows() }}
-),
-
 amounts as (
     select
         *,
@@ -12,7 +8,7 @@ amounts as (
         try_cast(coalesce(cached, input) as double) as cached_price,
         try_cast(output as double) as output_price,
         try_cast(coalesce(batch, '1') as double) as batch_share
-    from prices
+    from {{ file_rows() }}
 ),
 
 checked as (

@@ -4,11 +4,6 @@
 -- supported. A vital nugget weighs 1 or more; vital and okay are imported as 1 and 0.5.
 with
 
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-    where asks_about = 'answer'
-),
-
 answer_grades as (
     select * from {{ ref('int_item_grades') }}
     semi join {{ source('raw', 'answers') }} using (collection, query_id, passage_id)
@@ -27,7 +22,7 @@ assigned as (
         grader_items.weight >= 1 as is_vital,
         (answer_grades.grade - graders.scale_min) / (graders.scale_max - graders.scale_min) as held
     from {{ source('raw', 'answers') }} as answers
-    inner join grader_items using (collection, query_id)
+    inner join {{ ref('int_grader_items') }} as grader_items using (collection, query_id)
     inner join {{ ref('int_graders') }} as graders using (grader_id)
     left join answer_grades
         on
@@ -36,6 +31,7 @@ assigned as (
             and answers.query_id = answer_grades.query_id
             and answers.passage_id = answer_grades.passage_id
             and grader_items.item_id = answer_grades.item_id
+    where grader_items.asks_about = 'answer'
 ),
 
 totals as (

@@ -28,11 +28,6 @@ cited_passages as (
             or citations.citation = 1
 ),
 
-extractors as (
-    select * from {{ ref('stg_graders') }}
-    where target = 'extract'
-),
-
 pairs as (
     select
         collection,
@@ -89,8 +84,10 @@ extracted_answers as (
         grader_id as answers_from,
         coalesce(min(trim(answer)) filter (where status = 'ok'), '') as answer
     from {{ ref('int_grades_in_force') }}
-    semi join extractors using (grader_id)
-    where status in ('ok', 'unanswerable')
+    inner join {{ ref('stg_graders') }} as graders using (grader_id)
+    where
+        graders.target = 'extract'
+        and status in ('ok', 'unanswerable')
     group by all
 ),
 
