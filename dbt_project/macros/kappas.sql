@@ -1,7 +1,7 @@
 {# Cohen's kappa (1960) of label pairs counted in `cells` (label, judgment, n), per group: of each
    cut into two classes, and of all labels with unit (graded), linear and quadratic weights (Cohen
    1968). Labels below 0 count as 0. Null when chance alone would agree fully: one class only. `cuts`
-   has the ways to make two classes, as `int_agreement_cuts`, its default. #}
+   has the ways to make two classes, as `int_agreement_cuts`; without it there are all labels only. #}
 {% macro kappas(cells, groups, cuts=none) -%}
     {%- set columns = groups | join(', ') -%}
     with
@@ -16,6 +16,7 @@
         group by all
     ),
 
+    {% if cuts -%}
     classes as (
         select
             {% for column in groups %}cells.{{ column }}, {% endfor %}
@@ -33,7 +34,7 @@
                 else cells.judgment >= cuts.reference_cut
             end as is_reference
         from cells
-        inner join {{ cuts or ref('int_agreement_cuts') }} as cuts using (collection, label_set, reference)
+        inner join {{ cuts }} as cuts using (collection, label_set, reference)
     ),
 
     counts as (
@@ -65,6 +66,7 @@
             ) }} as kappa
         from counts
     ),
+    {%- endif %}
 
     label_totals as (
         select {{ columns }}, label, sum(n) as n_label
@@ -131,8 +133,10 @@
         group by {{ columns }}, kind, n
     )
 
+    {% if cuts -%}
     select * from of_two_classes
     union all by name
+    {%- endif %}
     select * from of_all_labels
 {%- endmacro %}
 
