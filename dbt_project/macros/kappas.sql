@@ -141,6 +141,15 @@
 {%- endmacro %}
 
 
+{# The four counts of two classes, of grades from two sides: whether each is at or above tau. #}
+{% macro counts_of_two_classes(tau, one, other, one_only, other_only) -%}
+    count(*) filter (where {{ one }} >= {{ tau }} and {{ other }} >= {{ tau }}) as n_both,
+    count(*) filter (where {{ one }} >= {{ tau }} and {{ other }} < {{ tau }}) as {{ one_only }},
+    count(*) filter (where {{ one }} < {{ tau }} and {{ other }} >= {{ tau }}) as {{ other_only }},
+    count(*) filter (where {{ one }} < {{ tau }} and {{ other }} < {{ tau }}) as n_neither
+{%- endmacro %}
+
+
 {# Cohen's kappa of two classes from their four counts; null when both sides say one thing only. #}
 {% macro kappa_of_two_classes(both, one_only, other_only, neither) -%}
     2 * ({{ both }} * {{ neither }} - {{ one_only }} * {{ other_only }})
