@@ -62,9 +62,4 @@ group by
     )
 -- graders of whole passages have no items
 having grouping(item_id) = 1 or item_id != ''
-order by
-    collection asc,
-    grader asc,
-    part asc,
-    query_id asc,
-    item_id asc
+order by all

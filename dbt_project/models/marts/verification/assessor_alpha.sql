@@ -37,8 +37,4 @@ select
     round({{ krippendorff_alpha('n', 'total', 'total_squares') }}, 10) as graded_alpha
 from reviewed
 group by all
-order by
-    collection asc,
-    grader asc,
-    reveal asc,
-    tau asc
+order by all
