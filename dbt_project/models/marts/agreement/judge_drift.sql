@@ -104,13 +104,10 @@ alarms as (
         avg(measured.kappa) filter (where measured.round < verdicts.drift_round) as kappa_before,
         avg(measured.kappa) filter (where measured.round >= verdicts.drift_round) as kappa_since
     from verdicts
-    inner join measured
-        on
-            verdicts.collection = measured.collection
-            and verdicts.sentinel = measured.sentinel
-            and verdicts.grader_id = measured.grader_id
-            and verdicts.round >= measured.round
-    where verdicts.is_alarm
+    inner join measured using (collection, sentinel, grader_id)
+    where
+        verdicts.is_alarm
+        and verdicts.round >= measured.round
     group by all
 )
 

@@ -24,13 +24,7 @@ assigned as (
     from {{ source('raw', 'answers') }} as answers
     inner join {{ ref('int_grader_items') }} as grader_items using (collection, query_id)
     inner join {{ ref('int_graders') }} as graders using (grader_id)
-    left join answer_grades
-        on
-            answers.collection = answer_grades.collection
-            and grader_items.grader_id = answer_grades.grader_id
-            and answers.query_id = answer_grades.query_id
-            and answers.passage_id = answer_grades.passage_id
-            and grader_items.item_id = answer_grades.item_id
+    left join answer_grades using (collection, grader_id, query_id, passage_id, item_id)
     where grader_items.asks_about = 'answer'
 ),
 
