@@ -19,7 +19,7 @@ used as (
         min(grades.graded_at) as began_at,
         max(grades.graded_at) as finished_at,
         cast(min(grades.graded_at) as date) as day,
-        {{ summed_tokens(in_batch='false') }}
+        {{ summed_tokens('false') }}
     from {{ source('raw', 'sentinel_grades') }} as grades
     group by all
 ),
