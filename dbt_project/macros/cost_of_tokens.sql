@@ -16,10 +16,29 @@
     end
 {%- endmacro %}
 
-{# The tokens of grades, summed, and those of them that batches of the provider took: beside it goes
-   `left join submissions on grades.run_id = submissions.submission_id`, where any may have been
-   in one. An engine of one's own may not count. #}
-{% macro summed_tokens(in_batch='submissions.submission_id is not null') -%}
+{# What graders used, by day and query and by `asked`, another column of the grades. #}
+{% macro used_by_graders(asked) -%}
+    select
+        grades.collection,
+        graders.grader,
+        cast(grades.graded_at as date) as day,
+        graders.model,
+        grades.query_id,
+        grades.{{ asked }},
+        count(*) as n_pairs,
+        count(*) filter (where grades.status = 'failed') as n_failed,
+        {{ summed_tokens('submissions.submission_id is not null') }}
+    from {{ source('raw', 'grades') }} as grades
+    inner join {{ ref('int_graders') }} as graders using (grader_id)
+    left join {{ source('raw', 'submissions') }} as submissions
+        on grades.run_id = submissions.submission_id
+    where graders.engine != 'imported'
+    group by all
+{%- endmacro %}
+
+{# The tokens of grades, summed, and those of them that batches of the provider took. An engine of
+   one's own may not count. #}
+{% macro summed_tokens(in_batch) -%}
     cast(coalesce(sum(grades.prompt_tokens), 0) as bigint) as prompt_tokens,
     cast(coalesce(sum(grades.cached_tokens), 0) as bigint) as cached_tokens,
     cast(coalesce(sum(grades.completion_tokens), 0) as bigint) as completion_tokens,

@@ -5,10 +5,10 @@
     bit_xor(hash(hash({{ columns }})))
 {%- endmacro %}
 
-{# What is computed, as one number: the measures and levels of `grid` and `levels`. #}
+{# What is computed, as one number: the measures and levels. #}
 {% macro hash_of_what_is_computed() -%}
     hash(
-        (select {{ hash_of_rows('grid.measure') }} from grid),
-        (select {{ hash_of_rows('levels.level') }} from levels)
+        (select {{ hash_of_rows('grid.measure') }} from {{ ref('int_measures') }} as grid),
+        (select {{ hash_of_rows('levels.level') }} from {{ ref('evaluation_levels') }} as levels)
     )
 {%- endmacro %}

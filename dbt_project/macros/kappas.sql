@@ -1,7 +1,7 @@
 {# Cohen's kappa (1960) of label pairs counted in `cells` (label, judgment, n), per group: of each
    cut into two classes, and of all labels with unit (graded), linear and quadratic weights (Cohen
    1968). Labels below 0 count as 0. Null when chance alone would agree fully: one class only. `cuts`
-   has the ways to make two classes, as `int_agreement_cuts`, its default. #}
+   has the ways to make two classes, as `int_agreement_cuts`; without it there are all labels only. #}
 {% macro kappas(cells, groups, cuts=none) -%}
     {%- set columns = groups | join(', ') -%}
     with
@@ -16,10 +16,7 @@
         group by all
     ),
 
-    cuts as (
-        select * from {{ cuts or ref('int_agreement_cuts') }}
-    ),
-
+    {% if cuts -%}
     classes as (
         select
             {% for column in groups %}cells.{{ column }}, {% endfor %}
@@ -37,7 +34,7 @@
                 else cells.judgment >= cuts.reference_cut
             end as is_reference
         from cells
-        inner join cuts using (collection, label_set, reference)
+        inner join {{ cuts }} as cuts using (collection, label_set, reference)
     ),
 
     counts as (
@@ -69,6 +66,7 @@
             ) }} as kappa
         from counts
     ),
+    {%- endif %}
 
     label_totals as (
         select {{ columns }}, label, sum(n) as n_label
@@ -135,9 +133,20 @@
         group by {{ columns }}, kind, n
     )
 
+    {% if cuts -%}
     select * from of_two_classes
     union all by name
+    {%- endif %}
     select * from of_all_labels
+{%- endmacro %}
+
+
+{# The four counts of two classes, of grades from two sides: whether each is at or above tau. #}
+{% macro counts_of_two_classes(tau, one, other, one_only, other_only) -%}
+    count(*) filter (where {{ one }} >= {{ tau }} and {{ other }} >= {{ tau }}) as n_both,
+    count(*) filter (where {{ one }} >= {{ tau }} and {{ other }} < {{ tau }}) as {{ one_only }},
+    count(*) filter (where {{ one }} < {{ tau }} and {{ other }} >= {{ tau }}) as {{ other_only }},
+    count(*) filter (where {{ one }} < {{ tau }} and {{ other }} < {{ tau }}) as n_neither
 {%- endmacro %}
 
 

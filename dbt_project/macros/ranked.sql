@@ -3,14 +3,6 @@
 {% macro ranked(rankings) -%}
     with
 
-    run_entries as (
-        select * from {{ ref('stg_run_entries') }}
-    ),
-
-    left_out_passages as (
-        select * from {{ ref('int_left_out_passages') }}
-    ),
-
     -- a whole number for each ranking: much faster to sort by than strings
     numbered_rankings as (
         select
@@ -24,9 +16,9 @@
             numbered_rankings.ranking_id,
             run_entries.passage_id,
             run_entries.ranking_score
-        from run_entries
+        from {{ ref('stg_run_entries') }} as run_entries
         inner join numbered_rankings using (collection, system, query_id)
-        anti join left_out_passages using (collection, passage_id)
+        anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
     ),
 
     ranked_entries as (

@@ -2,10 +2,6 @@
 -- which of the two counts? Only a grader that noted some texts and others not can have any.
 with
 
-grades as (
-    select * from {{ ref('int_grades') }}
-),
-
 careless_graders as (
     select grader_id
     from {{ source('raw', 'grades') }}
@@ -20,7 +16,7 @@ select
     grades.passage_id,
     grades.item_id,
     count(*) as n_rows
-from grades
+from {{ ref('int_grades') }} as grades
 semi join careless_graders using (grader_id)
 group by all
 having count(*) > 1

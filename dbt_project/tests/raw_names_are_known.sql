@@ -1,22 +1,6 @@
 -- Everything in the raw schema names queries, systems and graders that exist; models rely on it.
 with
 
-run_entries as (
-    select * from {{ ref('stg_run_entries') }}
-),
-
-judgments as (
-    select * from {{ source('raw', 'judgments') }}
-),
-
-grades as (
-    select * from {{ source('raw', 'grades') }}
-),
-
-grading_runs as (
-    select * from {{ source('raw', 'grading_runs') }}
-),
-
 named as (
     select distinct
         'run_entries' as raw_table,
@@ -24,26 +8,26 @@ named as (
         query_id,
         system,
         cast(null as varchar) as grader_id
-    from run_entries
+    from {{ ref('stg_run_entries') }}
     union all by name
     select distinct
         'judgments' as raw_table,
         collection,
         query_id
-    from judgments
+    from {{ source('raw', 'judgments') }}
     union all by name
     select distinct
         'grades' as raw_table,
         collection,
         query_id,
         grader_id
-    from grades
+    from {{ source('raw', 'grades') }}
     union all by name
     select distinct
         'grading_runs' as raw_table,
         collection,
         grader_id
-    from grading_runs
+    from {{ source('raw', 'grading_runs') }}
 )
 
 select

@@ -41,18 +41,12 @@ passages as (
     from grid
 ),
 
-passage_counts as (
-    select
-        grader,
-        query_id,
-        count(*) as n_passages
-    from passages
-    group by all
-),
-
 -- chosen before their grades are gathered: a lake may have millions that no grid shows
 best_passages as (
-    select * from passages
+    select
+        *,
+        count(*) over (partition by grader, query_id) as n_passages
+    from passages
     qualify row_number() over (
         partition by grader, query_id order by mean_grade desc, passage_id asc
     ) <= coalesce($most, 2147483647)
@@ -63,11 +57,12 @@ graded_passages as (
         grid.grader,
         grid.query_id,
         grid.passage_id,
+        best_passages.n_passages,
         grid.mean_grade,
         list(grid.grade order by grid.item_id) as grades,
         list(grid.answer order by grid.item_id) as answers
     from grid
-    semi join best_passages using (grader, query_id, passage_id)
+    inner join best_passages using (grader, query_id, passage_id)
     group by all
 )
 
@@ -75,7 +70,7 @@ select
     graded_passages.grader,
     graded_passages.query_id,
     queries.text as query,
-    passage_counts.n_passages,
+    graded_passages.n_passages,
     items.items,
     list(
         struct_pack(
@@ -89,7 +84,6 @@ select
     ) as passages
 from graded_passages
 inner join items using (grader, query_id)
-inner join passage_counts using (grader, query_id)
 inner join lake.raw.queries as queries
     on queries.collection = $collection and graded_passages.query_id = queries.query_id
 left join lake.raw.judgments as judgments

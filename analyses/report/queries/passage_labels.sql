@@ -8,9 +8,7 @@ where
     collection = $collection
     and query_id between $first_query and $last_query
     and label_set in (select unnest(cast($label_sets as varchar[])))
-group by
-    query_id,
-    label_set
+group by all
 order by
     query_id,
     label_set

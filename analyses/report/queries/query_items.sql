@@ -13,9 +13,7 @@ items as (
     where
         collection = $collection
         and rubric_version = $rubric_version
-    group by
-        query_id,
-        item_id
+    group by all
 )
 
 select

@@ -2,22 +2,9 @@
 -- responses whole
 with
 
-collections as (
-    select default_pool_depth as depth
-    from lake.raw.collections
-    where collection = $collection
-),
-
-systems as (
-    select
-        system,
-        kind
-    from lake.raw.systems
-    where collection = $collection
-),
-
 entries as (
     select
+        collection,
         query_id,
         system,
         passage_id,
@@ -33,10 +20,10 @@ entries as (
 heads as (
     select entries.*
     from entries
-    inner join systems using (system)
-    cross join collections
+    inner join lake.raw.systems as systems using (collection, system)
+    inner join lake.raw.collections as collections using (collection)
     where
-        entries.rank <= collections.depth
+        entries.rank <= collections.default_pool_depth
         or systems.kind = 'generation'
     qualify
         entries.rank = row_number() over (
@@ -50,9 +37,7 @@ select
     any_value(n_retrieved) as n_retrieved,
     list(passage_id order by rank) as passages
 from heads
-group by
-    query_id,
-    system
+group by all
 order by
     query_id,
     system

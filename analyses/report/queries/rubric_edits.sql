@@ -1,22 +1,4 @@
 -- The edits of each version of the rubric, with the item as it was and as it became
-with
-
-edits as (
-    select * from lake.intermediate.int_rubric_edits
-    where collection = $collection
-),
-
-versions as (
-    select * from lake.intermediate.int_rubric_versions
-    where collection = $collection
-),
-
--- an item that is added or restored was not in force
-states as (
-    select * from lake.intermediate.int_rubric_states
-    where collection = $collection and is_in_force
-)
-
 select
     versions.rubric_version,
     versions.previous_version,
@@ -31,14 +13,18 @@ select
     edits.gold_answers as new_gold_answers,
     edits.editor,
     edits.reason
-from edits
-inner join versions using (rubric_version)
-left join states
+from lake.intermediate.int_rubric_edits as edits
+inner join lake.intermediate.int_rubric_versions as versions using (collection, rubric_version)
+left join lake.intermediate.int_rubric_states as states
     on
-        versions.previous_version = states.rubric_version
+        edits.collection = states.collection
+        and versions.previous_version = states.rubric_version
         and edits.bank = states.bank
         and edits.query_id = states.query_id
         and edits.item_id = states.item_id
+        -- an item that is added or restored was not in force
+        and states.is_in_force
+where edits.collection = $collection
 order by
     versions.rubric_version desc,
     edits.query_id asc,

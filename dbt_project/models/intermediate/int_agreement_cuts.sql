@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- The ways to make two classes of the labels on either side. Labels below 0 count as 0.
 with
 

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 systems as (
@@ -26,11 +24,7 @@ means as (
     inner join systems using (collection)
     inner join {{ ref('int_measures') }} as measures using (kind)
     left join {{ ref('int_answer_scores') }} as scores
-        on
-            label_sets.collection = scores.collection
-            and label_sets.label_set = scores.label_set
-            and systems.system = scores.system
-            and measures.measure = scores.measure
+        using (collection, label_set, system, measure)
     group by all
 )
 

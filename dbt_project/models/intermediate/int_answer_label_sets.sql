@@ -1,11 +1,4 @@
-{{ config(materialized='view') }}
-
 with
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-    where asks_about = 'answer'
-),
 
 assigned as (
     select
@@ -25,7 +18,8 @@ query_counts as (
         grader,
         rubric_version,
         count(distinct query_id) as n_queries
-    from grader_items
+    from {{ ref('int_grader_items') }}
+    where asks_about = 'answer'
     group by all
 )
 

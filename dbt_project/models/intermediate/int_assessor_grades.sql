@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- What people say of grades: before the grader's grade was shown to them, where they said it then,
 -- and after.
 with

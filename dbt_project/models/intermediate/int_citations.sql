@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Reads views of raw tables only: grading is planned from it between builds.
 with
 

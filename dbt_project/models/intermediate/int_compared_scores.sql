@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Each value of a label set beside the one that an assessor's judgments give, at their usual level.
 with
 

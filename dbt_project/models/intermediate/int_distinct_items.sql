@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 -- an item that several banks have counts once, with the greatest of its weights

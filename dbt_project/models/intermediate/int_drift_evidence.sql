@@ -1,11 +1,8 @@
+{{ config(materialized='table') }}
+
 -- For each round, and each earlier one that may have been the last before a change: how much more
 -- likely the counts are with it. Sums of all rounds so far are enough to know.
 with
-
-counts as (
-    select * from {{ ref('int_sentinel_counts') }}
-    where round > {{ reference_rounds() }}
-),
 
 sums as (
     select
@@ -19,7 +16,8 @@ sums as (
         sum(n_lost) over so_far as lost,
         sum(n_not_agreed_before) over so_far as disagreed,
         sum(n_gained) over so_far as gained
-    from counts
+    from {{ ref('int_sentinel_counts') }}
+    where round > {{ reference_rounds() }}
     window so_far as (partition by collection, sentinel, grader_id order by round)
 ),
 

@@ -1,13 +1,10 @@
+{{ config(materialized='table') }}
+
 -- What several graders together say, without asking any of them again. More than half of an
 -- ensemble's members must have a grade, for a sum all of them. Ties go to the lower grade: the
 -- lowest of the most frequent ones, the lower of the two in the middle, a mean halfway between two
 -- grades to the one below.
 with
-
-grades as (
-    select * from {{ ref('int_grades_in_force') }}
-    where grade is not null
-),
 
 votes as (
     select
@@ -30,8 +27,9 @@ votes as (
             10
         ) as expected_grade,
         max(grades.graded_at) as graded_at
-    from grades
+    from {{ ref('int_grades_in_force') }} as grades
     inner join {{ ref('int_ensembles') }} as ensembles using (grader_id)
+    where grades.grade is not null
     group by all
 ),
 

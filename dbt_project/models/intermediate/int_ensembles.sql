@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- another rule, mapping or member is another ensemble, as with graders
 select
     ensembles.ensemble,

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- of several graders' answers that of the newest
 select
     grades.collection,

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- A review counts as long as what was shown is so: the texts, and the grade.
 select
     grade_reviews.collection,

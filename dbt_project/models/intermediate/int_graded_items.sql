@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 select distinct
     grades.collection,
     'graded_' || graders.target || 's' as bank,

@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 with
 
 -- a grader's rubric matters where it has graded something

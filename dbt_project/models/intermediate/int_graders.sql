@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 ensemble_graders as (
@@ -32,27 +30,8 @@ ensemble_graders as (
         ensemble_id,
         ensemble,
         rule
-),
-
-graders as (
-    select * from {{ ref('int_own_graders') }}
-    union all by name
-    select * from ensemble_graders
 )
 
-select
-    grader_id,
-    grader,
-    name,
-    engine,
-    model,
-    target,
-    asks_about,
-    kind,
-    needs_gold_answers,
-    answers_from,
-    scale_min,
-    scale_max,
-    label_rubric_id,
-    created_at
-from graders
+select * exclude (trial, trial_of) from {{ ref('int_own_graders') }}
+union all by name
+select * from ensemble_graders

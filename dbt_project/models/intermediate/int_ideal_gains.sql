@@ -5,10 +5,6 @@
 -- before adds (1 - alpha)^n, alpha being 0.5.
 with recursive
 
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
 grid as (
     select * from {{ ref('int_measures') }}
 ),
@@ -47,7 +43,7 @@ passages as (
             cast(list_contains(list(rubric_items.item_no), item_no) as double)
             for item_no in range(1, any_value(rubric_items.n_items) + 1)
         ] as answers
-    from item_grades
+    from {{ ref('int_item_grades') }} as item_grades
     inner join rubric_items on {{ is_of_item('item_grades', 'rubric_items') }}
     inner join {{ ref('evaluation_levels') }} as levels on item_grades.grade >= levels.level
     group by all

@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 select
     grades.collection,
     grades.grader_id,

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 -- how deep a ranking is looked at: the pool, or the deepest cutoff of the grid

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Which label sets are compared: all with every assessor, and those of the newest rubric with each
 -- other. A label set and its reference make a part of what is kept.
 with

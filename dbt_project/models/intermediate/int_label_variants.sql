@@ -1,13 +1,7 @@
+{{ config(materialized='table') }}
+
 -- Label sets that label a query alike share its scores.
 with
-
-grid as (
-    select * from {{ ref('int_measures') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
-),
 
 label_set_queries as (
     select

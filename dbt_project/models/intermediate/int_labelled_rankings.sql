@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 distinct_labels as (

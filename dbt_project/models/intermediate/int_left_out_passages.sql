@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 select
     near_duplicates.collection,
     near_duplicates.passage_id

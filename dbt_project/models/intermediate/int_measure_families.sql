@@ -1,3 +1,1 @@
-{{ config(materialized='view') }}
-
 {{ measure_families() }}

@@ -1,15 +1,3 @@
-{{ config(materialized='view') }}
-
-with
-
-queries as (
-    select
-        collection,
-        query_id,
-        sha256(query_text) as query_sha256
-    from {{ ref('stg_queries') }}
-)
-
 select distinct
     submissions.grader_id,
     submissions.collection,
@@ -20,10 +8,7 @@ select distinct
     submitted_pairs.gold_sha256
 from {{ source('raw', 'submitted_pairs') }} as submitted_pairs
 inner join {{ source('raw', 'submissions') }} as submissions using (submission_id)
-inner join queries
-    on
-        submissions.collection = queries.collection
-        and submitted_pairs.query_id = queries.query_id
+inner join {{ ref('stg_queries') }} as queries using (collection, query_id)
 where
     submissions.state in ('intended', 'submitted')
     and coalesce(submitted_pairs.query_sha256, queries.query_sha256) = queries.query_sha256

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Reads staging views, and views of these: the grading planner reads it between builds, so that it
 -- must follow raw.
 with

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 select
     model,
     cast(from_date as date) as from_date,

@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 -- Passages and scores say what a ranking is, without ranking it.
 select
     run_entries.collection,

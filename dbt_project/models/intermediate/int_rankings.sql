@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Reads staging views only: the grading planner reads the pool between builds, so that it must
 -- follow raw.
 with
@@ -17,11 +15,4 @@ ranked as (
     {{ ranked('rankings') }}
 )
 
-select
-    collection,
-    system,
-    query_id,
-    passage_id,
-    rank,
-    n_retrieved
-from ranked
+select * from ranked

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- A card has the grade in force. Where its text has changed it has none, and is left out. One
 -- of a queue of judgments has the label of today.
 with

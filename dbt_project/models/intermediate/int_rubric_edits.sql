@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 -- what each edit left behind: of a rewording the new item, not the old one

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 select
     hash(rubrics.part, rankings.ranking_hash) as part,
     rubrics.part as variant,

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- A step per version: each starts from the items of the version before and applies its edits.
 with recursive
 
@@ -130,20 +128,5 @@ states as (
     )
 )
 
-select
-    collection,
-    rubric_version,
-    bank,
-    query_id,
-    facet_id,
-    item_id,
-    kind,
-    item_text,
-    gold_answers,
-    weight,
-    origin,
-    origin_item_id,
-    is_in_force,
-    action,
-    previous_item_id
+select * exclude (nth_version)
 from states

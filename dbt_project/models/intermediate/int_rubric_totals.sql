@@ -3,14 +3,6 @@
 -- What a query's rubric asks for, and what the pool as a whole has to offer.
 with
 
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
-item_totals as (
-    select * from {{ ref('int_item_totals') }}
-),
-
 items as (
     select
         stale_rubrics.part,
@@ -19,8 +11,10 @@ items as (
         grader_items.weight,
         item_totals.best_grade
     from {{ ref('int_distinct_rubrics') }} as stale_rubrics
-    inner join grader_items using (collection, grader_id, rubric_version, query_id)
-    left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
+    inner join {{ ref('int_grader_items') }} as grader_items
+        using (collection, grader_id, rubric_version, query_id)
+    left join {{ ref('int_item_totals') }} as item_totals
+        on {{ is_of_item('item_totals', 'grader_items') }}
 )
 
 select

@@ -1,21 +1,11 @@
+{{ config(materialized='table') }}
+
 -- Most versions of a rubric leave most queries as they were: what is computed for a variant serves
 -- every version that has it.
 with
 
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
 item_totals as (
     select * from {{ ref('int_item_totals') }}
-),
-
-grid as (
-    select * from {{ ref('int_measures') }}
-),
-
-levels as (
-    select * from {{ ref('evaluation_levels') }}
 ),
 
 variants as (
@@ -29,7 +19,7 @@ variants as (
             'grader_items.item_id, grader_items.weight, grader_items.facet_ids, '
             'item_totals.grades_hash'
         ) }} as items_hash
-    from grader_items
+    from {{ ref('int_grader_items') }} as grader_items
     left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
     -- coverage is of passages
     where grader_items.asks_about is distinct from 'answer'

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 select
     wanted_grades.collection,
     graders.grader_id,

@@ -1,10 +1,6 @@
 -- Every row of seeds/ensembles.csv that cannot be applied, and why.
 with
 
-ensembles as (
-    select * from {{ file_rows() }}
-),
-
 graders as (
     select * from {{ ref('int_own_graders') }}
 ),
@@ -24,44 +20,36 @@ members as (
             graders.scale_min,
             graders.scale_max
         ) as scale
-    from ensembles
+    from {{ file_rows() }} as ensembles
     left join {{ ref('int_trials') }} as trials
         on {{ is_member('ensembles.grader', 'trials.grader', 'trials.first_trial') }}
     left join graders on trials.grader_id = graders.grader_id
-),
-
-checked as (
-    select
-        ensemble,
-        grader,
-        case
-            when not regexp_full_match(coalesce(ensemble, ''), '[A-Za-z0-9][A-Za-z0-9_.+=@-]*')
-                then 'a name has letters, digits and . _ + = @ - only'
-            when ensemble in (select graders.grader from graders)
-                then 'there is a grader of that name'
-            when coalesce(rule, '') not in ('majority', 'median', 'mean_expected', 'sum')
-                then 'rule must be majority, median, mean_expected or sum'
-            when grader is null then 'no grader is named'
-            when grader_id is null then 'no grader of that name has graded anything'
-            when count(*) over (partition by ensemble, grader_id) > 1 then 'listed twice'
-            -- of several trials, the first may be all there is by now
-            when count(*) over (partition by ensemble) = 1 and not ends_with(grader, '.all')
-                then 'one grader is no ensemble'
-            when count(distinct rule) over (partition by ensemble) > 1
-                then 'its rows name several rules'
-            when
-                count(distinct coalesce(mapping, '')) over (partition by ensemble) > 1
-                then 'its rows name several mappings'
-            when {{ is_no_mapping('mapping') }} then 'mapping must look like 5:3 4:1'
-            when {{ maps_twice('mapping') }} then 'mapping names a label twice'
-            when count(distinct scale) over (partition by ensemble) > 1
-                then 'its members ask about different things, or grade on different scales'
-        end as problem
-    from members
 )
 
 select
     coalesce(ensemble, '(no name)') || ', ' || coalesce(grader, '(no grader)') as bad_row,
-    problem
-from checked
-where problem is not null
+    case
+        when not regexp_full_match(coalesce(ensemble, ''), '[A-Za-z0-9][A-Za-z0-9_.+=@-]*')
+            then 'a name has letters, digits and . _ + = @ - only'
+        when ensemble in (select graders.grader from graders)
+            then 'there is a grader of that name'
+        when coalesce(rule, '') not in ('majority', 'median', 'mean_expected', 'sum')
+            then 'rule must be majority, median, mean_expected or sum'
+        when grader is null then 'no grader is named'
+        when grader_id is null then 'no grader of that name has graded anything'
+        when count(*) over (partition by ensemble, grader_id) > 1 then 'listed twice'
+        -- of several trials, the first may be all there is by now
+        when count(*) over (partition by ensemble) = 1 and not ends_with(grader, '.all')
+            then 'one grader is no ensemble'
+        when count(distinct rule) over (partition by ensemble) > 1
+            then 'its rows name several rules'
+        when
+            count(distinct coalesce(mapping, '')) over (partition by ensemble) > 1
+            then 'its rows name several mappings'
+        when {{ is_no_mapping('mapping') }} then 'mapping must look like 5:3 4:1'
+        when {{ maps_twice('mapping') }} then 'mapping names a label twice'
+        when count(distinct scale) over (partition by ensemble) > 1
+            then 'its members ask about different things, or grade on different scales'
+    end as problem
+from members
+qualify problem is not null

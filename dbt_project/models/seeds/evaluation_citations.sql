@@ -1,25 +1,12 @@
 -- What is wrong in seeds/evaluation_citations.csv.
-with
-
-rules as (
-    select * from {{ file_rows() }}
-),
-
-checked as (
-    select
-        citations,
-        case
-            when coalesce(citations, '') not in ('first', 'every')
-                then 'citations must be first or every'
-            when count(*) over (partition by citations) > 1 then 'listed twice'
-            when coalesce(missing, '') not in ('no_support', 'left_out')
-                then 'missing must be no_support or left_out'
-        end as problem
-    from rules
-)
-
 select
     coalesce(citations, '(empty)') as bad_row,
-    problem
-from checked
-where problem is not null
+    case
+        when coalesce(citations, '') not in ('first', 'every')
+            then 'citations must be first or every'
+        when count(*) over (partition by citations) > 1 then 'listed twice'
+        when coalesce(missing, '') not in ('no_support', 'left_out')
+            then 'missing must be no_support or left_out'
+    end as problem
+from {{ file_rows() }}
+qualify problem is not null

@@ -209,14 +209,8 @@ repeated as (
         min(earlier.row_number) as first_row
     from touched_items as later
     inner join touched_items as earlier
-        on
-            later.collection = earlier.collection
-            and later.bank = earlier.bank
-            and later.query_id = earlier.query_id
-            and later.facet_id = earlier.facet_id
-            and later.item_id = earlier.item_id
-            and later.rubric_version = earlier.rubric_version
-            and later.row_number > earlier.row_number
+        using (collection, bank, query_id, facet_id, item_id, rubric_version)
+    where later.row_number > earlier.row_number
     group by later.row_number
 ),
 
@@ -290,23 +284,13 @@ checked as (
                 then 'the query has an item with this text already'
         end as problem
     from edits
-    left join collections on edits.collection = collections.collection
-    left join banks
-        on
-            edits.collection = banks.collection
-            and edits.bank = banks.bank
-    left join queries
-        on
-            edits.collection = queries.collection
-            and edits.query_id = queries.query_id
-    left join known_facets
-        on
-            edits.collection = known_facets.collection
-            and edits.query_id = known_facets.query_id
-            and edits.facet_id = known_facets.facet_id
-    left join named on edits.row_number = named.row_number
-    left join reworded on edits.row_number = reworded.row_number
-    left join repeated on edits.row_number = repeated.row_number
+    left join collections using (collection)
+    left join banks using (collection, bank)
+    left join queries using (collection, query_id)
+    left join known_facets using (collection, query_id, facet_id)
+    left join named using (row_number)
+    left join reworded using (row_number)
+    left join repeated using (row_number)
 )
 
 select

@@ -2,8 +2,5 @@ select
     collection,
     passage_id,
     text as passage_text,
-    text_sha256,
-    doc_id,
-    position,
-    origin
+    text_sha256
 from {{ source('raw', 'passages') }}

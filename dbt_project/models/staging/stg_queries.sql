@@ -2,6 +2,5 @@ select
     collection,
     query_id,
     text as query_text,
-    description,
-    narrative
+    sha256(text) as query_sha256
 from {{ source('raw', 'queries') }}

@@ -11,19 +11,11 @@ select
         partition by collection
         order by rubric_version
     ) as nth_version,
-    collection,
-    bank,
-    case
-        when action = 'add' then {{ item_id('query_id', 'facet_id', 'item_text') }}
-        else item_id
-    end as item_id,
-    action,
-    query_id,
-    kind,
-    item_text,
-    gold_answers,
-    weight,
-    editor,
-    reason,
-    facet_id
+    * exclude (rubric_version)
+    replace (
+        case
+            when action = 'add' then {{ item_id('query_id', 'facet_id', 'item_text') }}
+            else item_id
+        end as item_id
+    )
 from edits

@@ -8,6 +8,5 @@ select
     text as item_text,
     gold_answers,
     weight,
-    origin,
-    created_at
+    origin
 from {{ source('raw', 'rubric_items') }}

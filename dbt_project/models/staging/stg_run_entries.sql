@@ -3,8 +3,6 @@ select
     system,
     query_id,
     passage_id,
-    rank,
-    score,
     -- trec_eval parses scores as doubles and compares them as 32-bit floats
     cast(score as float) as ranking_score
 from {{ source('raw', 'run_entries') }}

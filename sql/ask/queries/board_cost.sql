@@ -11,6 +11,4 @@ select
 from marts.label_set_cost
 where
     $asked_of_label_set_cost
-order by
-    collection asc,
-    label_set asc
+order by all

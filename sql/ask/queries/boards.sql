@@ -27,9 +27,7 @@ select
     list_sort(list(distinct level)) as levels,
     string_agg(label_set || ' ' || place, '   ' order by label_set) as places
 from board
-group by
-    collection,
-    system
+group by all
 order by
     collection,
     min(rank),

@@ -17,11 +17,7 @@ select
     any_value(currency) as currency
 from marts.grading_cost
 where $asked_of_grading_cost
-group by
-    collection,
-    grader,
-    model,
-    day
+group by all
 order by
     day desc,
     collection asc,

@@ -19,9 +19,4 @@ select
 from marts.label_bias
 where
     $asked_of_label_bias
-order by
-    collection asc,
-    label_set asc,
-    assessor asc,
-    property asc,
-    bucket asc
+order by all

@@ -37,10 +37,5 @@ select
     string_agg(counts.label || ':' || counts.n, ' ' order by counts.label desc) as distribution
 from counts
 inner join queries using (collection, label_set)
-group by
-    counts.collection,
-    counts.label_set,
-    queries.n_queries
-order by
-    counts.collection asc,
-    counts.label_set asc
+group by all
+order by all

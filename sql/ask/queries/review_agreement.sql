@@ -25,8 +25,4 @@ from marts.review_agreement
 where
     $asked_of_review_agreement
     and tau = cast($tau as integer)
-order by
-    collection asc,
-    grader asc,
-    assessor asc,
-    reveal asc
+order by all

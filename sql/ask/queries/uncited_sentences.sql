@@ -12,8 +12,4 @@ from marts.support_labels
 where
     $asked_of_support_labels
     and cited_passage_id is null
-order by
-    collection asc,
-    system asc,
-    query_id asc,
-    sentence asc
+order by all

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 select
     confusions.collection,
     confusions.label_set,

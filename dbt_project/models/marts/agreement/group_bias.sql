@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Does a label set favour a kind of systems, such as those built on the judge's own model? Groups
 -- are those of gradelake.toml.
 with

@@ -1,16 +1,4 @@
-{{ config(materialized='view') }}
-
 with
-
-trials as (
-    select * from {{ ref('int_trials') }}
-    where n_trials > 1
-),
-
-grades as (
-    select * from {{ ref('int_grades_in_force') }}
-    where grade is not null
-),
 
 -- how often each grade was given to one thing
 votes as (
@@ -23,8 +11,11 @@ votes as (
         grades.gold_sha256,
         grades.grade,
         count(*) as n
-    from grades
-    inner join trials using (grader_id)
+    from {{ ref('int_grades_in_force') }} as grades
+    inner join {{ ref('int_trials') }} as trials using (grader_id)
+    where
+        trials.n_trials > 1
+        and grades.grade is not null
     group by all
 ),
 
@@ -71,9 +62,4 @@ group by
     )
 -- graders of whole passages have no items
 having grouping(item_id) = 1 or item_id != ''
-order by
-    collection asc,
-    grader asc,
-    part asc,
-    query_id asc,
-    item_id asc
+order by all

@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 with
 
 sentinels as (
@@ -17,7 +19,7 @@ used as (
         min(grades.graded_at) as began_at,
         max(grades.graded_at) as finished_at,
         cast(min(grades.graded_at) as date) as day,
-        {{ summed_tokens(in_batch='false') }}
+        {{ summed_tokens('false') }}
     from {{ source('raw', 'sentinel_grades') }} as grades
     group by all
 ),
@@ -36,12 +38,11 @@ agreements as (
     group by all
 ),
 
--- as `kappas` calls them
 confusions as (
     select
         collection,
-        grader_id as label_set,
-        sentinel as reference,
+        sentinel,
+        grader_id,
         round,
         compared_label as label,
         compared_judgment as judgment,
@@ -51,27 +52,15 @@ confusions as (
     group by all
 ),
 
-no_cuts as (
-    select
-        '' as collection,
-        '' as label_set,
-        '' as reference,
-        '' as kind,
-        '' as cut,
-        0 as label_cut,
-        0 as reference_cut
-    where false
-),
-
 kappas as (
-    {{ kappas('confusions', ['collection', 'label_set', 'reference', 'round'], 'no_cuts') }}
+    {{ kappas('confusions', ['collection', 'sentinel', 'grader_id', 'round']) }}
 ),
 
 kappas_of_rounds as (
     select
         collection,
-        label_set as grader_id,
-        reference as sentinel,
+        sentinel,
+        grader_id,
         round,
         max(kappa) filter (where kind = 'graded') as kappa,
         max(kappa) filter (where kind = 'quadratic') as kappa_quadratic
@@ -101,39 +90,24 @@ verdicts as (
 ),
 
 -- before the change, and since
-sides as (
+alarms as (
     select
         verdicts.collection,
         verdicts.sentinel,
         verdicts.grader_id,
         verdicts.round,
         verdicts.drift_round,
-        measured.round >= verdicts.drift_round as is_since,
-        avg(measured.agreement) as agreement,
-        avg(measured.kappa) as kappa
+        avg(measured.agreement) filter (where measured.round < verdicts.drift_round)
+            as agreement_before,
+        avg(measured.agreement) filter (where measured.round >= verdicts.drift_round)
+            as agreement_since,
+        avg(measured.kappa) filter (where measured.round < verdicts.drift_round) as kappa_before,
+        avg(measured.kappa) filter (where measured.round >= verdicts.drift_round) as kappa_since
     from verdicts
-    inner join measured
-        on
-            verdicts.collection = measured.collection
-            and verdicts.sentinel = measured.sentinel
-            and verdicts.grader_id = measured.grader_id
-            and verdicts.round >= measured.round
-    where verdicts.is_alarm
-    group by all
-),
-
-alarms as (
-    select
-        collection,
-        sentinel,
-        grader_id,
-        round,
-        drift_round,
-        max(agreement) filter (where not is_since) as agreement_before,
-        max(agreement) filter (where is_since) as agreement_since,
-        max(kappa) filter (where not is_since) as kappa_before,
-        max(kappa) filter (where is_since) as kappa_since
-    from sides
+    inner join measured using (collection, sentinel, grader_id)
+    where
+        verdicts.is_alarm
+        and verdicts.round >= measured.round
     group by all
 )
 

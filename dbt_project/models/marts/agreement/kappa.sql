@@ -1,7 +1,13 @@
+{{ config(materialized='table') }}
+
 with
 
 kappas as (
-    {{ kappas(ref('int_confusions'), ['collection', 'label_set', 'reference', 'is_sampled']) }}
+    {{ kappas(
+        ref('int_confusions'),
+        ['collection', 'label_set', 'reference', 'is_sampled'],
+        ref('int_agreement_cuts')
+    ) }}
 )
 
 select

@@ -1,11 +1,10 @@
-{{ config(materialized='view') }}
-
 with
 
 kappas as (
     {{ kappas(
         ref('int_confusions'),
-        ['collection', 'label_set', 'reference', 'is_sampled', 'query_id']
+        ['collection', 'label_set', 'reference', 'is_sampled', 'query_id'],
+        ref('int_agreement_cuts')
     ) }}
 )
 

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Are labels more generous than judgments for long passages, or for those that systems rank high?
 -- Both are put on a scale from 0 to 1; passages are put into five buckets of equal size.
 with

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Scores are rounded to 4 decimals first, as for leaderboard_correlation. An assessor's board is
 -- the one at its usual level, any other the one at the same level.
 with

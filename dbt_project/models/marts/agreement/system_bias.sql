@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Does a label set favour some systems? A judge may be generous to all alike, which harms no
 -- leaderboard; what counts is how much more a system gains than systems do on average.
 with

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Does a label set order the systems as an assessor does, one query at a time?
 with
 

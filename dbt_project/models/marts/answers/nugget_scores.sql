@@ -1,11 +1,8 @@
+{{ config(materialized='table') }}
+
 -- Equal to nuggetizer's calculate_nugget_scores, an assignment that failed among what is not
 -- supported. A vital nugget weighs 1 or more; vital and okay are imported as 1 and 0.5.
 with
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-    where asks_about = 'answer'
-),
 
 answer_grades as (
     select * from {{ ref('int_item_grades') }}
@@ -25,15 +22,10 @@ assigned as (
         grader_items.weight >= 1 as is_vital,
         (answer_grades.grade - graders.scale_min) / (graders.scale_max - graders.scale_min) as held
     from {{ source('raw', 'answers') }} as answers
-    inner join grader_items using (collection, query_id)
+    inner join {{ ref('int_grader_items') }} as grader_items using (collection, query_id)
     inner join {{ ref('int_graders') }} as graders using (grader_id)
-    left join answer_grades
-        on
-            answers.collection = answer_grades.collection
-            and grader_items.grader_id = answer_grades.grader_id
-            and answers.query_id = answer_grades.query_id
-            and answers.passage_id = answer_grades.passage_id
-            and grader_items.item_id = answer_grades.item_id
+    left join answer_grades using (collection, grader_id, query_id, passage_id, item_id)
+    where grader_items.asks_about = 'answer'
 ),
 
 totals as (

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 -- systems that say the same share a label

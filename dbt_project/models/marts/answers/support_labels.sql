@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- A sentence that cites nothing has one row, without a passage.
 with
 

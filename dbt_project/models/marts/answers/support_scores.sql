@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 -- TREC 2024 RAG Track, Support Evaluation (arXiv:2504.15205): weighted precision over citations,
 -- weighted recall over sentences.
 with

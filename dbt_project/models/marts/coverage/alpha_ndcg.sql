@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- alpha-nDCG@k (Clarke et al. 2008) with alpha = 0.5: the items that a passage answers with a grade
 -- of tau or more are its intents.
 with

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Cover@k of each facet (subtopic) of a query by itself: rubric_coverage over the facet's items.
 with
 

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Cover@k of the RUBRIC and EXAM++ papers: the share of a query's rubric items that a system's top
 -- k passages answer with a grade of tau or more.
 with

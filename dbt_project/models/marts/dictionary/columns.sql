@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 described (schema_name, table_name, column_name, position, data_type, description) as (

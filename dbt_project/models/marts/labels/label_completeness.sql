@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 -- Of several assessors the one who judged the most is the reference, of equals the first by name:
 -- the one that the report takes.
 with

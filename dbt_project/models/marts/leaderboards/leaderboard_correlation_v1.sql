@@ -1,12 +1,8 @@
-{{ config(post_hook="{{ point_latest_here('leaderboard_correlation') }}") }}
+{{ config(materialized='table', post_hook="{{ point_latest_here('leaderboard_correlation') }}") }}
 
 -- Predicted scores are rounded to 4 decimals first, because published figures were computed from
 -- trec_eval's printed output and ties decide tau-b; the unrounded figures stand beside them.
 with
-
-leaderboard as (
-    select * from {{ ref('leaderboard') }}
-),
 
 official_ranks as (
     select * from {{ source('raw', 'official_ranks') }}
@@ -30,7 +26,7 @@ boards as (
         leaderboard.score_4dp,
         leaderboard.score,
         official_ranks.rank as official_rank
-    from leaderboard
+    from {{ ref('leaderboard') }} as leaderboard
     inner join leaderboards using (collection)
     left join official_ranks using (collection, leaderboard, system)
 ),

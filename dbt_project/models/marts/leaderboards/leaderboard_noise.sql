@@ -1,13 +1,6 @@
-{{ config(materialized='view') }}
-
 -- The analysis of variance of queries and trials (Brennan, Generalizability Theory (2001), chapter
 -- 2): a score is the mean, plus what the query adds, plus what the trial adds, plus the rest.
 with
-
-trials as (
-    select * from {{ ref('int_trials') }}
-    where n_trials > 1
-),
 
 -- under the name that they have of the first trial
 trial_label_sets as (
@@ -16,11 +9,12 @@ trial_label_sets as (
         label_sets.label_set,
         replace(label_sets.label_set, trials.grader, trials.first_trial) as first_label_set
     from {{ ref('int_label_sets') }} as label_sets
-    inner join trials
+    inner join {{ ref('int_trials') }} as trials
         on
             coalesce(
                 label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1)
             ) = trials.grader
+    where trials.n_trials > 1
 ),
 
 boards as (

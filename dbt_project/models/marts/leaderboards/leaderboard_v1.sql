@@ -1,4 +1,4 @@
-{{ config(materialized='view', post_hook="{{ point_latest_here('leaderboard') }}") }}
+{{ config(post_hook="{{ point_latest_here('leaderboard') }}") }}
 
 with
 
@@ -30,6 +30,7 @@ select
     completeness.is_incomplete
 from scores
 inner join {{ ref('int_measures') }} as measures using (measure)
+left join {{ ref('label_completeness') }} as completeness using (collection, label_set)
 left join scores as covers
     on
         scores.collection = covers.collection
@@ -37,7 +38,3 @@ left join scores as covers
         and scores.level = covers.level
         and scores.system = covers.system
         and covers.measure = 'Cover@' || measures.cutoff
-left join {{ ref('label_completeness') }} as completeness
-    on
-        scores.collection = completeness.collection
-        and scores.label_set = completeness.label_set

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 -- what systems ranked within the collection's pool depth

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 label_sets as (

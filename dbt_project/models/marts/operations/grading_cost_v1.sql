@@ -1,24 +1,9 @@
-{{ config(materialized='view', post_hook="{{ point_latest_here('grading_cost') }}") }}
+{{ config(post_hook="{{ point_latest_here('grading_cost') }}") }}
 
 with
 
 used as (
-    select
-        grades.collection,
-        graders.grader,
-        cast(grades.graded_at as date) as day,
-        graders.model,
-        grades.query_id,
-        grades.item_id,
-        count(*) as n_pairs,
-        count(*) filter (where grades.status = 'failed') as n_failed,
-        {{ summed_tokens() }}
-    from {{ source('raw', 'grades') }} as grades
-    inner join {{ ref('int_graders') }} as graders using (grader_id)
-    left join {{ source('raw', 'submissions') }} as submissions
-        on grades.run_id = submissions.submission_id
-    where graders.engine != 'imported'
-    group by all
+    {{ used_by_graders('item_id') }}
 )
 
 select

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 select
     json_extract_string(counts, '$.night') as night,
     run_id,

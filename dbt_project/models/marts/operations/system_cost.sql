@@ -1,23 +1,7 @@
-{{ config(materialized='view') }}
-
 with
 
 used as (
-    select
-        grades.collection,
-        graders.grader,
-        graders.model,
-        cast(grades.graded_at as date) as day,
-        grades.query_id,
-        grades.passage_id,
-        count(*) as n_pairs,
-        {{ summed_tokens() }}
-    from {{ source('raw', 'grades') }} as grades
-    inner join {{ ref('int_graders') }} as graders using (grader_id)
-    left join {{ source('raw', 'submissions') }} as submissions
-        on grades.run_id = submissions.submission_id
-    where graders.engine != 'imported'
-    group by all
+    {{ used_by_graders('passage_id') }}
 ),
 
 passage_costs as (

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- What each version of a rubric did to the leaderboards.
 with
 

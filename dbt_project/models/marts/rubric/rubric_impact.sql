@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- What each version of a rubric did to labels. Only queries whose rubric has other items than in
 -- the version before are looked at.
 with

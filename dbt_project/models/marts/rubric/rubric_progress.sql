@@ -1,17 +1,6 @@
-{{ config(materialized='view') }}
-
 -- How much of each version of a rubric is graded. Counts per item suffice: a grade serves every
 -- version that has the item.
 with
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
-),
-
-pool as (
-    select * from {{ ref('int_pool') }}
-    where text_sha256 is not null
-),
 
 -- what is looked into: the pool, or whole answers
 looked_into as (
@@ -20,7 +9,8 @@ looked_into as (
         query_id,
         passage_id,
         false as is_answer
-    from pool
+    from {{ ref('int_pool') }}
+    where text_sha256 is not null
     union all
     select distinct
         collection,
@@ -63,7 +53,7 @@ select
     coalesce(counted_queries.n_passages, 0) as n_wanted,
     coalesce(graded.n_graded, 0) as n_graded,
     coalesce(counted_queries.n_passages, 0) - coalesce(graded.n_graded, 0) as n_missing
-from grader_items
+from {{ ref('int_grader_items') }} as grader_items
 left join counted_queries
     on
         grader_items.collection = counted_queries.collection

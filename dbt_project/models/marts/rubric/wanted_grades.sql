@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Reads views of raw tables only: grading is planned from it between builds.
 with
 
@@ -28,11 +26,6 @@ cited_passages as (
         on
             citation_rules.citations = 'every'
             or citations.citation = 1
-),
-
-extractors as (
-    select * from {{ ref('stg_graders') }}
-    where target = 'extract'
 ),
 
 pairs as (
@@ -91,8 +84,10 @@ extracted_answers as (
         grader_id as answers_from,
         coalesce(min(trim(answer)) filter (where status = 'ok'), '') as answer
     from {{ ref('int_grades_in_force') }}
-    semi join extractors using (grader_id)
-    where status in ('ok', 'unanswerable')
+    inner join {{ ref('stg_graders') }} as graders using (grader_id)
+    where
+        graders.target = 'extract'
+        and status in ('ok', 'unanswerable')
     group by all
 ),
 

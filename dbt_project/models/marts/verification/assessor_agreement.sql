@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 -- who settles a conflict has seen what the others said
@@ -36,18 +34,9 @@ counts as (
         levels.level as tau,
         count(*) as n_graded,
         count(*) filter (where pairs.grade = pairs.other_grade) as n_same,
-        count(*) filter (
-            where pairs.grade >= levels.level and pairs.other_grade >= levels.level
-        ) as n_both,
-        count(*) filter (
-            where pairs.grade >= levels.level and pairs.other_grade < levels.level
-        ) as n_assessor_only,
-        count(*) filter (
-            where pairs.grade < levels.level and pairs.other_grade >= levels.level
-        ) as n_other_only,
-        count(*) filter (
-            where pairs.grade < levels.level and pairs.other_grade < levels.level
-        ) as n_neither
+        {{ counts_of_two_classes(
+            'levels.level', 'pairs.grade', 'pairs.other_grade', 'n_assessor_only', 'n_other_only'
+        ) }}
     from pairs
     inner join {{ ref('int_own_graders') }} as graders using (grader_id)
     cross join {{ ref('evaluation_levels') }} as levels
@@ -72,10 +61,4 @@ select
         {{ kappa_of_two_classes('n_both', 'n_assessor_only', 'n_other_only', 'n_neither') }}, 10
     ) as kappa
 from counts
-order by
-    collection asc,
-    grader asc,
-    assessor asc,
-    other_assessor asc,
-    reveal asc,
-    tau asc
+order by all

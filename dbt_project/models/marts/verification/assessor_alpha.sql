@@ -1,12 +1,4 @@
-{{ config(materialized='view') }}
-
 with
-
--- who settles a conflict has seen what the others said
-assessor_grades as (
-    select * from {{ ref('int_assessor_grades') }}
-    where not settles
-),
 
 -- what one person alone graded says nothing of agreement
 reviewed as (
@@ -23,10 +15,13 @@ reviewed as (
         sum(assessor_grades.assessor_grade) as total,
         sum(assessor_grades.assessor_grade * assessor_grades.assessor_grade) as total_squares,
         count(*) filter (where assessor_grades.assessor_grade >= levels.level) as n_answered
-    from assessor_grades
+    from {{ ref('int_assessor_grades') }} as assessor_grades
     inner join {{ ref('int_own_graders') }} as graders using (grader_id)
     cross join {{ ref('evaluation_levels') }} as levels
-    where assessor_grades.assessor_grade is not null
+    where
+        assessor_grades.assessor_grade is not null
+        -- who settles a conflict has seen what the others said
+        and not assessor_grades.settles
     group by all
     having count(*) >= 2
 )
@@ -42,8 +37,4 @@ select
     round({{ krippendorff_alpha('n', 'total', 'total_squares') }}, 10) as graded_alpha
 from reviewed
 group by all
-order by
-    collection asc,
-    grader asc,
-    reveal asc,
-    tau asc
+order by all

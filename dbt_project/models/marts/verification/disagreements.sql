@@ -1,17 +1,7 @@
-{{ config(materialized='view') }}
-
 with
 
 labels as (
     select * from {{ ref('int_labels') }}
-),
-
-item_grades as (
-    select * from {{ ref('int_item_grades') }}
-),
-
-grader_items as (
-    select * from {{ ref('int_grader_items') }}
 ),
 
 -- both on a scale from 0 to 1; null when nobody can say where the scale ends
@@ -79,8 +69,9 @@ explained_gaps as (
             (item_grades.grade, grader_items.item_id)
         ) filter (where item_grades.grade is not null) as best_item
     from gaps
-    left join grader_items using (collection, grader, rubric_version, query_id)
-    left join item_grades
+    left join {{ ref('int_grader_items') }} as grader_items
+        using (collection, grader, rubric_version, query_id)
+    left join {{ ref('int_item_grades') }} as item_grades
         on
             {{ is_of_item('item_grades', 'grader_items') }}
             and gaps.passage_id = item_grades.passage_id

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- named, because DuckDB cannot look into a view from within `exists`
 with
 

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 grader_items as (

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 select
     collection,
     ungraded_pairs.grader,

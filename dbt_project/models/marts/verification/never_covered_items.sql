@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Either nothing in the pool answers these items, or they cannot be answered as they are worded.
 with
 

@@ -1,4 +1,4 @@
-{{ config(materialized='view', post_hook="{{ point_latest_here('review_agreement') }}") }}
+{{ config(post_hook="{{ point_latest_here('review_agreement') }}") }}
 
 with
 
@@ -12,26 +12,10 @@ counts as (
         count(*) as n_reviewed,
         count(*) filter (where assessor_grades.is_agreed) as n_agreed,
         count(assessor_grades.assessor_grade) as n_graded,
-        count(*) filter (
-            where
-            assessor_grades.grade >= levels.level
-            and assessor_grades.assessor_grade >= levels.level
-        ) as n_both,
-        count(*) filter (
-            where
-            assessor_grades.grade >= levels.level
-            and assessor_grades.assessor_grade < levels.level
-        ) as n_grader_only,
-        count(*) filter (
-            where
-            assessor_grades.grade < levels.level
-            and assessor_grades.assessor_grade >= levels.level
-        ) as n_assessor_only,
-        count(*) filter (
-            where
-            assessor_grades.grade < levels.level
-            and assessor_grades.assessor_grade < levels.level
-        ) as n_neither
+        {{ counts_of_two_classes(
+            'levels.level', 'assessor_grades.grade', 'assessor_grades.assessor_grade',
+            'n_grader_only', 'n_assessor_only'
+        ) }}
     from {{ ref('int_assessor_grades') }} as assessor_grades
     inner join {{ ref('int_own_graders') }} as graders using (grader_id)
     cross join {{ ref('evaluation_levels') }} as levels
@@ -59,9 +43,4 @@ select
     round(n_both / nullif(n_both + n_grader_only, 0), 10) as precision,
     round(n_both / nullif(n_both + n_assessor_only, 0), 10) as recall
 from counts
-order by
-    collection asc,
-    grader asc,
-    assessor asc,
-    reveal asc,
-    tau asc
+order by all

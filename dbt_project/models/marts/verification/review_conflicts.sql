@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 with
 
 -- who says no more than no differs from who agrees

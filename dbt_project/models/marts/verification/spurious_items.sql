@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Items whose wording lets non-relevant passages count: too general, or not about the query.
 with
 

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 -- Either the rubric misses what makes these passages relevant, or the grader does.
 with
 
