@@ -1,9 +1,11 @@
 """Leaderboards for the report: scores, also by topic, ranks, how ranks moved, how boards agree."""
 
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from gradelake.analyses.choosing import measures
-from gradelake.analyses.report.report_queries import ask, ask_by
+from gradelake.analyses.report.report_queries import ask, ask_by, rows_of
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.lake.opening import Lake
 
@@ -89,8 +91,13 @@ def read_topic_scores(lake: Lake, collection: str, label_sets: list[str]) -> dic
     In units of 0.0001; None where the query does not count, -1 where the system left it unanswered.
     A measure that knows no level stands at the lowest alone.
     """
-    keys = ("label_set", "level", "measure", "system")
-    return ask_by(lake, "topic_scores", *keys, collection=collection, label_sets=label_sets)
+    values = {"collection": collection, "label_sets": label_sets}
+    found: dict[str, Scores] = {}
+    for key, rows in groupby(rows_of(lake, "topic_scores", **values), itemgetter(0, 1, 2, 3)):
+        label_set, level, measure, system = key
+        measures = found.setdefault(label_set, {}).setdefault(level, {})
+        measures.setdefault(measure, {})[system] = [score for *_, score in rows]
+    return found
 
 
 def at_level(scores: Scores, level: int) -> dict[str, dict[str, list[int | None]]]:

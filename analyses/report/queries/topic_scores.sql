@@ -85,16 +85,13 @@ select
     boards.level,
     boards.measure,
     boards.system,
-    list(
-        case
-            when counted.query_id is null then null
-            else coalesce(cast(round(10000 * topic_scores.value) as integer), -1)
-        end
-        order by queries.query_id
-    ) as scores
+    case
+        when counted.query_id is null then null
+        else coalesce(cast(round(10000 * topic_scores.value) as integer), -1)
+    end as score
 from boards
 cross join queries
 left join counted using (label_set, counted_by, query_id)
 left join topic_scores using (label_set, level, measure, system, query_id)
-group by all
-order by all
+-- rows, not lists: what is sorted into lists does not spill to the disk
+order by boards.label_set, boards.level, boards.measure, boards.system, queries.query_id
