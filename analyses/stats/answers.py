@@ -30,7 +30,11 @@ _NAMES = {
     "p_bh": "Benjamini-Hochberg",
     "p_tukey": "randomised Tukey HSD",
 }
-_PAIR_COLUMNS = ("first", "second", "mean_first", "mean_second", "difference", *CORRECTIONS)
+_PAIR_COLUMNS = (
+    *("first", "second", "mean_first", "mean_second", "difference", "low", "high"),
+    *CORRECTIONS,
+)
+_FEW = 10  # pairs that are shown one by one
 
 
 def tell_incomplete(boards: Iterable[Board]) -> None:
@@ -206,7 +210,10 @@ class Significance:
             headings += [
                 *("both, same way", "both, opposite", "only here", "only reference", "neither")
             ]
-        console.print_table(headings, [[*row.values()] for row in self._counts()])
+        if n_pairs <= _FEW:
+            self._show_pairs()
+        if n_pairs > 1 or self.theirs:
+            console.print_table(headings, [[*row.values()] for row in self._counts()])
         least_p = self.pairs.least_p
         if least_p * n_pairs > self.alpha:
             could = f"; --replicates {n_pairs * 10 / self.alpha:.0f} could"
@@ -216,6 +223,23 @@ class Significance:
             )
         if self.output:
             console.say(f"{self.output}: wrote {counted(n_pairs, 'pairs')}")
+
+    def _show_pairs(self) -> None:
+        """Each pair by itself, the better system first."""
+        shown = []
+        for first, second, *means, difference, low, high, p, p_holm, _, _ in self._rows():
+            if difference < 0:
+                first, second, low, high = second, first, -high, -low
+                difference, means = -difference, means[::-1]
+            verdict = "better" if p_holm <= self.alpha else "cannot tell"
+            shown.append(
+                (first, second, *means, difference, f"{low:.4f} to {high:.4f}", p, verdict)
+            )
+        interval = f"{100 * (1 - self.alpha):g}% interval"
+        console.print_table(
+            ("first", "second", "first", "second", "difference", interval, "p", "the first is"),
+            [tuple(round(v, 4) if isinstance(v, float) else v for v in row) for row in shown],
+        )
 
     def write(self) -> None:
         """All pairs as CSV. Raises `BadInput` when the file cannot be written."""
@@ -240,7 +264,9 @@ class Significance:
     def _rows(self) -> list[tuple]:
         pairs, names = self.pairs, self.pairs.board.systems
         means = pairs.board.values.mean(axis=0) / UNIT
-        figures = (pairs.difference, *(getattr(pairs, name) for name in CORRECTIONS))
+        reach = pairs.reach(self.alpha)
+        ends = (pairs.difference - reach, pairs.difference + reach)
+        figures = (pairs.difference, *ends, *(getattr(pairs, name) for name in CORRECTIONS))
         return [
             (names[a], names[b], *(round(float(v), 10) for v in (means[a], means[b], *values)))
             for a, b, *values in zip(pairs.first, pairs.second, *figures, strict=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradelake.analyses.stats.boards import UNIT, Board
-from gradelake.analyses.stats.resample import ELEMENTS, in_blocks
+from gradelake.analyses.stats.resample import ELEMENTS, in_blocks, student_reach
 from gradelake.sql.common.errors import BadInput
 
 EXACT = 1 << 14  # with at most this many sign patterns all are tried: up to 14 queries
@@ -27,6 +27,15 @@ class Pairs:
     difference: np.ndarray
     p: np.ndarray
     p_tukey: np.ndarray
+
+    def reach(self, alpha: float) -> np.ndarray:
+        """How far Student's interval of each difference, at 1 - alpha, reaches to each side; NaN
+        of one query."""
+        n, values = len(self.board.queries), self.board.values
+        if n < 2:
+            return np.full(len(self.p), np.nan)
+        spread = (values[:, self.first] - values[:, self.second]).std(axis=0, ddof=1) / UNIT
+        return student_reach(n, 1 - alpha) * spread / np.sqrt(n)
 
     @property
     def p_holm(self) -> np.ndarray:

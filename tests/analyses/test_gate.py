@@ -82,7 +82,7 @@ def test_one_query_of_twelve_cannot_tell_and_it_says_how_many_would(gated):
     (one,) = found["measures"]
     assert one["queries_if_equal"] > one["n_queries"]
     assert [(each["query_id"], each["verdict_without"]) for each in found["queries"]] == [
-        (HOSTILE_QUERY, "passed")
+        (HOSTILE_QUERY, "cannot tell")  # the others are equal, by other rankings
     ]
     shown = gate(gated, "--system", "shaky", "--baseline", "base", code=CANNOT_TELL)
     assert f"{one['queries_if_equal']:,} queries for an equal system to pass" in shown

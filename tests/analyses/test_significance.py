@@ -7,6 +7,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from gradelake.analyses.stats.answers import Significance
+from gradelake.analyses.stats.boards import UNIT
 from gradelake.analyses.stats.significance import (
     agreement_on_pairs,
     compare_pairs,
@@ -45,6 +47,33 @@ def test_equal_systems_and_a_single_query_are_never_significant():
     for p in (equal.p, equal.p_holm, equal.p_bh, equal.p_tukey):
         assert p.tolist() == [1, 1, 1]
     assert compare_pairs(board([[0.1, 0.9]]), n_replicates=100).p.tolist() == [1]
+
+
+def test_the_interval_of_a_difference_is_scipys():
+    pairs = compare_pairs(random_board(12, 3, seed=4))
+    reach = pairs.reach(0.1)
+    for at, (first, second) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        values = pairs.board.values / UNIT
+        expected = stats.ttest_rel(values[:, first], values[:, second]).confidence_interval(0.9)
+        ends = pairs.difference[at] - reach[at], pairs.difference[at] + reach[at]
+        assert ends == pytest.approx(expected)
+
+
+def test_of_two_systems_it_says_which_is_better_by_how_much_and_how_surely(capsys):
+    two = board([[0.1, 0.5], [0.2, 0.7], [0.1, 0.4], [0.3, 0.6], [0.2, 0.9], [0.1, 0.6]])
+    answer = Significance({}, compare_pairs(two), None, 0.05, None)
+    answer.show()
+    heading, titles, row = capsys.readouterr().out.splitlines()[:3]
+    assert "1 pair of 2 systems over 6 queries" in heading
+    values = two.values / UNIT
+    (low, high) = stats.ttest_rel(values[:, 1], values[:, 0]).confidence_interval(0.95)
+    better, worse = two.systems[::-1]
+    difference = (values[:, 1] - values[:, 0]).mean()
+    assert row.split()[:2] == [better, worse]
+    assert row.split()[-5:] == [f"{low:.4f}", "to", f"{high:.4f}", "0.0312", "better"]
+    means = [values[:, 1].mean(), values[:, 0].mean(), difference]
+    assert [*map(float, row.split()[2:5])] == pytest.approx(means, abs=1e-4)
+    assert "Tukey" not in titles
 
 
 @pytest.mark.parametrize("seed", range(5))
