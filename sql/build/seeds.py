@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.common.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def contents(project: Project, instead: Mapping[str, bytes] | None = None) -> di
     if project.rubric_edits is not None:
         own["rubric_edits.csv"] = project.rubric_edits
     for name, file in (own | dict(instead or {})).items():
-        if name not in found:
-            raise BadInput(f"seeds/{name}: no seed has this name", did_you_mean(name, found))
+        require_known(name, found, f"seeds/{name}: no seed has this name")
         shown = os.path.relpath(file) if isinstance(file, Path) else f"seeds/{name}"
         found[name] = _checked(file, shown, found[name][0])
     return {name.removesuffix(".csv"): _as_text(rows) for name, rows in found.items()}
