@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.connection import NAME, execute, little_memory, quote
+from gradelake.sql.lake.raw_tables import raw_tables
 from gradelake.sql.lake.rows import contract
 
 if TYPE_CHECKING:  # polars takes a while to import; readers do without
@@ -132,6 +133,12 @@ class Transaction:
             for column, value in key.items()
         )
         self.run(f"delete from {{lake}}.raw.{table} where {where}", *key.values())
+
+    def delete_keys_of(self, frame: str, table: str) -> None:
+        """Delete the rows of a raw table whose key a frame has that is registered by this name."""
+        key = raw_tables()[table].key
+        same = " and ".join(f"{table}.{column} = {frame}.{column}" for column in key)
+        self.run(f"delete from {{lake}}.raw.{table} using {frame} where {same}")
 
     def insert(self, table: str, rows: "pl.DataFrame") -> int:
         """Append rows to a raw table, by column name. Returns how many. A column that may be null
