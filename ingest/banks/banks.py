@@ -120,7 +120,7 @@ def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[
         findings.file = shown if file == path else str(file)
         drafts = _drafts(files.read(file, findings.file), findings.file, format_, findings)
         for draft in drafts:
-            if item := settle(draft, findings):
+            if item := settle(draft):
                 settled.append(item)
                 bank_lines.keep(findings.brought_along, item, draft)
     if findings.file != shown:  # lines of several files say nothing together
