@@ -133,7 +133,8 @@ def read_responses(path: Path, shown: str) -> list[Response]:
     for line, row in files.json_objects(files.lines_of(path, shown), problems):
         try:
             is_report = "metadata" in row and "system" not in row
-            response = _report(row, line) if is_report else _plain(row, line)
+            stated = (_text(row, key) for key in ("system", "query_id", "text"))
+            response = _report(row, line) if is_report else Response(*stated, line)
         except ValueError as error:
             problems.add(line, str(error))
             continue
@@ -149,22 +150,12 @@ def read_responses(path: Path, shown: str) -> list[Response]:
     return found
 
 
-def _plain(row: dict[str, Any], line: int) -> Response:
-    return Response(_text(row, "system"), _text(row, "query_id"), _text(row, "text"), line)
-
-
 def _report(row: dict[str, Any], line: int) -> Response:
     metadata = row["metadata"]
     if not isinstance(metadata, dict):
         raise ValueError("metadata is not an object")
-    query = next(
-        (
-            metadata[key]
-            for key in ("topic_id", "narrative_id", "request_id")
-            if metadata.get(key) is not None
-        ),
-        None,
-    )
+    ids = (metadata.get(key) for key in ("topic_id", "narrative_id", "request_id"))
+    query = next((each for each in ids if each is not None), None)
     if query is None:
         raise ValueError("metadata has no topic_id or narrative_id")
     parts = row.get("responses") or row.get("answer")
