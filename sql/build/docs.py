@@ -95,12 +95,12 @@ def _leave_out_unit_tests(manifest: dict[str, Any]) -> None:
     """They outnumber what the lineage graph is looked at for."""
     unit_tests = set(manifest["unit_tests"])
     manifest["unit_tests"] = {}
-    for neighbours in (manifest["parent_map"], manifest["child_map"]):
-        for unique_id, others in list(neighbours.items()):
-            if unique_id in unit_tests:
-                del neighbours[unique_id]
-            else:
-                neighbours[unique_id] = [one for one in others if one not in unit_tests]
+    for neighbours in ("parent_map", "child_map"):
+        manifest[neighbours] = {
+            unique_id: [one for one in others if one not in unit_tests]
+            for unique_id, others in manifest[neighbours].items()
+            if unique_id not in unit_tests
+        }
 
 
 def meaning(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gradelake.sql.lake.opening import Lake
 
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
+_WHOLE = re.compile("(-?[0-9]{1,9})?")
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
 
@@ -169,8 +170,11 @@ def _checked(file: Path | bytes, shown: str, header: list[str]) -> list[list[str
                     "double quotes)",
                 )
             elif cells:
-                if rows:
-                    _check_numbers(cells, header, numbers, reader.line_num, problems)
+                stated = zip(header, cells, strict=True) if rows else ()  # but for the names
+                for column, cell in stated:
+                    if column in numbers and not _WHOLE.fullmatch(cell.strip()):
+                        problem = f"{column} {cell!r} is not a whole number"
+                        problems.add(reader.line_num, problem)
                 rows.append(cells)
     except csv.Error as error:
         problems.add(reader.line_num, f"quotes that do not match ({error})")
@@ -180,14 +184,8 @@ def _checked(file: Path | bytes, shown: str, header: list[str]) -> list[list[str
 
 def _as_text(rows: Iterable[list[str]]) -> bytes:
     """Every filled cell is quoted, so that nothing about quotes is left to guess."""
-    return "".join(",".join(map(_quoted, cells)) + "\n" for cells in rows).encode()
 
+    def quoted(cell: str) -> str:
+        return '"' + cell.replace('"', '""') + '"' if cell else ""
 
-def _check_numbers(cells, header, numbers, line, problems) -> None:
-    for column, cell in zip(header, cells, strict=False):
-        if column in numbers and not re.fullmatch(r"(-?[0-9]{1,9})?", cell.strip()):
-            problems.add(line, f"{column} {cell!r} is not a whole number")
-
-
-def _quoted(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"' if cell else ""
+    return "".join(",".join(map(quoted, cells)) + "\n" for cells in rows).encode()

@@ -11,6 +11,7 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,11 +65,9 @@ def sha256_of(path: Path) -> str:
 def require_same(path: Path, shown: str, sha256: str) -> None:
     """Raise `Rejected` where a file that was read is not the one any more that was hashed: the hash
     would stand for rows that it does not hold."""
-    try:
+    with suppress(OSError):  # it is gone
         if sha256_of(path) == sha256:
             return
-    except OSError:  # it is gone
-        pass
     fix = "Run the command again once nobody writes to it."
     raise reject(shown, None, "was changed while it was read", fix)
 

@@ -239,10 +239,8 @@ class Lake:
                     self.connection.execute("ROLLBACK")
             except BaseException:
                 # after an interrupted or failed statement there may be nothing left to roll back
-                try:
+                with suppress(duckdb.Error):
                     self.connection.execute("ROLLBACK")
-                except duckdb.Error:
-                    pass
                 raise
             finally:
                 transaction.clean_up()
