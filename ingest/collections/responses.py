@@ -132,9 +132,11 @@ def read_responses(path: Path, shown: str) -> list[Response]:
     lines: dict[tuple[str, str], int] = {}
     for line, row in files.json_objects(files.lines_of(path, shown), problems):
         try:
-            is_report = "metadata" in row and "system" not in row
-            stated = (_text(row, key) for key in ("system", "query_id", "text"))
-            response = _report(row, line) if is_report else Response(*stated, line)
+            if "metadata" in row and "system" not in row:
+                response = _report(row, line)
+            else:
+                system, query_id, text = (_text(row, key) for key in ("system", "query_id", "text"))
+                response = Response(system, query_id, text, line)
         except ValueError as error:
             problems.add(line, str(error))
             continue
