@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from gradelake.ingest.banks.bank_items import Draft, Findings, Item
+from gradelake.ingest.banks.bank_items import Draft, Findings, Item, Place
 from gradelake.ingest.csv_tables import Table, join_answers, separator, split_answers, written
 
 REQUIRED = ("query_id", "kind", "text")
@@ -23,19 +23,18 @@ def read(data: bytes, shown: str, findings: Findings) -> Iterator[Draft]:
     `gold_answer` holds several answers as `a|b`; a bar within one is written `\\|`, a backslash
     before a bar `\\\\`. An empty cell is a missing value.
     """
-
-    def leave_out(line: int, why: str) -> None:
-        findings.leave_out("cells", line, f"this row is left out: {why}")
-
     table = Table(data, shown, REQUIRED)
     table.require([*REQUIRED, *(name for name in COLUMNS if name in table.names)], _HINT)
     if extra := [name for name in table.names if name not in COLUMNS]:
         what = f"columns that are not read: {', '.join(map(repr, extra))}"
         findings.note("columns", table.line, what)
-    for line, row in table.rows(leave_out):
+
+    def row_at(line: int) -> Place:
+        return Place(findings, line, "this row")
+
+    for line, row in table.rows(lambda line, why: row_at(line).leave_out("cells", why)):
         yield Draft(
-            line,
-            "this row",
+            row_at(line),
             row["query_id"],
             row["kind"].lower() or None,
             row["text"],

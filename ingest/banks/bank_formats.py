@@ -1,6 +1,6 @@
 """The shapes of rubric banks in JSON. Each reader yields drafts and reports what it cannot read.
 
-A `place` in these names an item to a person; a line is that of the object it stands in.
+The line of a place is that of the object it stands in.
 """
 
 import hashlib
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gradelake.ingest.banks.bank_items import Draft, Findings
+from gradelake.ingest.banks.bank_items import Draft, Findings, Place
 from gradelake.ingest.banks.bank_json import line_of
 
 # The weighted score of AutoNuggetizer counts a vital nugget 1 and an okay one 0.5; the nuggetizer
@@ -43,18 +43,17 @@ def workbench(line: int | None, bank: dict, findings: Findings) -> Iterator[Draf
     `weight` is ours (the workbench has none and passes over it).
     """
     query_id, facet_id = bank.get("query_id"), bank.get("facet_id")
-    for at, place, item in _listed(line, bank, "items", findings):
+    for place, item in _listed(line, bank, "items", findings):
         kinds = [kind for kind in ("question", "nugget") if f"{kind}_text" in item]
         if len(kinds) == 2:
-            findings.leave_out("kind", at, f"{place} is left out: both a question and a nugget")
+            place.leave_out("kind", "both a question and a nugget")
             continue
         kind = kinds[0] if kinds else "nugget" if "nugget_id" in item else "question"
-        if _differ(at, place, "query", item.get("query_id"), query_id, findings):
+        if _differ(place, "query", item.get("query_id"), query_id):
             continue
-        if _differ(at, place, "facet", item.get("facet_id"), facet_id, findings):
+        if _differ(place, "facet", item.get("facet_id"), facet_id):
             continue
         yield Draft(
-            at,
             place,
             _first(query_id, item.get("query_id")),
             kind,
@@ -72,15 +71,9 @@ def nuggetizer(line: int | None, bank: dict, findings: Findings) -> Iterator[Dra
     """nuggetizer (and autojudge v4): {query, qid, nuggets: [{text, importance}]}, no item ids."""
     query = bank.get("query")
     query_id = _first(bank.get("qid"), query.get("qid") if isinstance(query, dict) else None)
-    for at, place, nugget in _listed(line, bank, "nuggets", findings):
-        yield Draft(
-            at,
-            place,
-            query_id,
-            "nugget",
-            nugget.get("text"),
-            weight=_weight(at, place, nugget.get("importance"), findings),
-        )
+    for place, nugget in _listed(line, bank, "nuggets", findings):
+        weight = _weight(place, nugget.get("importance"))
+        yield Draft(place, query_id, "nugget", nugget.get("text"), weight=weight)
 
 
 def argue(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
@@ -109,36 +102,34 @@ def _nuggets(
 ) -> Iterator[Draft]:
     """A list of autojudge's questions or claims, each with its sub-nuggets behind it; `of` names
     the one that they belong to."""
-    for at, place, nugget in _listed(line, held, key, findings, text_key, of):
+    for place, nugget in _listed(line, held, key, findings, text_key, of):
         what = next((name for name in ("question", "claim") if nugget.get(name)), text_key)
-        place = place.replace("item", what, 1)
-        place = f"sub-{place}" if key == "sub_nuggets" else place
-        if _differ(at, place, "query", nugget.get("query_id"), query_id, findings):
+        name = place.name.replace("item", what, 1)
+        place = place._replace(name=f"sub-{name}" if key == "sub_nuggets" else name)
+        if _differ(place, "query", nugget.get("query_id"), query_id):
             continue
         answers = _answer_texts(nugget.get("answers"))
         if nugget.get("aggregator_type") in ("AND", "NOT") and answers:
-            findings.note(
-                "aggregator",
-                at,
-                f"{place} joins its answers by {nugget['aggregator_type']}; here each of them "
-                "counts as a right answer",
-            )
+            joined = f" joins its answers by {nugget['aggregator_type']}"
+            place.note("aggregator", f"{joined}; here each of them counts as a right answer")
         text, stated = nugget.get(what), nugget.get(f"{what}_id")
         yield Draft(
-            at,
             place,
             _first(query_id, nugget.get("query_id")),
             {"question": "question", "claim": "nugget"}[what],
             text,
             item_id=None if _is_md5_of(stated, text) else stated,
             gold_answers=answers,
-            weight=_weight(at, place, nugget.get("importance"), findings),
+            weight=_weight(place, nugget.get("importance")),
         )
         if below := nugget.get("sub_nuggets"):
             n = len(below) if isinstance(below, list | dict) else 1
-            message = f"sub-nuggets of {place} are items of their own beside it ({n})"
-            findings.note("sub-nuggets", at, message)
-            yield from _nuggets(at, nugget, "sub_nuggets", what, query_id, findings, f" of {place}")
+            of_this = f" of {place.name}"
+            message = f"sub-nuggets{of_this} are items of their own beside it ({n})"
+            findings.note("sub-nuggets", place.line, message)
+            yield from _nuggets(
+                place.line, nugget, "sub_nuggets", what, query_id, findings, of_this
+            )
 
 
 def genq(line: int | None, queries: dict, findings: Findings) -> Iterator[Draft]:
@@ -154,16 +145,16 @@ def genq(line: int | None, queries: dict, findings: Findings) -> Iterator[Draft]
                 "facet_text": facet_text,
                 "query_text": " / ".join(filter(None, map(_text, (title, facet_text)))) or None,
             }
-            for at, place, question in _listed(line, facet, "questions", findings, "text"):
-                place = place.replace("item", f"question of {query_id}/{facet_id},", 1)
+            for place, question in _listed(line, facet, "questions", findings, "text"):
+                name = place.name.replace("item", f"question of {query_id}/{facet_id},", 1)
+                place = place._replace(name=name)
                 asked = question.get("text")
                 text = re.sub(r"^\d+\.\s+", "", asked) if isinstance(asked, str) else asked
                 if isinstance(text, str) and len(text) < 2:
-                    findings.note("short", at, f"{place}: {asked!r} is passed over")
+                    place.note("short", f": {asked!r} is passed over")
                     continue
                 stated = hashlib.md5(asked.encode()).hexdigest() if isinstance(asked, str) else ""
                 yield Draft(
-                    at,
                     place,
                     query_id,
                     "question",
@@ -197,9 +188,9 @@ def tqa(line: int | None, lesson: dict, findings: Findings) -> Iterator[Draft]:
             "diagram", line, f"{query_id}: questions on a picture are passed over ({len(pictures)})"
         )
     held = {"nonDiagramQuestions": questions}
-    for at, place, question in _listed(line, held, "nonDiagramQuestions", findings, "id"):
+    for place, question in _listed(line, held, "nonDiagramQuestions", findings, "id"):
         stated = question.get("globalID", question.get("id"))
-        place = f"question {stated}" if stated else place
+        place = place._replace(name=f"question {stated}") if stated else place
         choices = question.get("answerChoices")
         choices = choices if isinstance(choices, dict) else {}
         choices = {str(key).strip(" .").lower(): _tqa_text(value) for key, value in choices.items()}
@@ -207,14 +198,9 @@ def tqa(line: int | None, lesson: dict, findings: Findings) -> Iterator[Draft]:
         if choices and isinstance(key, str):
             answer = choices.get(key.strip(" .").lower(), key if key in choices.values() else None)
         if not isinstance(answer, str) or not answer.strip():
-            findings.leave_out(
-                "answer",
-                at,
-                f"{place} is left out: its right answer {key!r} is not among its choices",
-            )
+            place.leave_out("answer", f"its right answer {key!r} is not among its choices")
             continue
         yield Draft(
-            at,
             place,
             query_id,
             "question",
@@ -241,9 +227,9 @@ def _listed(
     findings: Findings,
     text_key: str | None = None,
     of: str = "",
-) -> Iterator[tuple[int | None, str, dict]]:
-    """(line, name for people, object) of a list; with `text_key` also of an object keyed by text
-    and of plain texts."""
+) -> Iterator[tuple[Place, dict]]:
+    """(place, object) of a list; with `text_key` also of an object keyed by text and of plain
+    texts."""
     held = bank.get(key)
     if isinstance(held, dict) and text_key:
         entries = [(f"item {name!r}{of}", name, value) for name, value in held.items()]
@@ -254,29 +240,23 @@ def _listed(
         return
     if not entries:
         findings.note("bank", line, f"{key!r}{of} is empty")
-    for place, name, value in entries:
+    for shown, name, value in entries:
         if isinstance(value, str) and text_key:
             value = {text_key: value}
+        place = Place(findings, line_of(value, line), shown)
         if not isinstance(value, dict):
-            findings.leave_out("bank", line, f"{place} is left out: {value!r} is not an object")
+            place.leave_out("bank", f"{value!r} is not an object")
             continue
-        at = line_of(value, line)
         if name is not None and value.get(text_key) is None:
             value = value | {text_key: name}
-        yield at, place, value
+        yield place, value
 
 
-def _differ(
-    line: int | None, place: str, what: str, own: Any, of_bank: Any, findings: Findings
-) -> bool:
+def _differ(place: Place, what: str, own: Any, of_bank: Any) -> bool:
     """Whether an item names another query (or facet) than its bank: then it is left out."""
     if own is None or of_bank is None or str(own).strip() == str(of_bank).strip():
         return False
-    findings.leave_out(
-        f"other {what}",
-        line,
-        f"{place} is left out: it says {what} {own!r}, its bank says {of_bank!r}",
-    )
+    place.leave_out(f"other {what}", f"it says {what} {own!r}, its bank says {of_bank!r}")
     return True
 
 
@@ -284,19 +264,19 @@ def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _weight(line: int | None, place: str, importance: Any, findings: Findings) -> Any:
+def _weight(place: Place, importance: Any) -> Any:
     """Weight of an importance: a number is one, `vital` and `okay` stand for 1 and 0.5."""
     if not isinstance(importance, str):
         return importance
     word = importance.strip().lower()
     if word == "failed":
-        findings.note("importance", line, f"{place}: importance 'failed' is read as 'okay'")
+        place.note("importance", ": importance 'failed' is read as 'okay'")
     if word in IMPORTANCE:
         return IMPORTANCE[word]
     try:
         return float(word)
     except ValueError:
-        findings.note("importance", line, f"{place}: importance {importance!r} is read as weight 1")
+        place.note("importance", f": importance {importance!r} is read as weight 1")
         return None
 
 

@@ -11,11 +11,25 @@ from gradelake.sql.common.rubric_items import item_id_of
 KINDS = ("question", "nugget")
 
 
-class Draft(NamedTuple):
-    """An item as a file has it, unchecked. `place` names it to a person: `item 3`."""
+class Place(NamedTuple):
+    """Where an item stands in a file, which `name` tells a person: `item 3`."""
 
+    findings: "Findings"
     line: int | None
-    place: str
+    name: str
+
+    def note(self, kind: str, what: str) -> None:
+        """Something about it that is worth a look; `what` follows its name."""
+        self.findings.note(kind, self.line, f"{self.name}{what}")
+
+    def leave_out(self, kind: str, why: str) -> None:
+        self.findings.leave_out(kind, self.line, f"{self.name} is left out: {why}")
+
+
+class Draft(NamedTuple):
+    """An item as a file has it, unchecked."""
+
+    place: Place
     query_id: Any
     kind: Any
     text: Any
@@ -77,16 +91,12 @@ class Findings:
                 yield f"{self.file}: and {len(ordered) - SHOWN:,} more like these"
 
 
-def settle(draft: Draft, findings: Findings) -> Item | None:
+def settle(draft: Draft) -> Item | None:
     """The item a draft stands for; None, with a finding, when that is not clear."""
-
-    def leave_out(kind: str, message: str) -> Item | None:
-        findings.leave_out(kind, draft.line, f"{draft.place} is left out: {message}")
-        return None
-
-    query_id = _id(draft.query_id, "query id", draft, findings)
-    facet_id = _id(draft.facet_id, "facet id", draft, findings)
-    stated_id = _id(draft.item_id, "item id", draft, findings)
+    leave_out = draft.place.leave_out
+    query_id = _id(draft.query_id, "query id", draft.place)
+    facet_id = _id(draft.facet_id, "facet id", draft.place)
+    stated_id = _id(draft.item_id, "item id", draft.place)
     if query_id == "":
         return leave_out("query", "it names no query")
     if query_id is None:
@@ -107,16 +117,14 @@ def settle(draft: Draft, findings: Findings) -> Item | None:
         return leave_out("weight", f"weight {_shown(draft.weight)} is {wanted}")
     answers = _answers(draft.gold_answers)
     if answers is None:
-        return leave_out(
-            "answers", f"gold answers {_shown(draft.gold_answers)} are not a list of texts"
-        )
+        return leave_out("answers", f"gold answers {draft.gold_answers!r} are not a list of texts")
     if "\0" in "".join([query_id, facet_id, stated_id, text, *answers]):
         return leave_out("text", "it holds a null character, which no file of text may")
     expected = item_id_of(query_id, facet_id, text)
     if stated_id and draft.follows_scheme and stated_id != expected:
-        _note_other_id(draft, stated_id, expected, text, findings)
+        _note_other_id(draft.place, stated_id, expected, text)
     return Item(
-        draft.line,
+        draft.place.line,
         query_id,
         facet_id,
         stated_id or expected,
@@ -127,21 +135,21 @@ def settle(draft: Draft, findings: Findings) -> Item | None:
     )
 
 
-def _note_other_id(draft: Draft, stated: str, expected: str, text: str, findings: Findings) -> None:
+def _note_other_id(place: Place, stated: str, expected: str, text: str) -> None:
     """Stated ids are kept: the grades that others made name them."""
     if stated.endswith(expected.rsplit("/", 1)[1]):
         why = f"is not written as query_id[/facet_id]/md5 ({expected!r})"
     else:
         why = f"is not the md5 of its text {text!r}; if the text was changed, remove the id"
-    findings.note("id", draft.line, f"{draft.place}: id {stated!r} {why}. Kept: grades name it")
+    place.note("id", f": id {stated!r} {why}. Kept: grades name it")
 
 
-def _id(value: Any, what: str, draft: Draft, findings: Findings) -> str | None:
+def _id(value: Any, what: str, place: Place) -> str | None:
     """An id as text, '' where there is none; None for what cannot be an id."""
     if value is None:
         return ""
     if isinstance(value, int) and not isinstance(value, bool):
-        findings.note("number", draft.line, f"{what} {value} is a number: read as text")
+        place.findings.note("number", place.line, f"{what} {value} is a number: read as text")
         return str(value)
     return value.strip() if isinstance(value, str) else None
 

@@ -5,8 +5,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from gradelake.ingest.banks import bank_checks, bank_csv, bank_formats, bank_json, bank_lines
 from gradelake.ingest.banks.bank_items import Draft, Findings, Item, settle
 from gradelake.sql.common import console, files
@@ -120,7 +118,7 @@ def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[
         findings.file = shown if file == path else str(file)
         drafts = _drafts(files.read(file, findings.file), findings.file, format_, findings)
         for draft in drafts:
-            if item := settle(draft, findings):
+            if item := settle(draft):
                 settled.append(item)
                 bank_lines.keep(findings.brought_along, item, draft)
     if findings.file != shown:  # lines of several files say nothing together
@@ -203,20 +201,11 @@ def _write(
 ) -> int:
     target = f"{collection}/bank/{bank}"
     transaction.delete("brought_along", target=target)
-    transaction.insert(
-        "brought_along",
-        frame_of(
-            "brought_along", ("query_id", "part", "content"), bank_lines.rows(lines, items)
-        ).with_columns(collection=pl.lit(collection), target=pl.lit(target)),
-    )
-    frame = frame_of("rubric_items", Item._fields[1:], (item[1:] for item in items))
-    transaction.delete("rubric_items", collection=collection, bank=bank)
-    return transaction.insert(
-        "rubric_items",
-        frame.with_columns(
-            pl.lit(collection).alias("collection"),
-            pl.lit(bank).alias("bank"),
-            pl.lit("imported").alias("origin"),
-            pl.lit(utc_now()).alias("created_at"),
-        ),
-    )
+    columns = ("query_id", "part", "content")
+    brought = frame_of("brought_along", columns, bank_lines.rows(lines, items))
+    transaction.insert("brought_along", brought, collection=collection, target=target)
+    rows = frame_of("rubric_items", Item._fields[1:], (item[1:] for item in items))
+    of_bank = {"collection": collection, "bank": bank}
+    transaction.delete("rubric_items", **of_bank)
+    made = {"origin": "imported", "created_at": utc_now()}
+    return transaction.insert("rubric_items", rows, **of_bank, **made)

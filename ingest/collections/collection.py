@@ -14,7 +14,7 @@ from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, require_known
 
 DEFAULT_POOL_DEPTH = 20
 ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an inbox
@@ -86,11 +86,8 @@ class Collection(Settings):
     @classmethod
     def named(cls, project: Project, name: str) -> "Collection":
         """Settings of one collection. Raises `BadInput` naming the settings that are wrong."""
-        if name not in project.collections:
-            raise BadInput(
-                f"{project.file}: there is no [collections.{name}]",
-                did_you_mean(name, project.collections),
-            )
+        missing = f"{project.file}: there is no [collections.{name}]"
+        require_known(name, project.collections, missing)
         stated = project.collections[name]
         settings = dict(checked.table(Settings, project, "collections", name))
         all_are_near = "passages" in stated or "ir_dataset" not in stated

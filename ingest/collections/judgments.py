@@ -34,7 +34,7 @@ KNOWN_PASSAGES = """
 # what the file says anew: filled cells, and emptied ones whose judgment came from nowhere else
 STATED = """
     create or replace temp table stated as
-    select pairs.query_id, pairs.passage_id, pairs.relevance
+    select pairs.collection, pairs.assessor, pairs.query_id, pairs.passage_id, pairs.relevance
     from pairs
     where
         pairs.relevance is not null
@@ -48,11 +48,8 @@ STATED = """
 THERE_BEFORE = """
     select count(*)
     from lake.raw.judgments
-    inner join stated using (query_id, passage_id)
-    where
-        judgments.collection = ?
-        and judgments.assessor = ?
-        and judgments.relevance is distinct from stated.relevance
+    inner join stated using (collection, assessor, query_id, passage_id)
+    where judgments.relevance is distinct from stated.relevance
 """
 
 
@@ -151,20 +148,10 @@ def _write(
         lake.connection.execute(
             STATED, key | {"sample": done.by["sample"], "emptied_count": not files_of_others}
         )
-        done.changed = lake.value(THERE_BEFORE, collection, assessor)
-        stated = lake.frame("select * from stated").with_columns(
-            collection=pl.lit(collection), assessor=pl.lit(assessor)
-        )
-        put_judgments(transaction, stated)
+        done.changed = lake.value(THERE_BEFORE)
+        put_judgments(transaction, lake.frame("from stated"))
         if done.by["sample"]:
-            transaction.run(
-                "delete from {lake}.raw.review_samples as drawn using pairs "
-                "where drawn.collection = ? and drawn.assessor = ? and drawn.sample = ? "
-                "and pairs.query_id = drawn.query_id and pairs.passage_id = drawn.passage_id",
-                collection,
-                assessor,
-                done.by["sample"],
-            )
+            transaction.delete_keys_of("pairs", "review_samples")
     judged = rows.filter(pl.col("relevance").is_not_null())
     done.written, done.empty = judged.height, rows.height - judged.height
     if done.by["sample"]:

@@ -98,18 +98,10 @@ def _write(
         "target": "direct",
     }
     transaction.insert("graders", pl.DataFrame([grader]))
-    grades = frame.select(
-        pl.lit(grader_id).alias("grader_id"),
-        pl.lit(collection).alias("collection"),
-        "query_id",
-        "passage_id",
-        pl.lit("").alias("item_id"),
-        pl.col("relevance").alias("grade"),
-        pl.lit("ok").alias("status"),
-        pl.lit(transaction.run_id).alias("run_id"),
-        pl.lit(now).alias("graded_at"),
-    )
-    return transaction.insert("grades", grades)
+    grades = frame.select("query_id", "passage_id", grade="relevance")
+    of_judge = {"grader_id": grader_id, "collection": collection, "item_id": ""}
+    given = {"status": "ok", "run_id": transaction.run_id, "graded_at": now}
+    return transaction.insert("grades", grades, **of_judge, **given)
 
 
 def _require_below(max_label: int, lake: Lake, grader_id: str, highest: int) -> None:

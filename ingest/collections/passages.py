@@ -56,10 +56,10 @@ def add_corpus(into: Targets) -> None:
     """Bring in the corpus's passages: all of them, or those of the pool."""
     if not into.dataset.has_docs():
         return
-    if into.collection.passages_for == "pool":
-        _pooled(into)
-    else:
-        _all(into)
+    shown = into.collection.passages
+    sha256 = into.file_hash(shown) if shown else into.dataset_id
+    bring_in = _pooled if into.collection.passages_for == "pool" else _all
+    bring_in(into, sha256)
     if not into.transaction.dirty:
         return
     missing = into.transaction.lake.value(
@@ -74,10 +74,8 @@ def add_corpus(into: Targets) -> None:
         )
 
 
-def _all(into: Targets) -> None:
-    shown = into.collection.passages
+def _all(into: Targets, sha256: str) -> None:
     target = into.target("passages")
-    sha256 = into.file_hash(shown) if shown else into.dataset_id
     if not into.changed(target, sha256):
         return
     found = into.from_dataset("passages", lambda: into.dataset.docs_iter())
@@ -85,14 +83,12 @@ def _all(into: Targets) -> None:
     into.written("passages", target, sha256, n_rows)
 
 
-def _pooled(into: Targets) -> None:
+def _pooled(into: Targets, sha256: str) -> None:
     """Look up only what systems ranked high, or assessors judged, and the lake has not.
 
     From another file or dataset than last time, all of them are looked up anew.
     """
-    shown = into.collection.passages
     target = into.target("pooled_passages")
-    sha256 = into.file_hash(shown) if shown else into.dataset_id
     is_new = into.changed(target, sha256)
     wanted = into.transaction.lake.column(
         f"select distinct passage_id from ({POOL}) {'' if is_new else WITHOUT_TEXT} "

@@ -199,26 +199,20 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
 
 
 def _near_duplicates(into: Targets) -> None:
-    shown = into.collection.near_duplicates
+    shown, target = into.collection.near_duplicates, into.target("near_duplicates")
     if not shown:
-        _no_near_duplicates(into)
+        if into.transaction.recorded(target):  # the setting was taken out: the clusters go with it
+            into.transaction.delete("near_duplicates", collection=into.name)
+            into.transaction.forget(target)
+            into.count("settings", 1)
         return
-    target, sha256 = into.target("near_duplicates"), into.file_hash(shown)
+    sha256 = into.file_hash(shown)
     if not into.changed(target, sha256):
         return
     with into.at_work.reading(shown):
         pairs = texts.read_near_duplicates(into.collection.path(shown), shown)
     frame = frame_of("near_duplicates", ("passage_id", "canonical_passage_id"), pairs)
     into.replace("near_duplicates", frame, shown, target, sha256)
-
-
-def _no_near_duplicates(into: Targets) -> None:
-    """The setting was taken out: the clusters go with it."""
-    target = into.target("near_duplicates")
-    if into.transaction.recorded(target):
-        into.transaction.delete("near_duplicates", collection=into.name)
-        into.transaction.forget(target)
-        into.count("settings", 1)
 
 
 def _warn_of_what_is_kept(into: Targets, systems: Systems) -> None:
@@ -229,13 +223,13 @@ def _warn_of_what_is_kept(into: Targets, systems: Systems) -> None:
         for assessor in into.known("judgments", "assessor")
         if into.transaction.recorded(imported_mark(into.name, assessor))
     }
-    by_inbox = {"systems": _systems_of_the_inbox(into)}
+    brought = systems.claimed.keys() | systems.of_refused | _systems_of_the_inbox(into)
     for table, column, named in (
         ("judgments", "assessor", imported | set(_judgment_sources(into))),
         ("official_ranks", "leaderboard", set(into.collection.official_ranks)),
-        ("systems", "system", systems.claimed.keys() | systems.of_refused),
+        ("systems", "system", brought),
     ):
-        if names := sorted(into.known(table, column) - named - by_inbox.get(table, set())):
+        if names := sorted(into.known(table, column) - named):
             kept.append(f"{table.replace('_', ' ')} {', '.join(names[:5])}")
             kept[-1] += f" and {len(names) - 5} more" if len(names) > 5 else ""
     if kept:

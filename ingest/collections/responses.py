@@ -163,14 +163,8 @@ def _report(row: dict[str, Any], line: int) -> Response:
     metadata = row.get("metadata", row)  # RAG 2024 has it all at the top
     if not isinstance(metadata, dict):
         raise ValueError("metadata is not an object")
-    query = next(
-        (
-            metadata[key]
-            for key in ("topic_id", "narrative_id", "request_id")
-            if metadata.get(key) is not None
-        ),
-        None,
-    )
+    ids = (metadata.get(key) for key in ("topic_id", "narrative_id", "request_id"))
+    query = next((each for each in ids if each is not None), None)
     if query is None:
         raise ValueError("there is no topic_id or narrative_id")
     parts = row.get("responses") or row.get("answer", row.get("responses"))

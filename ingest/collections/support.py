@@ -35,15 +35,6 @@ _CHANGED = """
     inner join labels using (collection, assessor, query_id, item_id, cited_passage_id)
     where known.support != labels.support
 """
-_TAKE_OUT = """
-    delete from {lake}.raw.support_judgments as known using labels
-    where
-        known.collection = labels.collection
-        and known.assessor = labels.assessor
-        and known.query_id = labels.query_id
-        and known.item_id = labels.item_id
-        and known.cited_passage_id = labels.cited_passage_id
-"""
 
 
 def import_support(
@@ -70,7 +61,7 @@ def import_support(
         )
         with lake.registered("labels", rows):
             changed = lake.value(_CHANGED)
-            transaction.run(_TAKE_OUT)
+            transaction.delete_keys_of("labels", "support_judgments")
         transaction.insert("support_judgments", rows)
         transaction.say(judgments=rows.height)
         transaction.finish_run(arguments)

@@ -208,14 +208,15 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
     rows: list[tuple[int | None, str, Any, Any]] = []
     if path.name.removesuffix(".gz").endswith(".json"):
         try:
-            content = files.parse_json(data.decode(), object_pairs_hook=_refuse_repeats)
+            # an object as a tuple of pairs: one system may be in it twice
+            content = files.parse_json(data.decode(), object_pairs_hook=tuple)
         except json.JSONDecodeError as error:
             raise reject(shown, error.lineno, f"not JSON: {error.msg}", problems.hint) from error
         except ValueError as error:
             raise reject(shown, None, str(error), problems.hint) from error
-        if not isinstance(content, dict):
+        if not isinstance(content, tuple):
             raise reject(shown, 1, "not a JSON object", problems.hint)
-        rows = [(None, system, rank, None) for system, rank in content.items()]
+        rows = [(None, system, rank, None) for system, rank in content]
     else:
         for line, text in files.numbered_lines(data):
             cells = text.split()
@@ -280,12 +281,3 @@ def _field(row: dict[str, Any], names: tuple[str, ...]) -> str:
         if isinstance(value, str):
             return value.strip()
     return ""
-
-
-def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"system {key!r} is listed twice")
-        found[key] = value
-    return found

@@ -66,7 +66,8 @@ def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
     """
     problems = Problems(shown, "A judgment is a whole number, the last of 4 columns (BEIR: of 3).")
     number = pl.col("relevance").cast(pl.Int64, strict=False)
-    frames, names, has_header = [], None, False
+    frames: list[pl.DataFrame] = []
+    names, has_header = None, False
     for first, block in files.blocks(path, shown, files.MAX_TREC_LINE):
         if names is None:
             head = block.lstrip().partition(b"\n")[0].split()

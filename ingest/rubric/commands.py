@@ -179,10 +179,10 @@ def diff(project, first, second, collection, query):
     Examples:
       gradelake rubric diff 0 2
     """
-    from gradelake.ingest.rubric.differences import Diff
+    from gradelake.ingest.rubric.differences import Diff, differences
 
     found, _ = _open(project(), collection, (query,) if query is not None else None)
-    return Diff.between(found, first, second)
+    return Diff(found, first, second, differences(found, first, second))
 
 
 def _open(project, collection: str | None, queries):

@@ -25,20 +25,16 @@ class Difference:
         return found
 
     def as_object(self) -> dict:
-        old, new = self.old, self.new
         return {
             "query_id": self.item.query_id,
             "bank": self.item.bank,
             "change": self.kind,
             "item_kind": self.item.kind,
-            "old_item_id": old and old.item_id,
-            "new_item_id": new and new.item_id,
-            "old_text": old and old.text,
-            "new_text": new and new.text,
-            "old_weight": old and old.weight,
-            "new_weight": new and new.weight,
-            "old_gold_answers": old and list(old.gold_answers),
-            "new_gold_answers": new and list(new.gold_answers),
+            **{
+                f"{which}_{name}": item and getattr(item, name)
+                for name in ("item_id", "text", "weight", "gold_answers")
+                for which, item in (("old", self.old), ("new", self.new))
+            },
         }
 
 
@@ -50,11 +46,6 @@ class Diff:
     first: int
     second: int
     found: list[Difference]
-
-    @classmethod
-    def between(cls, rubric: Rubric, first: int, second: int) -> "Diff":
-        """Raises `BadInput` for a version that there is not."""
-        return cls(rubric, first, second, differences(rubric, first, second))
 
     def as_object(self) -> dict:
         return {

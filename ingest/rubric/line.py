@@ -67,10 +67,8 @@ def write_fields(fields: Fields, widths: tuple[int, int] = (0, 0)) -> str:
     """Weight, kind, text and gold answers; the first two padded to these widths."""
     parts = [number(fields.weight).ljust(widths[0]), fields.kind.ljust(widths[1])]
     text = write_text(fields.text) if fields.text else ""
-    answers = join_answers(fields.gold_answers)
-    if answers:
-        plain = _is_plain(answers) and answers == answers.strip() and answers[0] != '"'
-        text += f"{_ANSWERS}{answers if plain else _quoted(answers)}]"
+    if answers := join_answers(fields.gold_answers):
+        text += f"{_ANSWERS}{write_text(answers)}]"
     return "  ".join([*parts, text]).rstrip()
 
 

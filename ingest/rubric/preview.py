@@ -136,11 +136,6 @@ _LABEL_SETS = f"""
 _GRADES = """
     with
 
-    backlog as (
-        select * from lake.marts.grading_backlog
-        where collection = $collection and rubric_version in ($version, $previous)
-    ),
-
     costs as (
         select
             grader,
@@ -167,7 +162,8 @@ _GRADES = """
             passage_id,
             item_id,
             bool_and(rubric_version = $version) as is_new
-        from backlog
+        from lake.marts.grading_backlog
+        where collection = $collection and rubric_version in ($version, $previous)
         group by all
         having bool_or(rubric_version = $version)
     ),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gradelake.ingest.rubric.items import RubricItem, Section, cleaned
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, did_you_mean, require_known
 from gradelake.sql.lake.opening import Lake
 
 STATES = """
@@ -62,11 +62,8 @@ class Rubric:
             )
         )
         for query_id in query_ids or ():
-            if query_id not in self.query_texts:
-                raise BadInput(
-                    f"{collection} has no query {query_id!r}",
-                    did_you_mean(query_id, self.query_texts),
-                )
+            missing = f"{collection} has no query {query_id!r}"
+            require_known(query_id, self.query_texts, missing)
         self.facets: dict[str, dict[str, str]] = {}  # query -> facet id -> text
         for query_id, facet_id, text in lake.rows(FACETS, collection, collection):
             self.facets.setdefault(query_id, {})[facet_id] = text
@@ -138,9 +135,7 @@ class Rubric:
         Raises `BadInput` for a bank that the rubric does not have.
         """
         if bank is not None:
-            if bank not in self.banks:
-                hint = did_you_mean(bank, self.banks)
-                raise BadInput(f"{self.collection} has no bank {bank!r}", hint)
+            require_known(bank, self.banks, f"{self.collection} has no bank {bank!r}")
             return [self.section(version, query_id, bank)]
         every = [self.section(version, query_id, bank) for bank in self.banks]
         return [section for section in every if section.in_force or section.dropped] or every

@@ -17,14 +17,8 @@ if TYPE_CHECKING:
     from gradelake.ingest.rubric.preview import Previewed, Version
     from gradelake.ingest.rubric.save import Saved
 
-_DONE = {
-    "drop": "dropped",
-    "add": "added",
-    "reword": "reworded",
-    "reweight": "reweighted",
-    "reanswer": "reanswered",
-    "restore": "restored",
-}
+_ACTIONS = ("drop", "add", "reword", "reanswer", "reweight", "restore")
+_DONE = dict(zip(_ACTIONS, KINDS, strict=True))
 
 
 # --- show ---------------------------------------------------------------------------------------
@@ -76,18 +70,9 @@ def _print_items(items: Sequence[dict], what: str, title: str) -> None:
 
 
 def _as_object(item: RubricItem, ids: dict[str, str]) -> dict:
-    return {
-        "id": ids[item.item_id],
-        "item_id": item.item_id,
-        "bank": item.bank,
-        "facet_id": item.facet_id,
-        "kind": item.kind,
-        "weight": item.weight,
-        "text": item.text,
-        "gold_answers": list(item.gold_answers),
-        "origin": item.origin,
-        "origin_item_id": item.origin_item_id,
-    }
+    names = ("item_id", "bank", "facet_id", "kind", "weight", "text", "gold_answers")
+    shown = {name: getattr(item, name) for name in (*names, "origin", "origin_item_id")}
+    return {"id": ids[item.item_id], **shown, "gold_answers": list(item.gold_answers)}
 
 
 def _what_happened(rubric: Rubric, item: RubricItem, version: int) -> str:

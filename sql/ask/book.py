@@ -14,7 +14,7 @@ import duckdb
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import did_you_mean, require_known
 from gradelake.sql.lake.opening import Lake
 
 # parameters that are whole numbers, and the words that may stand for one
@@ -108,10 +108,8 @@ class Entry:
         chosen = {}
         for name, value in arguments.items():
             if name not in self.parameters:
-                raise BadInput(
-                    f"@{self.name} has no parameter {name!r}",
-                    did_you_mean(name, [*self.parameters, *also]),
-                )
+                missing = f"@{self.name} has no parameter {name!r}"
+                raise BadInput(missing, did_you_mean(name, [*self.parameters, *also]))
             words = _NUMBERS.get(name)
             if words is not None and value not in (*words, self.parameters[name][0]):
                 if not re.fullmatch(r"-?\d{1,9}", value):
@@ -258,6 +256,5 @@ def _with_filters(text: str, parameters: Iterable[str]) -> str:
 def entry(name: str) -> Entry:
     """One entry. Raises `BadInput` when there is none of that name."""
     book = entries()
-    if name not in book:
-        raise NotThere(f"the query book has no @{name}", did_you_mean(name, book))
+    require_known(name, book, f"the query book has no @{name}", NotThere)
     return book[name]

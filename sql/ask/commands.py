@@ -94,25 +94,22 @@ def sql(read, format_, output, first, no_pager, allow_files, query):
         if query is None:
             session = Shell(lake, format_, output, is_named, first, pager)
             with contextlib.closing(session) as shell:
-                _until_the_input_ends(shell)
+                if sys.stdin.isatty() and sys.stdout.isatty():
+                    from gradelake.sql.ask.shell.terminal import converse
+
+                    converse(shell)
+                else:
+                    read_lines(shell)
             return
         ask = partial(_ask, format_=format_, output=output, first=first, pager=pager)
         if not is_question:
             ask(lake, question.one_statement(query))
             return
         options = [option.removeprefix("--") for option in _options(context)]
-        with question.lake_of(lake, book.entry(query[1:]), is_named) as asked:
-            statement, values = book.asked(asked, query[1:], chosen, options)
-            ask(asked, statement, values, book.entry(query[1:]).measured_by(chosen))
-
-
-def _until_the_input_ends(shell: Shell) -> None:
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        from gradelake.sql.ask.shell.terminal import converse
-
-        converse(shell)
-    else:
-        read_lines(shell)
+        entry = book.entry(query[1:])
+        with question.lake_of(lake, entry, is_named) as asked:
+            statement, values = book.asked(asked, entry.name, chosen, options)
+            ask(asked, statement, values, entry.measured_by(chosen))
 
 
 def _ask(lake, statement, values=None, of="", *, format_, output, first, pager) -> None:

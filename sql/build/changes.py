@@ -119,8 +119,8 @@ def unchanged_release(project: Project) -> str | None:
         last = found.last
         if last is None or found.changed != []:
             return None
-        by_name = {release.name: release for release in publishing.listed(lake.connection)}
-        return last.release if publishing.is_published(project, by_name[last.release]) else None
+        release = publishing.named(publishing.listed(lake.connection), last.release)
+        return release.name if publishing.is_published(project, release) else None
 
 
 def _raw_tables_since(lake: Lake, snapshot: int) -> list[str]:

@@ -2,8 +2,8 @@
 
 import json
 import re
-import tempfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from gradelake.sql.build import dbt
@@ -51,7 +51,8 @@ def write_docs(project: Project, target: Path) -> dict[str, Any]:
 
 def _page(project: Project) -> tuple[str, dict[str, Any]]:
     release = _newest_release(project)
-    with _dbt_target() as folder:
+    # dbt's own files: the lake's folder may belong to somebody else, or be in use
+    with TemporaryDirectory(prefix="gradelake-docs-", ignore_cleanup_errors=True) as folder:
         target = Path(folder)
         selected = [f"resource_type:{kind}" for kind in _PAGES]
         _run(project, target, release, ["docs", "generate", "--static", "--select", *selected])
@@ -82,25 +83,16 @@ def _page(project: Project) -> tuple[str, dict[str, Any]]:
     }
 
 
-def manifest(project: Project) -> Any:
-    """dbt's `WritableManifest` of the models: `nodes`, `sources`, `exposures`, `parent_map`.
-
-    Needs no lake. Raises `WorkFailed` with dbt's own words when the models cannot be parsed.
-    """
-    with _dbt_target() as target:
-        return _run(project, Path(target), "none", ["parse", "--no-write-json"]).writable_manifest()
-
-
 def _leave_out_unit_tests(manifest: dict[str, Any]) -> None:
     """They outnumber what the lineage graph is looked at for."""
     unit_tests = set(manifest["unit_tests"])
     manifest["unit_tests"] = {}
-    for neighbours in (manifest["parent_map"], manifest["child_map"]):
-        for unique_id, others in list(neighbours.items()):
-            if unique_id in unit_tests:
-                del neighbours[unique_id]
-            else:
-                neighbours[unique_id] = [one for one in others if one not in unit_tests]
+    for neighbours in ("parent_map", "child_map"):
+        manifest[neighbours] = {
+            unique_id: [one for one in others if one not in unit_tests]
+            for unique_id, others in manifest[neighbours].items()
+            if unique_id not in unit_tests
+        }
 
 
 def meaning(
@@ -140,16 +132,11 @@ def _newest_release(project: Project) -> str:
         ) from None
 
 
-def _dbt_target() -> tempfile.TemporaryDirectory[str]:
-    """A folder for dbt's own files: the lake's may belong to somebody else, or be in use."""
-    return tempfile.TemporaryDirectory(prefix="gradelake-docs-", ignore_cleanup_errors=True)
-
-
-def _run(project: Project, target: Path, release: str, command: list[str]) -> Any:
+def _run(project: Project, target: Path, release: str, command: list[str]) -> None:
     from gradelake.sql.build import dbt_plugin
 
     try:
-        return dbt.run(project, command, target, **{dbt_plugin.READ_RELEASE: release})
+        dbt.run(project, command, target, **{dbt_plugin.READ_RELEASE: release})
     except dbt.Failed as error:
         raise WorkFailed(
             f"dbt could not document the models\n  {error}",

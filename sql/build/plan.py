@@ -16,8 +16,8 @@ from typing import Any
 
 from gradelake.sql.build.changes import DBT_PROJECT
 from gradelake.sql.common.cache import cache_folder, keep
-from gradelake.sql.common.errors import BadInput, WorkFailed
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.project import Project, require_known
 
 SEED, TEST = "seed_file", "test"  # kinds; others are view, table, parts and snapshot
 PACKAGED = DBT_PROJECT / "plan.json"  # in a wheel
@@ -63,8 +63,7 @@ class Plan:
         """The ids of models and seeds, by their names. Raises `BadInput` for what is not one."""
         known = {node.name: node.id for node in self.nodes.values() if node.kind != TEST}
         for name in names:
-            if name not in known:
-                raise BadInput(f"there is no model {name!r}", did_you_mean(name, known))
+            require_known(name, known, f"there is no model {name!r}")
         return [known[name] for name in names]
 
     def above(self, ids: Iterable[str]) -> set[str]:

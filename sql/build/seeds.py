@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.common.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _GRID, _WITHOUT = "evaluation_grid.csv", "without "
+_WHOLE = re.compile("(-?[0-9]{1,9})?")
 _DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
 
 
@@ -59,8 +60,7 @@ def contents(project: Project, instead: Mapping[str, bytes] | None = None) -> di
     if project.rubric_edits is not None:
         own["rubric_edits.csv"] = project.rubric_edits
     for name, file in (own | dict(instead or {})).items():
-        if name not in found:
-            raise BadInput(f"seeds/{name}: no seed has this name", did_you_mean(name, found))
+        require_known(name, found, f"seeds/{name}: no seed has this name")
         shown = os.path.relpath(file) if isinstance(file, Path) else f"seeds/{name}"
         found[name] = _over(name, _checked(file, shown, found[name][0]), found[name])
     return {name.removesuffix(".csv"): _as_text(rows) for name, rows in found.items()}
@@ -190,8 +190,11 @@ def _checked(file: Path | bytes, shown: str, header: list[str]) -> list[list[str
                     "double quotes)",
                 )
             elif cells:
-                if rows:
-                    _check_numbers(cells, header, numbers, reader.line_num, problems)
+                stated = zip(header, cells, strict=True) if rows else ()  # but for the names
+                for column, cell in stated:
+                    if column in numbers and not _WHOLE.fullmatch(cell.strip()):
+                        problem = f"{column} {cell!r} is not a whole number"
+                        problems.add(reader.line_num, problem)
                 rows.append(cells)
     except csv.Error as error:
         problems.add(reader.line_num, f"quotes that do not match ({error})")
@@ -201,14 +204,8 @@ def _checked(file: Path | bytes, shown: str, header: list[str]) -> list[list[str
 
 def _as_text(rows: Iterable[list[str]]) -> bytes:
     """Every filled cell is quoted, so that nothing about quotes is left to guess."""
-    return "".join(",".join(map(_quoted, cells)) + "\n" for cells in rows).encode()
 
+    def quoted(cell: str) -> str:
+        return '"' + cell.replace('"', '""') + '"' if cell else ""
 
-def _check_numbers(cells, header, numbers, line, problems) -> None:
-    for column, cell in zip(header, cells, strict=False):
-        if column in numbers and not re.fullmatch(r"(-?[0-9]{1,9})?", cell.strip()):
-            problems.add(line, f"{column} {cell!r} is not a whole number")
-
-
-def _quoted(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"' if cell else ""
+    return "".join(",".join(map(quoted, cells)) + "\n" for cells in rows).encode()

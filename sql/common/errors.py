@@ -32,8 +32,6 @@ class GradelakeError(Exception):
 class WorkFailed(GradelakeError):
     """The request was fine, the work could not be done (exit code 1)."""
 
-    exit_code = 1
-
 
 class Busy(WorkFailed):
     """Another process holds a lock that was not to be waited for."""

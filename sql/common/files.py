@@ -11,6 +11,7 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,11 +75,9 @@ def sha256_of(path: Path) -> str:
 def require_same(path: Path, shown: str, sha256: str) -> None:
     """Raise `Rejected` where a file that was read is not the one any more that was hashed: the hash
     would stand for rows that it does not hold."""
-    try:
+    with suppress(OSError):  # it is gone
         if sha256_of(path) == sha256:
             return
-    except OSError:  # it is gone
-        pass
     fix = "Run the command again once nobody writes to it."
     raise reject(shown, None, "was changed while it was read", fix)
 
@@ -311,8 +310,20 @@ def columns(
     the problems, which the caller raises once it has looked at the others.
     Files with one kind of separator throughout take a fast road; the result is the same.
     """
-    regular = _regular_columns(data, names, first)
-    return _any_columns(data, names, what, problems, first) if regular is None else regular
+    import polars as pl
+
+    if (regular := _regular_columns(data, names, first)) is not None:
+        return regular
+    rows = []
+    for number, line in enumerate(data.split(b"\n"), start=first):
+        cells = line.split()
+        if len(cells) == len(names):
+            rows.append((*(cell.decode("utf-8") for cell in cells), number))
+        elif cells:
+            problems.add(number, f"{counted(len(cells), 'columns')} instead of {len(names)}")
+            problems.hint = f"{what} lines have {len(names)} columns: {' '.join(names)}."
+    schema = dict.fromkeys(names, pl.String) | {"line": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _regular_columns(data: bytes, names: list[str], first: int) -> "pl.DataFrame | None":
@@ -341,20 +352,3 @@ def _regular_columns(data: bytes, names: list[str], first: int) -> "pl.DataFrame
     return frame.with_columns(
         pl.int_range(first, first + frame.height, dtype=pl.Int64).alias("line")
     )
-
-
-def _any_columns(
-    data: bytes, names: list[str], what: str, problems: Problems, first: int
-) -> "pl.DataFrame":
-    import polars as pl
-
-    rows = []
-    for number, line in enumerate(data.split(b"\n"), start=first):
-        cells = line.split()
-        if len(cells) == len(names):
-            rows.append((*(cell.decode("utf-8") for cell in cells), number))
-        elif cells:
-            problems.add(number, f"{counted(len(cells), 'columns')} instead of {len(names)}")
-            problems.hint = f"{what} lines have {len(names)} columns: {' '.join(names)}."
-    schema = dict.fromkeys(names, pl.String) | {"line": pl.Int64}
-    return pl.DataFrame(rows, schema=schema, orient="row")

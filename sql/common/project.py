@@ -271,10 +271,12 @@ def _line_of(text: str, *path: str) -> int | None:
 _LISTED = 20
 
 
-def require_known(name: str, known: Collection[str], message: str) -> None:
-    """Raise `BadInput` with the message, and a hint at the nearest, unless the name is known."""
+def require_known(
+    name: str, known: Collection[str], message: str, error: type[BadInput] = BadInput
+) -> None:
+    """Raise an error with the message, and a hint at the nearest, unless the name is known."""
     if name not in known:
-        raise BadInput(message, did_you_mean(name, known))
+        raise error(message, did_you_mean(name, known))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """Texts and names in fewer cells of a terminal; names that differ still differ."""
 
+from bisect import bisect_left
 from collections.abc import Collection
 
 from rich.cells import cell_len, set_cell_size
@@ -36,14 +37,10 @@ def telling_tail(names: Collection[str], width: int) -> int | None:
 
 def telling_width(names: Collection[str], least: int) -> int:
     """The fewest cells, `least` or more, in which different names stay different."""
-    low, high = least, max(least, *map(cell_len, names), 0)
-    while low < high:  # what tells names apart in a width does so in a greater one
-        middle = (low + high) // 2
-        if telling_tail(names, middle) is None:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    widths = range(least, max(least, *map(cell_len, names), 0))
+    # what tells names apart in a width does so in a greater one
+    n_fewer = bisect_left(widths, True, key=lambda width: telling_tail(names, width) is not None)
+    return least + n_fewer
 
 
 def _differ(names: Collection[str], width: int, tail: int) -> bool:

@@ -4,6 +4,7 @@ rich's tables are not used for it: they take a second for each thousand rows.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import cached_property
@@ -197,14 +198,9 @@ def _widen(table: list[_Column], width: int) -> None:
     def limited(limit: int) -> list[int]:
         return [c.width if c.width <= limit else max(c.least, limit) for c in table]
 
-    low, high = 0, max(column.width for column in table)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if _needed(limited(middle)) <= width:
-            low = middle
-        else:
-            high = middle - 1
-    for column, cells in zip(table, limited(low), strict=True):
+    limits = range(max(column.width for column in table) + 1)
+    n_fit = bisect_left(limits, True, lo=1, key=lambda limit: _needed(limited(limit)) > width)
+    for column, cells in zip(table, limited(n_fit - 1), strict=True):
         column.width = cells
 
 

@@ -34,7 +34,6 @@ def extension_file(name: str) -> Path:
     return file
 
 
-def load(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
-    """Load extensions into a connection, straight from their wheels."""
-    for name in names:
-        connection.execute(f"LOAD '{extension_file(name)}'")
+def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Load an extension into a connection, straight from its wheel."""
+    connection.execute(f"LOAD '{extension_file(name)}'")

@@ -70,14 +70,7 @@ def put_judgments(transaction: "Transaction", rows: "pl.DataFrame") -> int:
     import polars as pl
 
     with transaction.lake.registered("given", rows):
-        transaction.run(
-            "delete from {lake}.raw.judgments using given "
-            "where judgments.collection = given.collection "
-            "and judgments.assessor = given.assessor "
-            "and judgments.query_id = given.query_id "
-            "and judgments.passage_id = given.passage_id"
-        )
+        transaction.delete_keys_of("given", "judgments")
     columns = ("collection", "assessor", "query_id", "passage_id", "relevance")
-    return transaction.insert(
-        "judgments", rows.filter(pl.col("relevance").is_not_null()).select(columns)
-    )
+    judged = rows.filter(pl.col("relevance").is_not_null())
+    return transaction.insert("judgments", judged.select(columns))

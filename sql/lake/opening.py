@@ -8,7 +8,7 @@ import duckdb
 
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput, NotThere, WorkFailed
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import NAME, attach, connect, execute, require_lake, write_lock
 from gradelake.sql.lake.identity import LostCatalog
@@ -168,9 +168,8 @@ class Lake:
 
     def require_collection(self, name: str) -> None:
         """Raise `BadInput` for a collection that is not there."""
-        known = [row[0] for row in self.rows("select collection from lake.raw.collections")]
-        if name not in known:
-            raise NotThere(f"the lake has no collection {name!r}", did_you_mean(name, known))
+        known = self.column("select collection from lake.raw.collections")
+        require_known(name, known, f"the lake has no collection {name!r}", NotThere)
 
     def nothing_ingested(self) -> BadInput | None:
         """What to say of a lake that has no collection yet; None of any other."""
@@ -240,10 +239,8 @@ class Lake:
                     self.connection.execute("ROLLBACK")
             except BaseException:
                 # after an interrupted or failed statement there may be nothing left to roll back
-                try:
+                with suppress(duckdb.Error):
                     self.connection.execute("ROLLBACK")
-                except duckdb.Error:
-                    pass
                 raise
             finally:
                 transaction.clean_up()

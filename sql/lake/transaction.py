@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.connection import NAME, execute, little_memory, quote
+from gradelake.sql.lake.raw_tables import raw_tables
 from gradelake.sql.lake.rows import contract
 
 if TYPE_CHECKING:  # polars takes a while to import; readers do without
@@ -134,15 +135,22 @@ class Transaction:
         )
         self.run(f"delete from {{lake}}.raw.{table} where {where}", *key.values())
 
-    def insert(self, table: str, rows: "pl.DataFrame") -> int:
+    def delete_keys_of(self, frame: str, table: str) -> None:
+        """Delete the rows of a raw table whose key a frame has that is registered by this name."""
+        key = raw_tables()[table].key
+        same = " and ".join(f"{table}.{column} = {frame}.{column}" for column in key)
+        self.run(f"delete from {{lake}}.raw.{table} using {frame} where {same}")
+
+    def insert(self, table: str, rows: "pl.DataFrame", **constants: Any) -> int:
         """Append rows to a raw table, by column name. Returns how many. A column that may be null
-        can be left out, or have no type where all of it is.
+        can be left out, or have no type where all of it is. `constants`: the same in every row.
 
         The frame is checked against the table's contract first; `BadRows` here means that
         an importer let something through that it should have reported.
         """
-        from polars import Null, selectors
+        from polars import Null, lit, selectors
 
+        rows = rows.with_columns(**{name: lit(value) for name, value in constants.items()})
         rows = contract(table).validate(rows.drop(selectors.by_dtype(Null)))
         return self.insert_checked(table, rows)
 

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import duckdb
 
@@ -79,13 +78,8 @@ def _lake(project: Project) -> list[Finding]:
     with lake:
         have, newest = applied(lake), migrations()[-1][0]
         if have < newest:
-            findings.append(
-                Finding(
-                    "note",
-                    f"raw schema {have}, newest {newest}",
-                    "The next write brings it up to date.",
-                )
-            )
+            what = f"raw schema {have}, newest {newest}"
+            findings.append(Finding("note", what, "The next write brings it up to date."))
         readable = _readable(lake, project)
         findings.append(readable)
         if readable.state == "good":
@@ -113,15 +107,11 @@ def _readable(lake: Lake, project: Project) -> Finding:
         except duckdb.Error as error:
             broken.append(f"{table} ({str(error).splitlines()[0]})")
     if broken:
-        return Finding(
-            "bad",
-            f"cannot be read: {'; '.join(broken)}",
-            "Are the AWS_ variables right?"
-            if "://" in data_path(project)
-            else "Restore the lake's data folder from a backup.",
-        )
-    folder = Path(project.lake_path)
-    return Finding("good", f"lake {folder}: {', '.join(counts) or 'empty'}")
+        hint = "Restore the lake's data folder from a backup."
+        if "://" in data_path(project):
+            hint = "Are the AWS_ variables right?"
+        return Finding("bad", f"cannot be read: {'; '.join(broken)}", hint)
+    return Finding("good", f"lake {project.lake_path}: {', '.join(counts) or 'empty'}")
 
 
 def repeated_keys(lake: Lake, tables: Iterable[str] = tuple(KEYS)) -> Iterator[tuple[str, str]]:
@@ -139,12 +129,9 @@ def repeated_keys(lake: Lake, tables: Iterable[str] = tuple(KEYS)) -> Iterator[t
 
 
 def _keys(lake: Lake) -> list[Finding]:
-    findings = [
-        Finding(
-            "bad", f"raw.{table}: {what}", "Please report this: commits are meant to prevent it."
-        )
-        for table, what in repeated_keys(lake)
-    ]
+    hint = "Please report this: commits are meant to prevent it."
+    found = repeated_keys(lake)
+    findings = [Finding("bad", f"raw.{table}: {what}", hint) for table, what in found]
     return findings or [Finding("good", "every key is unique")]
 
 

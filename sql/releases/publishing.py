@@ -10,6 +10,7 @@ import filecmp
 import os
 import re
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from pathlib import Path
 import duckdb
 
 from gradelake.sql.common.errors import BadInput, NotThere, WorkFailed
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.lake.connection import (
     METADATA,
     NAME,
@@ -207,9 +208,7 @@ def attach_release(
         raise nothing
     file = published_file(project)
     if name is not None:
-        kept = [file.stem for file in release_files(project)]
-        if name not in kept:
-            raise _unknown(name, kept)
+        _require(name, [file.stem for file in release_files(project)])
         file = release_file(project, name)  # it never changes
         attach(connection, project, read_only=True, catalog=file, name=alias)
         return name
@@ -222,11 +221,10 @@ def attach_release(
 
 def named(found: list[Release], name: str) -> Release:
     """The release of that name. Raises `BadInput` when there is none."""
-    for release in found:
-        if release.name == name:
-            return release
-    raise _unknown(name, [release.name for release in found])
+    by_name = {release.name: release for release in found}
+    _require(name, by_name)
+    return by_name[name]
 
 
-def _unknown(name: str, kept: list[str]) -> NotThere:
-    return NotThere(f"there is no release {name!r}", did_you_mean(name, kept))
+def _require(name: str, known: Collection[str]) -> None:
+    require_known(name, known, f"there is no release {name!r}", NotThere)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradelake.sql.build import changes, docs
+from gradelake.sql.build import changes, dbt, docs
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -39,8 +39,9 @@ def folder(graded_demo, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def manifest(folder):
-    return docs.manifest(Project.find(folder))
+def manifest(folder, tmp_path_factory):
+    command, target = ["parse", "--no-write-json"], tmp_path_factory.mktemp("dbt")
+    return dbt.run(Project.find(folder), command, target).writable_manifest()
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +189,7 @@ def test_models_that_dbt_cannot_read_are_told_in_its_words(folder, tmp_path, mon
     (project / "models" / "broken.sql").write_text("select * from {{ ref('nothing_so_called') }}")
     monkeypatch.setattr(changes, "DBT_PROJECT", project)
     with pytest.raises(WorkFailed, match="nothing_so_called"):
-        docs.manifest(Project.find(folder))
+        docs.write_docs(Project.find(folder), tmp_path / "docs.html")
 
 
 # --- in a browser ---------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from gradelake.sql.ask import confined, question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.pager import WHEN, paged
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import require_known
 from gradelake.sql.lake.opening import Lake
 
 
@@ -55,8 +55,7 @@ class Answers:
                 "a Parquet file holds one answer",
                 'Give the query with it: gradelake sql --format parquet --output FILE "select ..."',
             )
-        if name not in console.FORMATS:
-            raise BadInput(f"no format {name!r}", did_you_mean(name, console.FORMATS))
+        require_known(name, console.FORMATS, f"no format {name!r}")
         self.format = name
 
     def set_pager(self, when: str) -> None:

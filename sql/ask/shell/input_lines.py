@@ -85,17 +85,13 @@ def _read(text: str) -> tuple[Reader, list[str]]:
     return reader, [unit for line in text.split("\n") for unit in reader.feed(line)]
 
 
-def units(text: str) -> list[str]:
+def units(text: str) -> tuple[list[str], str]:
     """What a text of several lines holds, in order; its end ends the last statement, unless the
-    last line is one within it: see `begun`."""
+    last line is one within it. Beside it that statement, which is left unfinished, or ''."""
     reader, found = _read(text)
-    return found if reader.between else [*found, *reader.rest()]
-
-
-def begun(text: str) -> str:
-    """The statement that a text leaves unfinished, because its last line is one within it."""
-    reader, _ = _read(text)
-    return reader.pending.rstrip("\n") + "\n" if reader.between else ""
+    if reader.between:
+        return found, reader.pending.rstrip("\n") + "\n"
+    return [*found, *reader.rest()], ""
 
 
 def needs_more(text: str) -> bool:

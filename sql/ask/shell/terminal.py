@@ -10,7 +10,7 @@ from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import PostgresLexer
 
 from gradelake.sql.ask.shell.completion import ShellCompleter
-from gradelake.sql.ask.shell.input_lines import as_command, begun, needs_more, units
+from gradelake.sql.ask.shell.input_lines import as_command, needs_more, units
 from gradelake.sql.ask.shell.session import CONTINUED, PROMPT, Shell, tell
 from gradelake.sql.common import console
 from gradelake.sql.common.cache import cache_folder
@@ -58,8 +58,8 @@ def _turn(session: PromptSession, shell: Shell, unfinished: str) -> str | None:
     except EOFError:
         return None
     try:
-        left = not all(shell.do(unit) for unit in units(as_command(text)))
-        return None if left else begun(text)
+        typed, begun = units(as_command(text))
+        return begun if all(shell.do(unit) for unit in typed) else None
     except KeyboardInterrupt:
         console.warn("interrupted")
     except Exception as error:  # whatever it is, what was asked before is not lost to it

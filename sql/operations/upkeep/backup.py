@@ -93,14 +93,13 @@ def backup(project: Project, place: Path) -> BackedUp:
 def _require_place(place: Path, lake: str) -> None:
     """Raise `BadInput` unless a backup of this lake may be written there."""
     if is_archive(place):
-        is_other = place.is_dir()
-        is_former = place.is_file()
-    else:
-        is_other = place.exists() and not place.is_dir()
-        is_former = place.is_dir() and (place / MANIFEST).exists()
+        is_former, is_other = place.is_file(), place.is_dir()
+    elif place.is_dir():
         ours = {".lock", ".scratch", "data", "kept", f"{MANIFEST}.writing", MANIFEST}
-        if place.is_dir():
-            is_other = bool({file.name for file in place.iterdir()} - ours)
+        is_former = (place / MANIFEST).exists()
+        is_other = bool({file.name for file in place.iterdir()} - ours)
+    else:
+        is_former, is_other = False, place.exists()
     if is_other:
         raise BadInput(
             f"{place}: there is something else here", "Name a new folder, an empty one, or a .tar."
@@ -156,10 +155,8 @@ def _take_catalogs(project: Project, scratch: Path) -> dict[str, Path]:
     files = catalog_files(project)
     copies = {name: scratch / f"{name}.sqlite" for name in files}
     for name, file in files.items():
-        if name == LIVE:
-            vacuum_into(file, copies[name])
-        else:
-            shutil.copyfile(file, copies[name])
+        take = vacuum_into if name == LIVE else shutil.copyfile
+        take(file, copies[name])
     return copies
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import duckdb
 
@@ -105,13 +106,10 @@ def fingerprint(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[int,
 
 
 def _require_two_lakes(source: Project, target: Project) -> None:
-    if source.on_postgres and target.on_postgres:
-        same = source.dsn == target.dsn
-    elif source.on_postgres or target.on_postgres:
-        same = False
-    else:
-        same = source.lake_path.resolve() == target.lake_path.resolve()
-    if same:
+    def place(lake: Project) -> str | Path:
+        return lake.dsn if lake.on_postgres else lake.lake_path.resolve()
+
+    if place(source) == place(target):
         raise BadInput(
             f"{target.file} names the lake that would be copied",
             "Name another [lake] path or catalog in it.",

@@ -98,7 +98,7 @@ def require_sound(file: Path) -> None:
         with open_catalog(file) as catalog:
             (found,) = catalog.execute("pragma integrity_check(1)").fetchone()
     except sqlite3.Error as error:
-        raise WorkFailed(f"{file}: is not a sound SQLite file: {error}") from None
+        found = str(error)
     if found != "ok":
         raise WorkFailed(f"{file}: is not a sound SQLite file: {found}")
 

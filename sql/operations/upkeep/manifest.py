@@ -99,7 +99,6 @@ class FolderWriter:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
         self.former = {}
         if (folder / MANIFEST).exists():
             self.former = {entry.path: entry for entry in read_manifest(folder).entries}

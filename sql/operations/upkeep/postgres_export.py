@@ -106,13 +106,8 @@ def _rewind(catalog: Path, snapshot: int, target: Path) -> None:
     """Write a copy of a SQLite catalog as it was at one of its snapshots: a release's file."""
     shutil.copyfile(catalog, target)
     with closing(sqlite3.connect(target)) as copy:
-        tables = [
-            name
-            for (name,) in copy.execute(
-                "select name from sqlite_master where type = 'table' and name like 'ducklake%'"
-            )
-        ]
-        for table in tables:
+        tables = "select name from sqlite_master where type = 'table' and name like 'ducklake%'"
+        for (table,) in copy.execute(tables).fetchall():
             columns = {row[1] for row in copy.execute(f"pragma table_info({table})")}
             if "begin_snapshot" in columns:
                 copy.execute(f"delete from {table} where begin_snapshot > ?", [snapshot])

@@ -12,7 +12,7 @@ import duckdb
 from gradelake.sql.build.changes import BOOKKEEPING
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, WorkFailed
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.lake.connection import (
     catalog_file,
     published_file,
@@ -62,8 +62,7 @@ def recover(project: Project, name: str) -> Recovered:
         found = {file.stem: file for file in release_files(project)}
         if published_file(project).is_file():
             found["published"] = published_file(project)
-        if name not in found:
-            raise BadInput(f"there is no release {name!r}", did_you_mean(name, found))
+        require_known(name, found, f"there is no release {name!r}")
         file = found[name]
         require_sound(file)
         release = publishing.read(file)

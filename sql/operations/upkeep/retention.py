@@ -148,8 +148,7 @@ def _size(path: str) -> int | None:
 
 def _remove_unfinished(project: Project) -> None:
     """Remove what a killed build was publishing: under the lock nobody writes it any more."""
-    folders = (project.lake_path, release_file(project, "x").parent)
-    for folder in folders:
+    for folder in (project.lake_path, release_file(project, "x").parent):
         for file in (*folder.glob("*.writing"), *folder.glob("*.writing-journal")):
             file.unlink(missing_ok=True)
 

@@ -87,31 +87,30 @@ def verify(
     whole = [path for path, each in named.items() if there.get(path) == each.file.size]
     rows = _footers(storage, whole)
 
-    def hash_fault(each: NamedFile) -> Fault | None:
+    def wrong_bytes(each: NamedFile) -> str | None:
         path = each.file.path
         is_read = deep or path in backed_up
         try:
             sha256 = storage.sha256(path) if is_read else checked.get(path)
         except (OSError, GradelakeError) as error:
-            return _fault(each, storage, f"cannot be read: {error}")
+            return f"cannot be read: {error}"
         if sha256 and committed.get(path, sha256) != sha256:
             held = rows_of(project, each.file, each.hits[0])
-            what = f"has other bytes than when it was committed; it held {held}"
-            return _fault(each, storage, what)
+            return f"has other bytes than when it was committed; it held {held}"
         if sha256 and backed_up.get(path, sha256) != sha256:
-            return _fault(each, storage, "has other bytes than in the backup")
+            return "has other bytes than in the backup"
         return None
 
-    def first_fault(each: NamedFile) -> Fault | None:
+    def what_is_wrong(each: NamedFile) -> str | None:
         return (
-            _size_fault(each, storage, there)
-            or hash_fault(each)
-            or _rows_fault(each, storage, rows)
-            or (_read(each, storage) if deep else None)
+            _wrong_size(each.file, there)
+            or wrong_bytes(each)
+            or _wrong_rows(each.file, rows[storage.path(each.file.path)])
+            or (_unreadable(each.file, storage) if deep else None)
         )
 
     looking = console.progress("looking at files", named.values(), len(named))
-    faults = [fault for each in looking if (fault := first_fault(each))]
+    faults = [_fault(each, storage, what) for each in looking if (what := what_is_wrong(each))]
     if faults:  # a release that was dropped meanwhile took its files along
         still = _by_path(_catalogs(project, Verified()))
         start = len(storage.root)
@@ -184,13 +183,11 @@ def _fault(named: NamedFile, storage: Storage, what: str) -> Fault:
     return Fault(what, remedy, storage.path(named.file.path), named.file.table, named.hits)
 
 
-def _size_fault(named: NamedFile, storage: Storage, there: dict[str, int]) -> Fault | None:
-    size = there.get(named.file.path)
+def _wrong_size(file: DataFile, there: dict[str, int]) -> str | None:
+    size = there.get(file.path)
     if size is None:
-        return _fault(named, storage, "is missing")
-    if size != named.file.size:
-        return _fault(named, storage, f"has {size:,} bytes instead of {named.file.size:,}")
-    return None
+        return "is missing"
+    return None if size == file.size else f"has {size:,} bytes instead of {file.size:,}"
 
 
 def _footers(storage: Storage, paths: list[str]) -> dict[str, int | str]:
@@ -210,23 +207,18 @@ def _footers(storage: Storage, paths: list[str]) -> dict[str, int | str]:
     return found
 
 
-def _rows_fault(named: NamedFile, storage: Storage, rows: dict[str, int | str]) -> Fault | None:
-    found = rows[storage.path(named.file.path)]
+def _wrong_rows(file: DataFile, found: int | str) -> str | None:
     if isinstance(found, str):
-        return _fault(named, storage, f"cannot be read: {found}")
-    if found != named.file.rows:
-        return _fault(
-            named, storage, f"has {counted(found, 'rows')} instead of {named.file.rows:,}"
-        )
-    return None
+        return f"cannot be read: {found}"
+    return None if found == file.rows else f"has {counted(found, 'rows')} instead of {file.rows:,}"
 
 
-def _read(named: NamedFile, storage: Storage) -> Fault | None:
-    place = quote(storage.path(named.file.path))
+def _unreadable(file: DataFile, storage: Storage) -> str | None:
+    place = quote(storage.path(file.path))
     try:
         storage.connection.execute(f"select bit_xor(hash(t)) from read_parquet({place}) as t")
     except duckdb.Error as error:
-        return _fault(named, storage, f"is corrupted: {str(error).splitlines()[0]}")
+        return f"is corrupted: {str(error).splitlines()[0]}"
     return None
 
 
