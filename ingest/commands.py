@@ -130,7 +130,6 @@ def import_labels(project, collection, file, judge, max_label):
     "--format",
     "format_",
     default="auto",
-    show_default=True,
     type=click.Choice(["auto", "workbench", "nuggetizer", "argue", "csv", "tqa", "genq"]),
     help="Format of the file; auto detects it.",
 )

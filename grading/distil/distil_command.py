@@ -156,7 +156,6 @@ def _known(name: str, rubric_id: str | None) -> str:
     "--share",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.1,
-    show_default=True,
     help="How much of the judged pairs to draw.",
 )
 @click.option(
@@ -166,22 +165,17 @@ def _known(name: str, rubric_id: str | None) -> str:
     "--iterations",
     type=click.IntRange(1, 20),
     default=3,
-    show_default=True,
     help="In how many steps explanations become a rubric.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
     default=1,
-    show_default=True,
     help="The same seed draws the same pairs.",
 )
 @click.option("--queries", help="Only pairs of these: ids with commas between, or a file of them.")
 @click.option(
-    "--distil-prompt",
-    default="true_distil",
-    show_default=True,
-    help="The prompt that makes a rubric of explanations.",
+    "--distil-prompt", default="true_distil", help="The prompt that makes a rubric of explanations."
 )
 @click.option("--dry-run", is_flag=True, help="Say how many pairs are drawn; ask nothing.")
 @click.option("--show", metavar="NAME", help="Print a rubric: NAME, or NAME@ID.")

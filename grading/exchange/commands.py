@@ -50,7 +50,6 @@ def _show_assignments(result: dict[str, Any]) -> None:
     "--rater",
     type=click.Choice(["published", "paper", "both"]),
     default="published",
-    show_default=True,
     help="Take the file's ratings, read its replies anew by the "
     "papers' rule, or keep both as graders side by side.",
 )

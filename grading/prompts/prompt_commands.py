@@ -139,7 +139,6 @@ def render(project, name, passage_file, items, **texts):
     "--scale",
     "stated",
     default="No/Yes",
-    show_default=True,
     help="Labels: a range such as 0-3, or two words, the lower first.",
 )
 @click.option("--output", type=click.Path(path_type=Path), help="A new file (default: print).")

@@ -34,7 +34,6 @@ which_grades = with_options(
         "--seed",
         type=click.IntRange(min=0),
         default=1,
-        show_default=True,
         help="Another seed, another order and sample.",
     ),
     tau_option,

@@ -63,19 +63,9 @@ def queue():
     type=click.Choice(SOURCES),
     help="What they are chosen from. Default: sample; of a label set: estimate.",
 )
+@click.option("--size", type=click.IntRange(1, 2_000), default=60, help="How many cards, at most.")
 @click.option(
-    "--size",
-    type=click.IntRange(1, 2_000),
-    default=60,
-    show_default=True,
-    help="How many cards, at most.",
-)
-@click.option(
-    "--overlap",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="How many people review each card.",
+    "--overlap", type=click.IntRange(min=1), default=2, help="How many people review each card."
 )
 @click.option(
     "--assessor",
@@ -101,7 +91,6 @@ def queue():
     "--seed",
     type=click.IntRange(min=0),
     default=1,
-    show_default=True,
     help="Another seed, another sample, order and assignment.",
 )
 @answering(_print_added)

@@ -31,7 +31,6 @@ def _print_written(done: dict) -> None:
     "format_",
     type=click.Choice(["workbench", "csv", "nuggetizer"]),
     default="workbench",
-    show_default=True,
     help="Format of the file.",
 )
 @to_file("File to write; zipped when its name ends in .gz.", required=True)
