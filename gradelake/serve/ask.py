@@ -41,7 +41,8 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         lake.require_collection(values["collection"])
         lake.connection.execute("use lake.marts")
         lake.allows_files = True  # the book's own statement
-        found = question.rows(lake, *book.asked(lake, name, values))
+        statement_and_values = book.asked(lake, name, values)
+        found = question.rows(lake, *statement_and_values)
         if format_:
             pieces = found_rows.pieces(found, format_)
             first = next(pieces)  # what is wrong shows while it can still be said
@@ -57,6 +58,7 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
             columns=found.columns,
             rows=rows,
             more=more,
+            why_empty=[] if rows else question.why_empty(lake, *statement_and_values),
         )
 
 

@@ -125,7 +125,7 @@ def _ask(lake, statement, values=None, of="", *, format_, output, first, pager) 
         with paged(pager if format_ in question.FOR_PEOPLE else "off") as for_person:
             n_rows = question.answer(found, format_, first, of, for_person)
     if not n_rows:
-        question.tell_what_is_not_built(lake)
+        question.tell_why_empty(lake, statement, values)
 
 
 def _options(context: click.Context) -> list[str]:

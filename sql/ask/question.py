@@ -137,11 +137,34 @@ def answer(
     return len(fetched)
 
 
-def tell_what_is_not_built(lake: Lake) -> None:
-    """Below an answer without rows, on standard error: data may be there that no build knows."""
-    if hint := not_built_yet(lake):
-        sys.stdout.flush()
-        console.tell(hint)
+def why_empty(lake: Lake, statement: str, values: Values = None) -> list[str]:
+    """What may be behind an answer without rows: data that no build knows; of a question of the
+    book, each of its `values` without which it would have some."""
+
+    def n_rows(some: Values) -> int:
+        with contextlib.suppress(duckdb.Error):  # a value that cannot be left out
+            return lake.value(f"select count(*) from ({statement})", **(some or {}))
+        return 0
+
+    found = [hint] if (hint := not_built_yet(lake)) else []
+    given = {name: value for name, value in (values or {}).items() if value is not None}
+    fewer = [
+        f"without --{name.replace('_', '-')} {value} there would be {counted(n, 'rows')}"
+        for name, value in given.items()
+        if (n := n_rows({**(values or {}), name: None}))
+    ]
+    if not fewer and given and (n := n_rows(dict.fromkeys(values or {}))):
+        fewer = [f"with any value of {', '.join(given)} there would be {counted(n, 'rows')}"]
+    if values is not None and not fewer and not found:
+        fewer = ["nothing in this lake answers it yet, whatever is asked for"]
+    return found + fewer
+
+
+def tell_why_empty(lake: Lake, statement: str, values: Values = None) -> None:
+    """Below an answer without rows, on standard error."""
+    sys.stdout.flush()
+    for line in why_empty(lake, statement, values):
+        console.tell(line)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """Agreement of labels and of leaderboards: real figures, and every cell against named libraries."""
 
+import json
 import os
 import shutil
 from itertools import groupby
@@ -10,6 +11,7 @@ import pytest
 from tests import agreement_oracle, oracle
 from tests.command_line import gradelake
 from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
+from tests.projects import toml, write
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +44,31 @@ def assert_cell(row, one, other) -> None:
     if row["kappa"] is not None:
         from_shares = (row["observed"] - row["expected"]) / (1 - row["expected"])
         assert from_shares == pytest.approx(row["kappa"], abs=1e-6), where
+
+
+def test_what_people_hold_relevant_is_a_cut_where_nobody_judged_just_so(new_lake, tmp_path):
+    """Judgments are 0 and 2, relevant is from 1 on."""
+    passages = [f"p{n}" for n in range(6)]
+    write(tmp_path / "topics.tsv", ["q1\twhy", "q2\thow"])
+    judged = [f"q{q} 0 {p} {2 * (n % 2)}" for q in (1, 2) for n, p in enumerate(passages)]
+    labelled = [f"q{q} 0 {p} {n % 3}" for q in (1, 2) for n, p in enumerate(passages)]
+    write(tmp_path / "people.qrels", judged)
+    write(tmp_path / "judge.qrels", labelled)
+    settings = {"queries": "topics.tsv", "judgments": {"people": "people.qrels"}, "min_relevant": 1}
+    write(tmp_path / "gradelake.toml", toml({"collections.mine": settings}))
+    new_lake(tmp_path)
+    gradelake(tmp_path, "ingest", "mine")
+    gradelake(tmp_path, "import", "labels", "mine", "judge.qrels", "--judge", "j")
+    gradelake(tmp_path, "build")
+    done = gradelake(tmp_path, "sql", "@kappa", "--collection", "mine", "--format", "json")
+    found = {row["cut"]: row["kappa"] for row in json.loads(done.stdout)}
+    one, other = ([int(line.split()[3]) for line in lines] for lines in (labelled, judged))
+    assert found == {
+        f">={cut}|>=1": pytest.approx(
+            agreement_oracle.kappa([n >= cut for n in one], [n >= 1 for n in other]), abs=5e-4
+        )
+        for cut in (1, 2)
+    }
 
 
 @pytest.mark.fast

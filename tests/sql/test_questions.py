@@ -93,6 +93,20 @@ def test_a_measure_that_is_not_there_is_mistyped_or_not_computed(graded_lake):
         assert re.fullmatch(hint, error.value.hint), measure
 
 
+def test_an_empty_answer_of_the_book_says_what_leaves_nothing(graded_demo, demo):
+    told = gradelake(graded_demo, "sql", "@kappa", "--label-set", "assessor:human").stderr
+    (n_rows,) = re.fullmatch(
+        r"without --label-set assessor:human there would be (\d+) rows\n", told
+    ).groups()
+    assert len(rows(graded_demo, "@kappa")) == int(n_rows)
+    told = gradelake(demo, "sql", "@failed_grades").stderr
+    assert told == "nothing in this lake answers it yet, whatever is asked for\n"
+    both = ("@kappa", "--label-set", "assessor:human", "--kind", "boxed")
+    told = gradelake(graded_demo, "sql", *both).stderr
+    assert "without --label-set assessor:human there would be" in told
+    assert "--kind" not in told
+
+
 def test_a_measure_of_other_label_sets_is_told_with_them():
     boards = [("AP", "assessor:nist"), ("StrictAll", "assigns/v0/nuggets")]
     hint = measure_hint("strictall", {"AP"}, lambda query: boards)

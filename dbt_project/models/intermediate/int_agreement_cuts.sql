@@ -38,21 +38,36 @@ crossed as (
     inner join judgments using (collection, label_set, reference)
 ),
 
--- the label is at or above its cut, the reference at or above its own; cuts where no label or
--- judgment is would only repeat the next one
+-- what people hold relevant is a cut, also where nobody judged just so; another cut where no label
+-- or judgment is would only repeat the next one
+judgment_cuts as (
+    select * from judgments
+    union
+    select
+        label_pairs.collection,
+        label_pairs.label_set,
+        label_pairs.reference,
+        collections.min_relevant as judgment
+    from label_pairs
+    inner join {{ source('raw', 'collections') }} as collections using (collection)
+    where label_pairs.assessor is not null
+),
+
+-- the label is at or above its cut, the reference at or above its own
 binary_cuts as (
     select
-        collection,
-        label_set,
-        reference,
+        labels.collection,
+        labels.label_set,
+        labels.reference,
         'binary' as kind,
-        '>=' || label || '|>=' || judgment as cut,
-        label as label_cut,
-        judgment as reference_cut
-    from crossed
+        '>=' || labels.label || '|>=' || judgment_cuts.judgment as cut,
+        labels.label as label_cut,
+        judgment_cuts.judgment as reference_cut
+    from labels
+    inner join judgment_cuts using (collection, label_set, reference)
     where
-        label > 0
-        and judgment > 0
+        labels.label > 0
+        and judgment_cuts.judgment > 0
 ),
 
 levels as (

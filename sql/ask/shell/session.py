@@ -64,7 +64,7 @@ class Shell(Answers):
         with self.printing() as for_person:
             n_rows = question.answer(some, self.format, self.first, of, for_person)
         if not n_rows:
-            question.tell_what_is_not_built(lake)
+            question.tell_why_empty(lake, statement, values)
 
 
 def read_lines(shell: Shell) -> None:
