@@ -45,6 +45,21 @@ STATED = """
                 and sample is distinct from $sample
         ))
 """
+# as an ingest would: the scale goes as far as judgments do
+SCALE = """
+    update {lake}.raw.collections as known
+    set max_relevance = judged.top
+    from (
+        select collection, max(relevance) as top
+        from {lake}.raw.judgments
+        group by collection
+        having max(relevance) > 0
+    ) as judged
+    where
+        known.collection = judged.collection
+        and known.collection = ?
+        and known.max_relevance != judged.top
+"""
 THERE_BEFORE = """
     select count(*)
     from lake.raw.judgments
@@ -107,16 +122,21 @@ def _require_known_passages(lake: Lake, collection: str, rows: pl.DataFrame, sho
 
 
 def _warn_of_odd_values(lake: Lake, collection: str, rows: pl.DataFrame, done: Imported) -> None:
-    top = lake.value(
-        "select max_relevance from lake.raw.collections where collection = ?", collection
+    """Note judgments above the scale, which is a setting or goes as far as judgments have gone."""
+    top = _stated_top(lake, collection) or lake.value(
+        "select max(relevance) from lake.raw.judgments where collection = ?", collection
     )
-    above = rows.filter(pl.col("relevance") > top)
+    above = rows.filter(pl.col("relevance") > top)  # none, where nobody judged before
     if above.height:
         line, relevance = above.select("line", "relevance").row(0)
         done.warnings.append(
             f"{counted(above.height, 'judgments', 'are')} above {top}, the top of the collection's "
             f"scale (first: {relevance} on line {line})"
         )
+
+
+def _stated_top(lake: Lake, collection: str) -> int | None:
+    return lake.project.collections.get(collection, {}).get("max_relevance")
 
 
 def _files_without_a_sample(
@@ -150,6 +170,8 @@ def _write(
         )
         done.changed = lake.value(THERE_BEFORE)
         put_judgments(transaction, lake.frame("from stated"))
+        if _stated_top(lake, collection) is None:
+            transaction.run(SCALE, collection)
         if done.by["sample"]:
             transaction.delete_keys_of("pairs", "review_samples")
     judged = rows.filter(pl.col("relevance").is_not_null())

@@ -160,6 +160,23 @@ def test_judgments_above_the_scale_are_noted(ingested):
     ]
 
 
+def test_the_scale_goes_as_far_as_judgments_unless_a_setting_says_how_far(tiny):
+    def top() -> int:
+        return tiny.lake.value("select max_relevance from lake.raw.collections")
+
+    tiny.configure(judgments=None)  # nobody judged: nothing is known but what counts as relevant
+    tiny.ingest()
+    assert top() == 1
+    done = bring(tiny, [PLAIN[0], "q1,sky,p1,Text,0", "q1,sky,p2,Text,3"])
+    assert (top(), done.warnings) == (3, [])
+    tiny.ingest()
+    assert top() == 3
+    tiny.configure(max_relevance=2)
+    tiny.ingest()
+    bring(tiny, [PLAIN[0], "q1,sky,p1,Text,0", "q1,sky,p2,Text,4"])
+    assert top() == 2
+
+
 @pytest.mark.parametrize(
     ("lines", "wrong"),
     [
