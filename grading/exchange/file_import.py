@@ -42,6 +42,12 @@ NOTES = {
     "errors_without_item": ("errors", "name", "no item; left out"),
     "repeated_grades": ("grades", "are", "there twice; the first was kept"),
     "grades_in_lake_already": ("grades", "are", "in the lake from elsewhere; not replaced"),
+    "grades_on_its_word": (
+        "grades",
+        "are",
+        "of graders that a lake ran itself, as the file says; they count as theirs, and the run of "
+        "each in raw.pipeline_runs is this import",
+    ),
     "paragraphs_without_text": ("paragraphs", "have", "no text"),
     "other_text_in_file": ("paragraphs", "have", "another text than the first of that id"),
     "other_text_in_lake": ("passages", "have", "another text in the lake; that one was kept"),

@@ -221,6 +221,8 @@ def _account(into: FileImport, by_status: list[tuple]) -> None:
         grader = found.setdefault(i, about | {"grades": 0})
         grader["grades"] += n
         grader[status] = n
+        if into.graders[i]["engine"] != "imported":
+            into.seen["grades_on_its_word"] += n
     into.done.graders = sorted(found.values(), key=lambda grader: grader["name"])
 
 

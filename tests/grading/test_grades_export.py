@@ -197,7 +197,10 @@ def test_grades_and_graders_are_restored_with_all_that_the_lake_knows(ingested, 
     own_grader(ingested, "direct", name="direct", scale_max=3, grader_id="d" * 16)
     pairs = {"passage_id": ["p1", "p2"], "grade": [3, None], "status": ["ok", "failed"]}
     own_grades(ingested, grader_id="d" * 16, item_id="", error=[None, "x"], **pairs)
-    assert moved(ingested, another).exit_code == 0
+    done = moved(ingested, another)
+    assert done.exit_code == 0
+    assert done.seen["grades_on_its_word"] == 7
+    assert any("grades are of graders that a lake ran itself" in note for note in done.notes())
     for query in (ALL_GRADES, ALL_GRADERS):
         theirs, ours = another.rows(query), ingested.rows(query)
         assert without_times(theirs) == without_times(ours)

@@ -172,6 +172,8 @@ def test_the_scale_goes_as_far_as_judgments_unless_a_setting_says_how_far(tiny):
     tiny.ingest()
     assert top() == 3
     tiny.configure(max_relevance=2)
+    tiny.close()
+    tiny._lake = None  # it is opened anew, with what is configured
     tiny.ingest()
     bring(tiny, [PLAIN[0], "q1,sky,p1,Text,0", "q1,sky,p2,Text,4"])
     assert top() == 2
