@@ -8,6 +8,8 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from gradelake.grading.review.revise import Answer, ReviewKey, Undo
 from gradelake.grading.review.verdicts import put_answers
 from gradelake.sql.common import console
@@ -17,7 +19,9 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
+_KEY, _ANSWER, _UNDO = TypeAdapter(ReviewKey), TypeAdapter(Answer), TypeAdapter(Undo)
 Entry = tuple[ReviewKey, Answer | Undo]
+_LARGEST = 1 << 31  # a grade, or seconds
 _PATIENCE = 30.0  # seconds that one server waits for another to write an answer
 _SCHEMA = """
     create table if not exists answers (
@@ -27,6 +31,7 @@ _SCHEMA = """
         key text not null,
         answer text not null
     ) strict;
+    create table if not exists set_aside (entry text not null, reason text not null) strict;
     create table if not exists newest (id integer primary key check (id = 1), at text) strict;
     insert or ignore into newest values (1, '')
 """
@@ -90,7 +95,25 @@ class Journal:
             rows = self._connection.execute(
                 f"select * from answers where {where} order by id", key
             ).fetchall()
-        return [(id_, _entry(key, answer)) for id_, _, _, key, answer in rows]
+        found, wrong = [], []
+        for row in rows:
+            try:
+                found.append((row[0], _entry(*row[-2:])))
+            except (ValueError, TypeError) as error:
+                wrong.append((row, error))
+        for row, error in wrong:
+            self._set_aside(row, error)
+        return found
+
+    def _set_aside(self, row: tuple, error: Exception) -> None:
+        """An entry that nobody's page wrote holds up nobody else's."""
+        with self._writing() as connection:
+            connection.execute("insert into set_aside values (?, ?)", [json.dumps(row), str(error)])
+            connection.execute("delete from answers where id = ?", row[:1])
+        console.warn(
+            f"{self._file}: entry {row[0]}, of {row[2]}, is no answer and was put into its table "
+            f"set_aside: {_first_line(error)}"
+        )
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -160,10 +183,20 @@ def _readable(file: Path) -> list[tuple]:
 
 
 def _entry(key: str, answer: str) -> Entry:
-    fields = json.loads(answer)
-    fields["at"] = datetime.fromisoformat(fields["at"])
-    kind = Answer if "opinion" in fields else Undo
-    return ReviewKey(*json.loads(key)), kind(**fields)
+    """Raises `ValueError` for what is no answer: a value of another type or size, a time with an
+    offset."""
+    fields = dict(json.loads(answer))
+    found = (_ANSWER if "opinion" in fields else _UNDO).validate_python(fields)
+    if found.at is None or found.at.tzinfo:
+        raise ValueError(f"at {fields.get('at')!r} is no time in UTC without an offset")
+    for name in ("grade", "opinion", "seconds"):
+        if not abs(getattr(found, name, None) or 0) < _LARGEST:  # NaN neither
+            raise ValueError(f"{name} {fields[name]!r} is too large")
+    return _KEY.validate_python(json.loads(key)), found
+
+
+def _first_line(error: Exception) -> str:
+    return ": ".join(line.strip() for line in str(error).splitlines()[1:3]) or str(error)
 
 
 def _names(entries: list[Entry]) -> str:

@@ -1,5 +1,6 @@
 """What was acknowledged is on the disk, comes into the lake once, and in the order of arrival."""
 
+import json
 import os
 import signal
 import subprocess
@@ -130,6 +131,37 @@ def test_what_cannot_be_written_is_not_acknowledged_and_spoils_nothing(project):
     journal.add(key("ann", 3), said(1))
 
     assert [each.passage_id for each, _ in Journal(project).waiting()] == ["p1", "p3"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"opinion": "abc"}, "opinion"),
+        ({"opinion": 10**12}, "opinion 1000000000000 is too large"),
+        ({"grade": None}, "grade"),
+        ({"seconds": float("nan")}, "seconds nan is too large"),
+        ({"at": "2026-11-27T10:00:00+02:00"}, "no time in UTC without an offset"),
+        ({"at": "yesterday"}, "at: "),
+        (None, "object"),
+    ],
+)
+def test_an_entry_that_is_no_answer_holds_up_nobody(project, capsys, wrong, told):
+    journal = Journal(project)
+    journal.add(key("ann", 1), said(1))
+    journal.add(key("bob", 2), said(2))
+    ((good,),) = journal._connection.execute("select answer from answers where id = 1")
+    bad = json.dumps(wrong and json.loads(good) | wrong)
+    journal._connection.execute("update answers set answer = ? where id = 1", [bad])
+
+    assert Journal(project).commit() == 1
+    assert in_lake(project) == [("bob", "p2", 2)]
+    message = " ".join(capsys.readouterr().err.split())
+    assert "entry 1, of ann, is no answer" in message
+    assert told in message
+    ((kept,),) = journal._connection.execute("select entry from set_aside").fetchall()
+    assert json.loads(kept)[-1] == bad
+    journal.add(key("ann", 1), said(3))
+    assert journal.commit() == 1
 
 
 def test_a_damaged_file_is_set_aside_and_what_can_be_read_of_it_is_kept(project, capsys):
