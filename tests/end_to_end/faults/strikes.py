@@ -14,7 +14,7 @@ import psycopg
 from tests.end_to_end.faults.small_project import SmallProject
 from tests.postgres_server import restart_server
 
-DISK_BYTES = 640 << 20  # of the small file system: room for what 500 faults leave
+DISK_BYTES = 1 << 30  # of the small file system: room for what 500 faults leave
 
 
 class Fault:

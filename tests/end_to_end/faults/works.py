@@ -380,12 +380,18 @@ class Desk(SmallProject):
     def _recover(self) -> Work:
         if not self.is_published():
             self.must("build", "--name", f"u{self.number}")
+        else:
+            self.must("build")  # publishes a release whose build was killed before that
         catalog = catalog_file(self.project)
         for file in catalog.parent.glob("catalog-before-*"):
             file.unlink()
         for ending in ("-wal", "-shm"):
             catalog.with_name(catalog.name + ending).unlink(missing_ok=True)
-        before = self.content()
+        with Lake.published(self.project) as lake:  # marks made after it go with the catalog
+            marked = lake.column("select release from lake.raw.kept_releases")
+        there = self.content()
+        goes = {row for row in there if row[0] == "kept" and row[1] not in marked}
+        before = there - Counter(goes)
         damage = random.Random(self.number).choice(("missing", "empty", "cut"))
         data = catalog.read_bytes()
         catalog.unlink()
@@ -401,6 +407,7 @@ class Desk(SmallProject):
         return Work(
             "lake recover",
             ["lake", "recover", "--from", "published"],
+            goes=frozenset(goes),
             is_done=is_done,
             before=before,
         )
