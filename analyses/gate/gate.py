@@ -159,6 +159,6 @@ def _notes_on_unlabelled(
     theirs = other.value(UNLABELLED, *board, baseline) or 0
     if ours or theirs:
         yield (
-            f"{measure}: {counted(ours, 'passages')} that {rule.system} ranks high and {theirs:,} of "
-            "the baseline's have no label; they count as not relevant"
+            f"{measure}: {counted(ours, 'passages')} that {rule.system} ranks high and {theirs:,} "
+            "of the baseline's have no label; they count as not relevant"
         )

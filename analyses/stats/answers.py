@@ -54,6 +54,10 @@ def _rounded(value: Any, decimals: int = 4) -> Any:
     return None if np.isnan(value) else round(float(value), decimals)
 
 
+def _from_to(low: float | None, high: float | None) -> str | None:
+    return None if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
 def _heading(board: Board) -> str:
     return f"{board.label_set}, {board.measure}, level {board.level}:"
 
@@ -359,9 +363,9 @@ class Estimates:
                     row["system"],
                     _rounded(row["judge"]),
                     _rounded(row["estimate"]),
-                    f"{row['low']:.3f} to {row['high']:.3f}",
+                    _from_to(row["low"], row["high"]),
                     _rounded(row["sample_only"]),
-                    f"{row['sample_low']:.3f} to {row['sample_high']:.3f}",
+                    _from_to(row["sample_low"], row["sample_high"]),
                     _rounded(row["width_ratio"], 2),
                     _rounded(row["tuning"], 2),
                 ]
@@ -373,8 +377,11 @@ class Estimates:
 
     def _systems(self) -> list[dict[str, Any]]:
         found = self.found
-        low, high = found.powered.interval(self.confidence)
-        sample_low, sample_high = found.sample_only.interval(self.confidence)
+        ends = (
+            *found.powered.interval(self.confidence),
+            *found.sample_only.interval(self.confidence),
+        )
+        low, high, sample_low, sample_high = np.clip(ends, 0, 1)  # as all measures are
         columns = {
             "judge": found.judge,
             "estimate": found.powered.value,

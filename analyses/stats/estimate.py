@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,10 +18,13 @@ from gradelake.analyses.stats.prediction_powered import (
     prediction_powered,
     stratified,
 )
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS
 
+# judged pairs in a system's top k, and those of them that show a variance, for an interval
+LEAST_RANKED, LEAST_TELLING = 20, 5
 TOP = """
     select system, query_id, passage_id
     from lake.intermediate.int_ranked_entries
@@ -222,7 +225,7 @@ def _from_pairs(asked: _Asked, k: int) -> HumanBoard:
             f"the sample was drawn from {judged.population:,} pairs; {judged.label_set} has "
             f"{len(population):,} of them now"
         )
-    strata = []
+    strata, ranked = [], []
     for stratum, size in judged.strata.items():
         pairs = judged.judgments_of(stratum)
         if len(pairs) < min(2, size):
@@ -235,15 +238,43 @@ def _from_pairs(asked: _Asked, k: int) -> HumanBoard:
         human = np.array([relevance >= assessor_level for relevance in pairs.values()])
         judge = np.array([pair in labelled_relevant for pair in pairs])
         strata.append(Stratum(size, shares * human[:, None], shares * judge[:, None]))
+        ranked.append(shares > 0)
+    estimates = [
+        _where_enough(stratified(strata, total), strata, ranked) for total in (judge_total, None)
+    ]
+    if n_few := np.count_nonzero(np.isnan(estimates[0].standard_error)):
+        notes.append(
+            f"{counted(n_few, 'systems', 'have')} no interval: too few judged pairs are among "
+            f"their top {k}, or too few of those tell judge and people apart; draw the sample "
+            f"with --depth {k}, or a larger one"
+        )
     return HumanBoard(
         judged,
         level,
         assessor_level,
         systems,
         judge_total,
-        stratified(strata, judge_total),
-        stratified(strata, None),
+        *estimates,
         sum(len(s.human) for s in strata),
         judged.population,
         notes,
     )
+
+
+def _where_enough(estimate: Estimate, strata: list[Stratum], ranked: list[np.ndarray]) -> Estimate:
+    """An estimate without the intervals (NaN) of which nobody knows how wide they should be.
+
+    Of a system's top k a sample holds some pairs, and only those that tell judge and people apart
+    show any variance: without a few of both, it is 0 or close to it by chance. The degrees of
+    freedom are those of the pairs in its top k; `ranked` says which these are, as
+    `Stratum.human` has them.
+    """
+    n_ranked, n_telling = np.zeros((2, len(estimate.value)), dtype=int)
+    for stratum, inside in zip(strata, ranked, strict=True):
+        if len(stratum.human) < stratum.size:  # one that is judged whole adds no variance
+            n_ranked += inside.sum(axis=0)
+            n_telling += (stratum.human != estimate.tuning * stratum.judge).sum(axis=0)
+    is_exact = all(len(stratum.human) == stratum.size for stratum in strata)
+    few = ((n_ranked < LEAST_RANKED) | (n_telling < LEAST_TELLING)) & (not is_exact)
+    error = np.where(few, np.nan, estimate.standard_error)
+    return replace(estimate, standard_error=error, degrees=np.maximum(n_ranked - 1, 1))

@@ -9,6 +9,7 @@ from scipy.stats import norm
 with warnings.catch_warnings():  # it silences all warnings of the process
     from ppi_py import classical_mean_ci, ppi_mean_ci
 
+from gradelake.analyses.stats.estimate import _where_enough
 from gradelake.analyses.stats.prediction_powered import (
     Stratum,
     classical,
@@ -145,3 +146,44 @@ def test_95_percent_of_intervals_over_pairs_hold_the_total_of_1000_draws(judge_i
             held[name].append((low <= truth) & (truth <= high))
     for name in held:
         assert 0.93 <= np.mean(held[name]) <= 0.97, name
+
+
+def ranked_pairs(seed: int, agreement: float):
+    """Pairs of 43 queries: whether people and the judge hold each relevant, and what a relevant one
+    adds to P@10 of 30 systems: (pairs,), (pairs,), (pairs, systems)."""
+    generator = np.random.default_rng(seed)
+    n_queries, n_passages, n_systems = 43, 60, 30
+    human = generator.random((n_queries, n_passages)) < 0.35
+    judge = human ^ (generator.random(human.shape) > agreement)
+    skill = generator.uniform(0.2, 2.5, n_systems)
+    shares = np.zeros((n_queries, n_passages, n_systems))
+    for query in range(n_queries):
+        scores = generator.normal(size=(n_passages, n_systems)) + np.outer(human[query], skill)
+        top = np.argsort(-scores, axis=0)[:10]
+        np.put_along_axis(shares[query], top, 1 / (10 * n_queries), axis=0)
+    return human.ravel(), judge.ravel(), shares.reshape(-1, n_systems)
+
+
+@pytest.mark.parametrize("agreement", [0.8, 0.9])
+@pytest.mark.parametrize("size", [100, 200, 400])
+def test_intervals_of_pairs_hold_the_truth_or_are_not_given(agreement, size):
+    """Of a system's top 10 a sample of all pairs holds few; without limits 79 % held."""
+    human, judge, shares = ranked_pairs(size, agreement)
+    truth, judge_total = shares.T @ human, shares.T @ judge
+    generator, held = np.random.default_rng(size + 1), []
+    for _ in range(200):
+        strata, ranked = [], []
+        for label in (False, True):
+            among = np.flatnonzero(judge == label)
+            drawn = generator.choice(among, round(size * len(among) / len(judge)), replace=False)
+            columns = (shares[drawn] * each[drawn, None] for each in (human, judge))
+            strata.append(Stratum(len(among), *columns))
+            ranked.append(shares[drawn] > 0)
+        found = _where_enough(stratified(strata, judge_total), strata, ranked)
+        low, high = found.interval(0.95)
+        given = ~np.isnan(low)
+        assert (high > low)[given].all()
+        held.extend(((low <= truth) & (truth <= high))[given])
+    assert np.mean(held) > 0.92
+    share = len(held) / (200 * 30)
+    assert share < 0.5 if size == 100 else share > 0.8 if size == 400 else share > 0.4
