@@ -377,11 +377,8 @@ class Estimates:
 
     def _systems(self) -> list[dict[str, Any]]:
         found = self.found
-        ends = (
-            *found.powered.interval(self.confidence),
-            *found.sample_only.interval(self.confidence),
-        )
-        low, high, sample_low, sample_high = np.clip(ends, 0, 1)  # as all measures are
+        low, high = found.powered.interval(self.confidence)
+        sample_low, sample_high = found.sample_only.interval(self.confidence)
         columns = {
             "judge": found.judge,
             "estimate": found.powered.value,
