@@ -96,9 +96,7 @@ def require_lake(project: Project) -> None:
 
 def no_lake(place: str) -> BadInput:
     """Say that a place has no lake."""
-    return BadInput(
-        f"{place}: no lake here yet", "`gradelake init` or `gradelake ingest` makes one."
-    )
+    return BadInput(f"{place}: no lake here yet", "`gradelake ingest COLLECTION` makes one.")
 
 
 # --- connecting ---------------------------------------------------------------------------------
