@@ -133,7 +133,7 @@ def test_there_must_be_a_lake_to_open(tmp_path):
     for opening in (Lake.writer, Lake.live, Lake.published):
         with pytest.raises(BadInput, match="no lake here yet") as error:
             opening(project)
-        assert "gradelake init" in error.value.hint
+        assert "gradelake ingest" in error.value.hint
 
 
 # --- the writer's lock ---------------------------------------------------------------------------
