@@ -42,6 +42,11 @@ NOTES = {
     "errors_without_item": ("errors", "name", "no item; left out"),
     "repeated_grades": ("grades", "are", "there twice; the first was kept"),
     "grades_in_lake_already": ("grades", "are", "in the lake from elsewhere; not replaced"),
+    "grades_without_item": (
+        "grades",
+        "are",
+        "of items that no bank of the collection has; coverage leaves them out until one brings them",
+    ),
     "grades_on_its_word": (
         "grades",
         "are",

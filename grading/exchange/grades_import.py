@@ -28,6 +28,15 @@ _HASHES = ("passage_sha256", "query_sha256", "gold_sha256")
 _KEY = [column for column in KEYS["grades"] if column != "collection"]
 
 
+# where there is no bank of a grader's kind, its items are those that grades name
+_WITHOUT_ITEM = """
+    select count(*)
+    from staged_grades as graded
+    inner join lake.raw.graders as graders using (grader_id)
+    semi join lake.raw.rubric_items as items
+        on graded.collection = items.collection and graders.target = items.kind
+    anti join lake.raw.rubric_items as items using (collection, item_id)
+"""
 # format -> what reads it, and what to do where it cannot be read
 _READERS = {
     "workbench": (
@@ -91,6 +100,7 @@ def _write(into: FileImport) -> None:
     write_judgments(into)
     write_rankings(into)
     write_bank(into)
+    into.seen["grades_without_item"] = into.lake.value(_WITHOUT_ITEM)
     transaction.delete("brought_along", target=into.target)
     into.staged["brought_along"].merge("content", _merged, "query_id", "part")
     transaction.insert_from("brought_along", "select * exclude (place) from staged_brought_along")

@@ -22,6 +22,7 @@ from tests.grading.workbench_files import (
     ranking,
     rated,
 )
+from tests.projects import rows
 
 pytestmark = pytest.mark.slow
 
@@ -256,6 +257,19 @@ def test_two_files_of_one_grader_add_up_and_the_lakes_grades_stay(ingested):
     assert grades(ingested) == [("p1", "a", 1, "ok"), ("p1", "b", 2, "ok")]
     brought(ingested, [paragraph(exam=[rated({"c": 2})])], "more.jsonl")
     assert grades(ingested) == [("p1", "a", 1, "ok"), ("p1", "c", 2, "ok")]
+
+
+def test_grades_of_items_that_no_bank_has_are_counted(ingested):
+    bank = rows("rubric_items", collection="tiny", item_id="a", query_id="q1", kind="question")
+    with ingested.lake.transaction("import", "bank") as transaction:
+        transaction.insert("rubric_items", bank)
+    done = brought(
+        ingested, [paragraph(exam=[rated({"a": 1, "b": 2, "c": 0})], grades=[direct(1)])]
+    )
+    assert done.notes() == [
+        "2 grades are of items that no bank of the collection has; coverage leaves them out until "
+        "one brings them"
+    ]
 
 
 def test_a_grade_of_an_unknown_text_counts_for_any_text(ingested):

@@ -45,6 +45,22 @@ graded_passages as (
     inner join grader_items using (collection, grader_id, query_id, item_id)
     where item_grades.gold_sha256 is not distinct from grader_items.gold_sha256
     group by all
+),
+
+failures as (
+    select
+        grader_items.collection,
+        grader_items.grader_id,
+        grader_items.rubric_version,
+        grader_items.query_id,
+        grades.passage_id,
+        count(*) as n_failed
+    from grader_items
+    inner join {{ ref('int_grades') }} as grades using (collection, grader_id, query_id, item_id)
+    where
+        grades.status = 'failed'
+        and grades.gold_sha256 is not distinct from grader_items.gold_sha256
+    group by all
 )
 
 select
@@ -57,14 +73,16 @@ select
     graded_passages.passage_id,
     graded_passages.judgment,
     cast(graded_passages.best_grade as integer) as best_grade,
+    coalesce(failures.n_failed, 0) as n_failed,
     graded_passages.best_item.id as best_item_id,
     graded_passages.best_item.text as best_item_text,
     passages.passage_text as text
 from graded_passages
 inner join rubric_sizes using (collection, grader_id, rubric_version, query_id)
 inner join {{ ref('evaluation_levels') }} as levels on graded_passages.best_grade < levels.level
+left join failures using (collection, grader_id, rubric_version, query_id, passage_id)
 left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
-where graded_passages.n_graded = rubric_sizes.n_items
+where graded_passages.n_graded + coalesce(failures.n_failed, 0) = rubric_sizes.n_items
 order by
     graded_passages.judgment desc,
     graded_passages.best_grade asc,
