@@ -45,7 +45,7 @@ NOTES = {
     "grades_without_item": (
         "grades",
         "are",
-        "of items that no bank of the collection has; coverage leaves them out until one brings them",
+        "of items that no bank of the collection has; coverage leaves them out until one does",
     ),
     "grades_on_its_word": (
         "grades",
