@@ -268,7 +268,7 @@ def test_grades_of_items_that_no_bank_has_are_counted(ingested):
     )
     assert done.notes() == [
         "2 grades are of items that no bank of the collection has; coverage leaves them out until "
-        "one brings them"
+        "one does"
     ]
 
 
