@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from gradelake.serve.pages import page, route
+from gradelake.serve.pages import asked_cookie, asked_for, page, route
 from gradelake.serve.people import Person
 from gradelake.serve.sessions import DAYS
 
@@ -28,10 +28,19 @@ async def entered(request: Request) -> Response:
     person = await run_in_threadpool(people.of_secret, secret)
     if person is None:  # behind a proxy all have one address: a right secret always enters
         address = request.client.host if request.client else ""
-        state.attempts.check(address)
-        state.attempts.fail(address)
-        raise HTTPException(403, "This link is invalid or has expired: ask for a new one.")
-    response = RedirectResponse("/", 303)
+        refused = HTTPException(403, "This link is invalid or has expired: ask for a new one.")
+        try:
+            state.attempts.check(address)
+            state.attempts.fail(address)
+        except HTTPException as error:
+            refused = error
+        # the same page: its script signs in whoever opens the right link in this tab
+        answer = page(
+            request, "enter", refused.status_code, title="Sign in", refused=refused.detail
+        )
+        answer.headers.update(refused.headers or {})
+        return answer
+    response = RedirectResponse(asked_for(request), 303)
     response.set_cookie(
         state.sessions.cookie,
         state.sessions.begin(person),
@@ -40,6 +49,8 @@ async def entered(request: Request) -> Response:
         samesite="lax",
         secure=request.headers.get("origin", request.url.scheme).startswith("https"),
     )
+    if asked_cookie(request) in request.cookies:
+        response.delete_cookie(asked_cookie(request))
     return response
 
 

@@ -1,9 +1,10 @@
 """How a page is answered: who may see it, what its form sent, and what goes wrong, in words."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -24,6 +25,9 @@ from gradelake.sql.common import console
 from gradelake.sql.common.errors import GradelakeError, NotThere, WorkFailed
 from gradelake.sql.common.plain_words import in_plain_words
 
+_MINUTES = 30  # that the page which was asked for before signing in is remembered
+_LONGEST = 2_000  # bytes of its address
+_OWN_PATH = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]*)?")  # of this server: no //, no backslash
 # what a page is made from: the request, who asks, and what a form or script sent
 Answer = Callable[[Request, Person, dict[str, Any]], Response]
 
@@ -106,7 +110,24 @@ async def on_http_error(request: Request, error: Exception) -> Response:
         detail = "There is nothing at this address."
     response = _failed(request, error.status_code, detail)
     response.headers.update(error.headers or {})
+    if error.status_code == 401 and request.method == "GET":
+        path = request.scope["raw_path"] + b"?" + request.scope["query_string"]
+        there = quote(path.removesuffix(b"?")[:_LONGEST], safe="")
+        response.set_cookie(
+            asked_cookie(request), there, _MINUTES * 60, httponly=True, samesite="lax"
+        )
     return response
+
+
+def asked_cookie(request: Request) -> str:
+    """The cookie that holds which page was asked for by who was not signed in yet."""
+    return f"{request.app.state.sessions.cookie}-asked"
+
+
+def asked_for(request: Request) -> str:
+    """Where who has signed in goes: what was asked for before, else the first page."""
+    there = unquote(request.cookies.get(asked_cookie(request), ""))
+    return there if _OWN_PATH.fullmatch(there) else "/"
 
 
 async def on_known_error(request: Request, error: Exception) -> Response:

@@ -155,6 +155,15 @@ def test_a_passage_is_judged_before_its_label_is_shown_and_what_is_said_last_cou
     assert judged == [(query, passage, 2)]
 
 
+def test_the_right_link_signs_in_from_a_tab_that_told_of_a_wrong_one(browser, server):
+    page = browser.new_context().new_page()
+    page.goto(f"{server.url}/c/demo/ask/")
+    page.goto(f"{server.url}/enter#wrong")
+    expect(page.get_by_role("alert")).to_contain_text("This link is invalid or has expired")
+    page.goto(f"{server.url}/enter#{server.people.add('ruth', 'reader')}")
+    expect(page).to_have_url(f"{server.url}/c/demo/ask/")
+
+
 def test_axe_finds_nothing_on_any_page_and_none_scrolls_sideways(browser, folder, server):
     who = ("--size", 2, "--overlap", 1, "--assessor", "eve")
     gradelake(folder, *QUEUE, "looked", "--grader", "lexical", *who)

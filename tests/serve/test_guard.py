@@ -155,6 +155,28 @@ def test_odd_secrets_are_nobodys(nobody):
         assert answer.status_code in (403, 413, 429), secret[:20]
 
 
+def test_a_wrong_link_is_told_on_the_page_that_signs_in(nobody):
+    answer = nobody.post("/enter", data={"secret": "wrong"})
+    assert answer.status_code in (403, 429)
+    assert 'role="alert"' in answer.text
+    assert "/static/serve/enter.js" in answer.text
+
+
+def test_who_signs_in_goes_where_they_wanted_to_and_to_no_other_server(server):
+    name, secret = f"gradelake_{server.port}-asked", server.people.add("wanda", "reader")
+    for path in ("/c/demo/board?release=r1", "/c/demo/passages/a%2Fb"):
+        wanda = server.browser()
+        assert wanda.get(path).status_code == 401
+        entered = wanda.post("/enter", data={"secret": secret})
+        assert entered.headers["location"] == path
+        assert wanda.post("/enter", data={"secret": secret}).headers["location"] == "/"
+    for elsewhere in ("//evil.example", "https://evil.example", "/%5Cevil.example", "/ x", "x"):
+        eve = server.browser()
+        eve.cookies.set(name, quote(elsewhere, safe="%"), domain="127.0.0.1")
+        entered = eve.post("/enter", data={"secret": secret})
+        assert entered.headers["location"] == "/", elsewhere
+
+
 def test_what_is_too_large_is_not_read(server):
     for length in ("1000001", "99999999999999999999", "-1", "1e3", "\u0661"):
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
