@@ -252,6 +252,22 @@ def test_lines_of_other_prompts_and_repeated_ones_are_not_read(hosted, server):
     assert hosted.rows("select notes from lake.raw.grading_runs") == [(run.notes,)]
 
 
+def test_a_reply_with_half_a_character_is_read_and_costs_no_other_pair(hosted, server):
+    """JSON may hold it; no file and no table could."""
+
+    def changed(lines):
+        lines[0]["response"]["body"]["choices"][0]["message"]["content"] = "2 \ud800"
+        return lines
+
+    server.on("", answer("2"))
+    server.changes = changed
+    run = to_its_end(hosted)
+    assert (run.batched.collected, run.batched.under_way) == (12, 0)
+    assert set(server.times_billed().values()) == {1}
+    responses = {response for response, _ in hosted.grades("gpt", "response, grade").values()}
+    assert responses == {"2", "2 \ufffd"}
+
+
 def test_another_model_stops_it_and_nothing_is_paid_for_again_until_asked(hosted, server):
     server.on("", answer("2", model="other"))
     grade(hosted)
