@@ -51,6 +51,12 @@ def name_of(form: dict[str, str], text: str) -> str:
     return name.removesuffix(".text")
 
 
+def items_of(page: httpx.Response) -> list[str]:
+    """How a page heads each item that is there."""
+    heads = [each.text_content() for each in html.document_fromstring(page.text).iter("legend")]
+    return [head for head in heads if not head.startswith("New item")]
+
+
 def post(client: httpx.Client, form: dict[str, str], do: str = "save", at: str = AT):
     return client.post(at, data=form | {"do": do})
 
@@ -143,6 +149,7 @@ def test_what_is_refused_stays_in_the_form_and_is_saved_nowhere(editor, demo_lak
         assert message in page.text.replace("&#39;", "'"), value
         again = form_of(page)
         assert again["reason"] == "kept, too"
+        assert items_of(page) == items_of(editor.get(AT))
         if at == name:
             assert again[f"{name}.{field}"] == value.strip()
             assert f'id="{name}-error"' in page.text
