@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.analyses.typed import typed
 from tests.browser import Look, wrong
 from tests.command_line import gradelake
 from tests.end_to_end.edited_demo import BIRDS
+from tests.reading import published
 
 
 @pytest.mark.parametrize(
@@ -67,14 +66,13 @@ def test_its_policy_refuses_whatever_is_not_its_own(browser, demo_page):
 
 
 def leaderboard(folder: Path, label_set: str, measure: str, level: int):
-    with Lake.published(Project.find(folder)) as lake:
-        return lake.rows(
-            "select rank, system, score_4dp from lake.marts.leaderboard where collection = 'demo' "
-            "and label_set = ? and measure = ? and level = ? order by rank, system",
-            label_set,
-            measure,
-            level,
-        )
+    return published(folder).rows(
+        "select rank, system, score_4dp from lake.marts.leaderboard where collection = 'demo' "
+        "and label_set = ? and measure = ? and level = ? order by rank, system",
+        label_set,
+        measure,
+        level,
+    )
 
 
 def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo_page, graded_demo):
@@ -127,20 +125,19 @@ def test_the_grid_is_walked_with_keys_and_tells_answer_and_passage(browser, demo
         look.page.keyboard.press(key)
     cell = look.page.locator("#grid-table td.grade:focus")
     assert (cell.get_attribute("data-row"), cell.get_attribute("data-column")) == ("0", "1")
-    with Lake.published(Project.find(graded_demo)) as lake:
-        ((passage, text),) = lake.rows(
-            "select passage_id, any_value(text) from lake.marts.grade_grid "
-            "inner join lake.raw.passages using (collection, passage_id) "
-            "where grader = 'lexical' and query_id = ? group by passage_id, mean_grade "
-            "order by mean_grade desc, passage_id limit 1",
-            BIRDS,
-        )
-        ((item, grade),) = lake.rows(
-            "select item_text, grade from lake.marts.grade_grid where grader = 'lexical' "
-            "and query_id = ? and passage_id = ? order by item_id limit 1 offset 1",
-            BIRDS,
-            passage,
-        )
+    ((passage, text),) = published(graded_demo).rows(
+        "select passage_id, any_value(text) from lake.marts.grade_grid "
+        "inner join lake.raw.passages using (collection, passage_id) "
+        "where grader = 'lexical' and query_id = ? group by passage_id, mean_grade "
+        "order by mean_grade desc, passage_id limit 1",
+        BIRDS,
+    )
+    ((item, grade),) = published(graded_demo).rows(
+        "select item_text, grade from lake.marts.grade_grid where grader = 'lexical' "
+        "and query_id = ? and passage_id = ? order by item_id limit 1 offset 1",
+        BIRDS,
+        passage,
+    )
     detail = look.text("#grid-detail")
     for words in (f"Grade {grade}", item, passage, text):
         assert words in detail

@@ -12,6 +12,7 @@ from gradelake.sql.common.spreadsheet import shown_cell
 from gradelake.sql.lake.opening import Lake
 from tests.browser import Look
 from tests.end_to_end.edited_demo import BIRDS
+from tests.reading import published
 
 LIGHT_ACCENT = "#0072b2"
 
@@ -41,11 +42,10 @@ def test_rows_are_filtered_columns_chosen_and_csv_has_what_is_shown(
     file = saved(look, whole, tmp_path)
     assert file.name == "demo-leaderboard-by-every-measure.csv"
     head, *rows = read(file)
-    with Lake.published(Project.find(graded_demo)) as lake:
-        theirs = lake.rows(
-            "select system, measure, printf('%.4f', score_4dp) from lake.marts.leaderboard "
-            "where label_set = 'assessor:human' and level = 2 order by all"
-        )
+    theirs = published(graded_demo).rows(
+        "select system, measure, printf('%.4f', score_4dp) from lake.marts.leaderboard "
+        "where label_set = 'assessor:human' and level = 2 order by all"
+    )
     system = head.index("system")
     ours = [
         (row[system], measure, row[at])
@@ -373,11 +373,10 @@ def test_an_address_with_what_is_not_there_shows_the_rest(browser, demo_page):
 
 @pytest.mark.slow
 def test_the_grids_page_is_in_the_address(browser, demo_page, graded_demo):
-    with Lake.published(Project.find(graded_demo)) as lake:
-        query = lake.value(
-            "select query_id from lake.marts.grade_grid where grader = 'lexical' "
-            "group by all having count(distinct passage_id) = 42"
-        )
+    query = published(graded_demo).value(
+        "select query_id from lake.marts.grade_grid where grader = 'lexical' "
+        "group by all having count(distinct passage_id) = 42"
+    )
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#grid-query", query)
     look.page.get_by_text(FIRST_PAGE).wait_for()

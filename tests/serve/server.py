@@ -16,7 +16,7 @@ import httpx
 
 from gradelake.serve.people import People
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
+from tests.reading import live
 
 
 class Server:
@@ -103,9 +103,8 @@ def reviews(folder: Path, assessor: str) -> list[tuple]:
             if not journal.execute("select 1 from answers").fetchall():
                 break
             time.sleep(0.1)
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        return lake.rows(
-            "select query_id, passage_id, item_id, verdict, own_grade, blind_grade, note, settles "
-            "from lake.raw.grade_reviews where assessor = ? order by reviewed_at",
-            assessor,
-        )
+    return live(folder).rows(
+        "select query_id, passage_id, item_id, verdict, own_grade, blind_grade, note, settles "
+        "from lake.raw.grade_reviews where assessor = ? order by reviewed_at",
+        assessor,
+    )
