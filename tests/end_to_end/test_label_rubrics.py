@@ -33,12 +33,11 @@ label_rubrics = "demo_labels"
 
 @pytest.fixture(scope="module")
 def server():
-    server = Server()
     features = {feature: f"about {feature}" for feature in FEATURES}
-    server.on("Explain why this passage", answer(json.dumps(features)))
-    server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
-    yield server
-    server.stop()
+    with Server() as server:
+        server.on("Explain why this passage", answer(json.dumps(features)))
+        server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
+        yield server
 
 
 @pytest.fixture(scope="module")

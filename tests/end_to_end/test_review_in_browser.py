@@ -31,9 +31,8 @@ def folder(graded_demo, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder):
-    server = Server(folder)
-    yield server
-    server.end()
+    with Server(folder) as server:
+        yield server
 
 
 def entered(browser, server: Server, name: str) -> Page:

@@ -49,6 +49,5 @@ def folder(graded_demo, tmp_path):
 @pytest.fixture
 def server():
     """Speaks OpenAI's chat API, and misbehaves as it is told."""
-    server = Server()
-    yield server
-    server.stop()
+    with Server() as server:
+        yield server

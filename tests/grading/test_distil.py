@@ -62,9 +62,8 @@ def scripted() -> Server:
 
 @pytest.fixture
 def server():
-    server = scripted()
-    yield server
-    server.stop()
+    with scripted() as server:
+        yield server
 
 
 def with_explainer(judged, server: Server):
@@ -95,10 +94,12 @@ class Distilled:
 
 @pytest.fixture(scope="module")
 def distilled(judged_lake, tmp_path_factory) -> Distilled:
-    server, folder = scripted(), tmp_path_factory.mktemp("distilled")
-    with closing(with_explainer(copy_of(judged_lake, folder), server)) as judged:
+    folder = tmp_path_factory.mktemp("distilled")
+    with (
+        scripted() as server,
+        closing(with_explainer(copy_of(judged_lake, folder), server)) as judged,
+    ):
         outcome = distil(judged)
-    server.stop()
     return Distilled(folder / "lake", outcome, server)
 
 
