@@ -28,6 +28,15 @@ def texts(svg: str) -> list[str]:
     return re.findall(r"<!-- (.*?) -->", svg, re.DOTALL)
 
 
+def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
+    """What `--json` says of a picture, and what is written in it."""
+    file = tmp_path / "picture.svg"
+    done = gradelake(folder, "plot", *words, "-o", file, "--json")
+    said = json.loads(done.stdout)
+    assert said["file"] == str(file)
+    return said, texts(file.read_text())
+
+
 def test_the_confusion_picture_shows_counts_and_shares_of_rows(small):
     """Three passages are labelled 0: one is judged 1, two are judged 0 or below."""
     gradelake(small, "plot", "confusion", "small", "--label-set", "judge:five", "-o", "c.svg")
@@ -42,20 +51,17 @@ def test_the_confusion_picture_shows_counts_and_shares_of_rows(small):
 
 
 def test_on_a_common_scale_the_confusion_picture_names_kappa(demo, tmp_path):
-    file = tmp_path / "c.svg"
-    gradelake(demo, "plot", "confusion", "demo", "--label-set", "judge:overlap", "-o", str(file))
+    _, written = drawn(demo, tmp_path, "confusion", "demo", "--label-set", "judge:overlap")
     kappa, n = published(demo).rows(
         "select kappa, n from lake.marts.kappa where label_set = 'judge:overlap' "
         "and reference = 'assessor:human' and kind = 'graded'"
     )[0]
-    assert f"demo: {n} pairs, Cohen's κ = {kappa:.2f}" in texts(file.read_text())
+    assert f"demo: {n} pairs, Cohen's κ = {kappa:.2f}" in written
 
 
 def test_the_scatter_picture_names_the_tau_of_the_leaderboards_and_the_outliers(demo, tmp_path):
-    file = tmp_path / "s.svg"
-    done = typed(
-        demo, f"plot scatter demo --label-set judge:overlap --measure AP --level 1 -o {file} --json"
-    )
+    words = ("demo", "--label-set", "judge:overlap", "--measure", "AP", "--level", "1")
+    said, written = drawn(demo, tmp_path, "scatter", *words)
     boards = [
         dict(
             published(demo).rows(
@@ -70,15 +76,13 @@ def test_the_scatter_picture_names_the_tau_of_the_leaderboards_and_the_outliers(
     systems = sorted(boards[0])
     x, y = ([board[system] for system in systems] for board in boards)
     tau = stats.kendalltau(x, y).statistic
-    written = texts(file.read_text())
     assert f"demo: {len(systems)} systems, τ-b = {tau:.3f}" in written
     assert "AP by judge:overlap (≥ 1)" in written
     assert "AP by assessor:human (≥ 2)" in written
     moved = np.abs(stats.rankdata(x) - stats.rankdata(y))
     far = {system for system, by in zip(systems, moved, strict=True) if by > 1.1}
-    outliers = json.loads(done.stdout)["outliers"]
     assert len(systems) == 11
-    assert set(outliers) == far
+    assert set(said["outliers"]) == far
     assert far <= set(written)
 
 
@@ -92,15 +96,6 @@ def test_outliers_are_those_whose_rank_moved_by_more_than_a_tenth_of_the_systems
     assert find_outliers(x, x * 0).tolist()[:8] == [0, 19, 1, 18, 2, 17, 3, 16]
     assert len(find_outliers(x, x * 0)) == 16
     assert find_outliers(x[:2], x[:2]).tolist() == []
-
-
-def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
-    """What `--json` says of a picture, and what is written in it."""
-    file = tmp_path / "picture.svg"
-    done = gradelake(folder, "plot", *words, "-o", file, "--json")
-    said = json.loads(done.stdout)
-    assert said["file"] == str(file)
-    return said, texts(file.read_text())
 
 
 def test_every_system_that_is_announced_is_drawn(far, tmp_path):
