@@ -75,6 +75,14 @@ def leaderboard(folder: Path, label_set: str, measure: str, level: int):
     )
 
 
+def choose(look: Look, select: str, value: str, shown: str) -> None:
+    look.page.select_option(select, value)
+    look.page.wait_for_function(
+        "words => document.getElementById('leaderboard-says').textContent.includes(words)",
+        arg=shown,
+    )
+
+
 def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo_page, graded_demo):
     look = Look(browser, demo_page, 1280)
     for label_set, measure, level in (
@@ -84,11 +92,7 @@ def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo
     ):
         look.page.select_option("#choose-labels", label_set)
         look.page.select_option("#choose-measure", measure)
-        look.page.select_option("#choose-level", str(level))
-        look.page.wait_for_function(
-            "words => document.getElementById('leaderboard-says').textContent.includes(words)",
-            arg=f"by {measure} of the labels {label_set}",
-        )
+        choose(look, "#choose-level", str(level), f"by {measure} of the labels {label_set}")
         theirs = leaderboard(graded_demo, label_set, measure, level)
         assert look.column("#leaderboard-table", 2) == [system for _, system, _ in theirs]
         assert look.column("#leaderboard-table", 4) == [f"{score:.4f}" for *_, score in theirs]
@@ -385,14 +389,6 @@ def pages(demo_answers, tmp_path_factory) -> dict[str, Path]:
 
 def options(look: Look, select: str) -> list[str]:
     return look.page.locator(f"{select} option").all_inner_texts()
-
-
-def choose(look: Look, select: str, value: str, shown: str) -> None:
-    look.page.select_option(select, value)
-    look.page.wait_for_function(
-        "words => document.getElementById('leaderboard-says').textContent.includes(words)",
-        arg=shown,
-    )
 
 
 def go(look: Look, address: str, heading: str) -> None:
