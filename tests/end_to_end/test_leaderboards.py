@@ -8,8 +8,6 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests import oracle
 from tests.command_line import gradelake
 from tests.lakes import DL19_JUDGES
@@ -96,14 +94,17 @@ def test_every_correlation_equals_scipy(collection, request):
     folder = request.getfixturevalue(collection)
     file = folder / "official_ranks.json" if collection == "demo" else DL19 / "official_ranks.json"
     official = json.loads(file.read_text())
-    with Lake.published(Project.find(folder)) as lake:
-        boards = lake.frame(
+    boards = (
+        published(folder)
+        .frame(
             "select label_set, level, measure, system, score, score_4dp from lake.marts.leaderboard"
-        ).filter(pl.col("system").is_in(list(official)))
-        rows = lake.rows(
-            "select label_set, level, measure, spearman, kendall, spearman_unrounded, "
-            "kendall_unrounded, undefined_reason from lake.marts.leaderboard_correlation"
         )
+        .filter(pl.col("system").is_in(list(official)))
+    )
+    rows = published(folder).rows(
+        "select label_set, level, measure, spearman, kendall, spearman_unrounded, "
+        "kendall_unrounded, undefined_reason from lake.marts.leaderboard_correlation"
+    )
     groups = boards.partition_by("label_set", "level", "measure", as_dict=True)
     assert len(rows) == len(groups)
     undefined = 0

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from gradelake.sql.common.project import Project
 from gradelake.sql.common.spreadsheet import shown_cell
-from gradelake.sql.lake.opening import Lake
 from tests.browser import Look
 from tests.end_to_end.edited_demo import BIRDS
 from tests.reading import published
@@ -122,20 +120,19 @@ def test_csv_runs_nothing_and_changes_no_text(browser, demo_page, tmp_path):
 def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
     browser, demo_page, graded_demo, tmp_path
 ):
-    with Lake.published(Project.find(graded_demo)) as lake:
-        query = lake.value(
-            "select query_id from lake.marts.grade_grid where grader = 'lexical' "
-            "group by all having count(distinct passage_id) = 42"
-        )
-        grades = lake.rows(
-            "select passage_id, item_text, grade from lake.marts.grade_grid "
-            "where grader = 'lexical' and query_id = ? and grade is not null",
-            query,
-        )
-        counts = lake.rows(
-            "select label, judgment, n from lake.marts.confusion where label_set = "
-            "'lexical/v0/best' and reference = 'assessor:human' and n > 0"
-        )
+    query = published(graded_demo).value(
+        "select query_id from lake.marts.grade_grid where grader = 'lexical' "
+        "group by all having count(distinct passage_id) = 42"
+    )
+    grades = published(graded_demo).rows(
+        "select passage_id, item_text, grade from lake.marts.grade_grid "
+        "where grader = 'lexical' and query_id = ? and grade is not null",
+        query,
+    )
+    counts = published(graded_demo).rows(
+        "select label, judgment, n from lake.marts.confusion where label_set = "
+        "'lexical/v0/best' and reference = 'assessor:human' and n > 0"
+    )
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#grid-query", query)
     look.page.get_by_text("passages 1 to 40 of 42").wait_for()

@@ -60,12 +60,10 @@ def grades_shown(shown: str) -> list[int]:
     return [int(grade) for grade in re.findall(r"^Grade +(\d)", shown, re.MULTILINE)]
 
 
-def mart(folder: Path, assessor: str = "ann") -> list[dict]:
-    """What `review_agreement` says, a row per tau."""
-    with Lake.live(Project.find(folder)) as lake:
-        return lake.frame(
-            "select * from lake.marts.review_agreement where assessor = ? order by tau", assessor
-        ).to_dicts()
+def mart(folder: Path) -> list[dict]:
+    """What `review_agreement` says of ann, a row per tau."""
+    said = "select * from lake.marts.review_agreement where assessor = 'ann' order by tau"
+    return live(folder).frame(said).to_dicts()
 
 
 def deck(lake: Lake, assessor: str = "ann", tau: int = 4, **options) -> list[Card]:
