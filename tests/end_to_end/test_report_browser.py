@@ -16,7 +16,10 @@ from tests.command_line import gradelake
 from tests.end_to_end.edited_demo import BIRDS
 from tests.reading import published
 
+pytestmark = pytest.mark.slow
 
+
+@pytest.mark.fast
 @pytest.mark.parametrize(
     ("device", "width", "scheme"), [("desk", 1280, "light"), ("phone", 390, "dark")]
 )
@@ -57,6 +60,7 @@ INTRUSIONS = {
 }
 
 
+@pytest.mark.fast
 def test_its_policy_refuses_whatever_is_not_its_own(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     for name, intrusion in INTRUSIONS.items():
@@ -83,6 +87,7 @@ def choose(look: Look, select: str, value: str, shown: str) -> None:
     )
 
 
+@pytest.mark.fast
 def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo_page, graded_demo):
     look = Look(browser, demo_page, 1280)
     for label_set, measure, level in (
@@ -100,7 +105,6 @@ def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     assert look.page.locator("#choose-labels").input_value() == "assessor:human"
@@ -118,7 +122,6 @@ def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_the_grid_is_walked_with_keys_and_tells_answer_and_passage(browser, demo_page, graded_demo):
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#grid-grader", "lexical")
@@ -174,7 +177,6 @@ def open_at(look: Look, address: str) -> None:
     look.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, demo_page, width, scheme):
     look = Look(browser, demo_page, width, scheme)
@@ -200,7 +202,6 @@ INKS = """[getComputedStyle(document.body).color, ...[...document.querySelectorA
 CONTROLS = "[...document.querySelectorAll('button:not(th button), input, nav, summary details')]"
 
 
-@pytest.mark.slow
 def test_on_paper_nothing_is_clipped_no_control_is_there_and_ink_is_black(browser, demo_page):
     look = Look(browser, demo_page, A4, "dark")
     for address in look.page.evaluate(ADDRESSES):
@@ -219,7 +220,6 @@ def test_on_paper_nothing_is_clipped_no_control_is_there_and_ink_is_black(browse
         look.page.emulate_media(media="screen")
 
 
-@pytest.mark.slow
 def test_what_is_closed_on_the_screen_is_open_on_paper(browser, demo_page, tmp_path):
     look = Look(browser, demo_page, 1280)
     closed = "document.querySelectorAll('main details:not([open], .tools *)').length"
@@ -234,7 +234,6 @@ def test_what_is_closed_on_the_screen_is_open_on_paper(browser, demo_page, tmp_p
     assert look.page.evaluate(closed) == before
 
 
-@pytest.mark.slow
 def test_the_first_board_is_there_before_any_script(browser, demo_page, graded_demo):
     page = browser.new_page(java_script_enabled=False)
     page.goto(demo_page.as_uri())
@@ -245,7 +244,6 @@ def test_the_first_board_is_there_before_any_script(browser, demo_page, graded_d
     assert "11 systems by nDCG@10 of the labels assessor:human" in page.inner_text("#board")
 
 
-@pytest.mark.slow
 def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.add_init_script(
@@ -259,7 +257,6 @@ def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
     assert page.locator(".chart svg").count() == page.locator(".chart").count() >= len(PICTURES)
 
 
-@pytest.mark.slow
 def test_a_pictures_points_are_walked_by_keyboard(browser, demo_page, graded_demo):
     look = Look(browser, demo_page, 1280)
     theirs = leaderboard(graded_demo, "assessor:human", "nDCG@10", 2)
@@ -284,7 +281,6 @@ def test_a_pictures_points_are_walked_by_keyboard(browser, demo_page, graded_dem
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_pictures_keep_their_width_behind_a_view(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     look.page.evaluate("views.set('aside', () => [make('h2', {}, 'Aside')])")
@@ -328,7 +324,6 @@ def rows(look: Look) -> list[dict[str, str]]:
     ]
 
 
-@pytest.mark.slow
 def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(browser, demo_page, known):
     look = at_board(browser, demo_page, MEASURE)
     shown = rows(look)
@@ -350,7 +345,6 @@ def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(browser, dem
     assert re.fullmatch(r"-?\d\.\d{3} to \d\.\d{3}", rows(look)[0]["95 % interval"])
 
 
-@pytest.mark.slow
 def test_lines_beside_the_picture_join_those_that_share_a_letter(browser, demo_page, known):
     look = at_board(browser, demo_page, MEASURE, 390)
     marks = look.page.locator("#leaderboard-chart svg .mark-rect path, #leaderboard-chart svg rect")
@@ -396,7 +390,6 @@ def go(look: Look, address: str, heading: str) -> None:
     look.page.wait_for_selector(f"#view h2:has-text('{heading}')")
 
 
-@pytest.mark.slow
 def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pages):
     assert f"2 systems by StrictVital of the labels {NUGGETS}." in pages["answers"].read_text()
     look = Look(browser, pages["answers"], 1280)
@@ -416,7 +409,6 @@ def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pag
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_views_have_the_scores_of_each_topic(browser, pages, demo_answers):
     sql = (
         "select system, query_id, value from topic_scores where collection = 'answers' "
@@ -442,7 +434,6 @@ def test_views_have_the_scores_of_each_topic(browser, pages, demo_answers):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_beside_labels_of_passages_the_page_opens_on_those_and_compares_like_with_like(
     browser, pages
 ):

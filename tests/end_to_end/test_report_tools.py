@@ -12,6 +12,8 @@ from tests.browser import Look
 from tests.end_to_end.edited_demo import BIRDS
 from tests.reading import published
 
+pytestmark = pytest.mark.slow
+
 LIGHT_ACCENT = "#0072b2"
 
 
@@ -31,7 +33,6 @@ def read(file: Path) -> list[list[str]]:
         return list(csv.reader(stream, strict=True))
 
 
-@pytest.mark.slow
 def test_rows_are_filtered_columns_chosen_and_csv_has_what_is_shown(
     browser, demo_page, graded_demo, tmp_path
 ):
@@ -79,6 +80,7 @@ CELLS = ["=1+1", "+x", "@sum", "-0.5", "-a", "'=1", "with, comma", 'a "word"', "
 FIGURES = {"1,234": "1234", "\u2013": "", "0.5000": "0.5000", "0.81 to 0.95": "0.81 to 0.95"}
 
 
+@pytest.mark.fast
 def test_csv_runs_nothing_and_changes_no_text(browser, demo_page, tmp_path):
     """Texts as Python's own guard of formulas has them; figures without what is for the eye."""
     look = Look(browser, demo_page, 1280)
@@ -116,7 +118,6 @@ def test_csv_runs_nothing_and_changes_no_text(browser, demo_page, tmp_path):
     assert look.page.evaluate(f"field({cell})") == "a [-red-]{+blue+} crust"
 
 
-@pytest.mark.slow
 def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
     browser, demo_page, graded_demo, tmp_path
 ):
@@ -161,7 +162,6 @@ def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
     assert sorted(ours) == sorted(counts)
 
 
-@pytest.mark.slow
 def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path):
     written = []
     for scheme in ("light", "dark"):
@@ -182,7 +182,6 @@ def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path):
     assert "bm25" in texts
 
 
-@pytest.mark.slow
 def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     ticks = [
@@ -197,7 +196,6 @@ def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(br
     assert bold.all_text_contents() == ["bm25"]
 
 
-@pytest.mark.slow
 def test_an_outlier_does_not_squash_the_rest(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     for values, ends in (
@@ -251,7 +249,6 @@ def comes_to(look: Look, wanted: str, table: str = "#leaderboard-table") -> None
     assert shown(look, table) == wanted
 
 
-@pytest.mark.slow
 def test_a_link_shows_rows_columns_and_order_as_its_sender_did(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#choose-measure", "RR")
@@ -274,7 +271,6 @@ def test_a_link_shows_rows_columns_and_order_as_its_sender_did(browser, demo_pag
     assert look.said == second.said == []
 
 
-@pytest.mark.slow
 def test_back_and_forward_go_from_choice_to_choice(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     seen = [shown(look)]
@@ -300,7 +296,6 @@ def test_back_and_forward_go_from_choice_to_choice(browser, demo_page):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_back_undoes_what_was_chosen_in_another_section(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     first = shown(look), shown(look, "#correlation-table")
@@ -320,7 +315,6 @@ def test_back_undoes_what_was_chosen_in_another_section(browser, demo_page):
     comes_to(look, both[1], "#correlation-table")
 
 
-@pytest.mark.slow
 def test_choices_over_the_tables_of_a_view_make_no_row_anew(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     look.page.evaluate("location.hash = '#passage/bird-navigation/bird-navigation-01'")
@@ -348,7 +342,6 @@ def test_choices_over_the_tables_of_a_view_make_no_row_anew(browser, demo_page):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_a_link_to_rows_of_a_closed_list_opens_it(browser, demo_page):
     address = f"{demo_page.as_uri()}#rubric?filter-3=tern&sort-3=descending+passage"
     look = elsewhere(browser, address)
@@ -359,7 +352,6 @@ def test_a_link_to_rows_of_a_closed_list_opens_it(browser, demo_page):
     assert look.page.locator(f"{table} tbody tr").count() == 15 > len(passages)
 
 
-@pytest.mark.slow
 def test_an_address_with_what_is_not_there_shows_the_rest(browser, demo_page):
     hash_part = "#board?sort=descending+nothing&without=none|AP&filter-9=x&sort-2=up"
     look = elsewhere(browser, demo_page.as_uri() + hash_part)
@@ -368,7 +360,6 @@ def test_an_address_with_what_is_not_there_shows_the_rest(browser, demo_page):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_the_grids_page_is_in_the_address(browser, demo_page, graded_demo):
     query = published(graded_demo).value(
         "select query_id from lake.marts.grade_grid where grader = 'lexical' "
