@@ -94,13 +94,10 @@ def test_every_correlation_equals_scipy(collection, request):
     folder = request.getfixturevalue(collection)
     file = folder / "official_ranks.json" if collection == "demo" else DL19 / "official_ranks.json"
     official = json.loads(file.read_text())
-    boards = (
-        published(folder)
-        .frame(
-            "select label_set, level, measure, system, score, score_4dp from lake.marts.leaderboard"
-        )
-        .filter(pl.col("system").is_in(list(official)))
+    boards = published(folder).frame(
+        "select label_set, level, measure, system, score, score_4dp from lake.marts.leaderboard"
     )
+    boards = boards.filter(pl.col("system").is_in(list(official)))
     rows = published(folder).rows(
         "select label_set, level, measure, spearman, kendall, spearman_unrounded, "
         "kendall_unrounded, undefined_reason from lake.marts.leaderboard_correlation"
