@@ -2,17 +2,12 @@
 
 import json
 import re
-import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from gradelake.app import app
-
-
-def copy_of(graded_demo: Path, place: Path) -> Path:
-    return Path(shutil.copytree(graded_demo, place / "demo"))
 
 
 def review(folder: Path, who: str, lines: tuple, *options: str, fails: bool = False) -> Result:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections import Counter
 from math import sqrt
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from tests.command_line import gradelake
 from tests.grading import reviewing
-from tests.grading.reviewing import copy_of, read_form, saved
+from tests.grading.reviewing import read_form, saved
 from tests.reading import live
 
 pytestmark = pytest.mark.slow
@@ -19,7 +20,7 @@ JUDGE = "judge:lexical_direct"
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    return copy_of(graded_demo, tmp_path_factory.mktemp("judging"))
+    return shutil.copytree(graded_demo, tmp_path_factory.mktemp("judging") / "demo")
 
 
 def add(folder: Path, name: str, *people: str, options: tuple = (), code: int = 0):
@@ -163,7 +164,7 @@ def test_wishes_that_cannot_be_are_refused(folder):
 
 
 def test_two_share_all_pairs_in_forms(graded_demo, tmp_path):
-    folder = copy_of(graded_demo, tmp_path)
+    folder = shutil.copytree(graded_demo, tmp_path / "demo")
     add(folder, "all", "dan", "eve", options=("--size", "2000"))
     human = judgments(folder, "human")
     for who in ("dan", "eve"):

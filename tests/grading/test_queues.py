@@ -1,6 +1,7 @@
 """Queues: who is asked for which cards, what they are chosen from, what settles a difference."""
 
 import json
+import shutil
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +19,6 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.grading import reviewing
-from tests.grading.reviewing import copy_of
 from tests.reading import live
 
 pytestmark = pytest.mark.slow
@@ -57,7 +57,7 @@ def test_everybody_meets_everybody():
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    return copy_of(graded_demo, tmp_path_factory.mktemp("queues"))
+    return shutil.copytree(graded_demo, tmp_path_factory.mktemp("queues") / "demo")
 
 
 def add(folder: Path, name: str, *options: str, code: int = 0):
