@@ -9,9 +9,8 @@ from scipy import stats
 
 from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Paired, judge
 from gradelake.analyses.stats.boards import UNIT
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.reading import published
 
 ALPHA, TOLERANCE = 0.05, 0.01
 
@@ -213,23 +212,22 @@ def test_queries_that_decide_are_those_that_differ_most_with_the_verdict_without
 
 
 def test_the_command_judges_the_scores_of_the_lake_and_leaves_with_the_verdict(demo):
-    with Lake.published(Project.find(demo)) as lake:
-        rows = lake.rows(
-            """
-            with labelled as (
-                select distinct query_id from lake.marts.relevance_labels
-                where label_set = 'assessor:human'
-            ),
-            scores as (
-                from lake.marts.topic_scores
-                where label_set = 'assessor:human' and measure = 'AP' and level = 2
-            )
-            select coalesce(new.value, 0) - coalesce(old.value, 0)
-            from labelled
-            left join scores as new on new.query_id = labelled.query_id and new.system = 'lsa'
-            left join scores as old on old.query_id = labelled.query_id and old.system = 'bm25_rm3'
-            """
+    rows = published(demo).rows(
+        """
+        with labelled as (
+            select distinct query_id from lake.marts.relevance_labels
+            where label_set = 'assessor:human'
+        ),
+        scores as (
+            from lake.marts.topic_scores
+            where label_set = 'assessor:human' and measure = 'AP' and level = 2
         )
+        select coalesce(new.value, 0) - coalesce(old.value, 0)
+        from labelled
+        left join scores as new on new.query_id = labelled.query_id and new.system = 'lsa'
+        left join scores as old on old.query_id = labelled.query_id and old.system = 'bm25_rm3'
+        """
+    )
     differences = np.array(rows)[:, 0]
     two = ("--system", "lsa", "--baseline", "bm25_rm3", "--measure", "AP", "--json")
     for tolerance, code in ((0, 4), (0.01, 5), (0.1, 0)):

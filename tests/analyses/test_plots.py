@@ -15,11 +15,10 @@ from gradelake.analyses.plots.scatter import find_outliers
 from gradelake.analyses.plots.style import MOST_ROWS, apart, rows_figure, shortened
 from gradelake.analyses.tables.leaderboard import Scores
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.analyses.small import FAR, LONG
 from tests.analyses.typed import typed
 from tests.command_line import gradelake
+from tests.reading import published
 
 pytestmark = pytest.mark.slow
 
@@ -27,6 +26,15 @@ pytestmark = pytest.mark.slow
 def texts(svg: str) -> list[str]:
     """What is written in the picture, in order; matplotlib notes each text beside its outlines."""
     return re.findall(r"<!-- (.*?) -->", svg, re.DOTALL)
+
+
+def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
+    """What `--json` says of a picture, and what is written in it."""
+    file = tmp_path / "picture.svg"
+    done = gradelake(folder, "plot", *words, "-o", file, "--json")
+    said = json.loads(done.stdout)
+    assert said["file"] == str(file)
+    return said, texts(file.read_text())
 
 
 def test_the_confusion_picture_shows_counts_and_shares_of_rows(small):
@@ -43,45 +51,38 @@ def test_the_confusion_picture_shows_counts_and_shares_of_rows(small):
 
 
 def test_on_a_common_scale_the_confusion_picture_names_kappa(demo, tmp_path):
-    file = tmp_path / "c.svg"
-    gradelake(demo, "plot", "confusion", "demo", "--label-set", "judge:overlap", "-o", str(file))
-    with Lake.published(Project.find(demo)) as lake:
-        kappa, n = lake.rows(
-            "select kappa, n from lake.marts.kappa where label_set = 'judge:overlap' "
-            "and reference = 'assessor:human' and kind = 'graded'"
-        )[0]
-    assert f"demo: {n} pairs, Cohen's κ = {kappa:.2f}" in texts(file.read_text())
+    _, written = drawn(demo, tmp_path, "confusion", "demo", "--label-set", "judge:overlap")
+    kappa, n = published(demo).rows(
+        "select kappa, n from lake.marts.kappa where label_set = 'judge:overlap' "
+        "and reference = 'assessor:human' and kind = 'graded'"
+    )[0]
+    assert f"demo: {n} pairs, Cohen's κ = {kappa:.2f}" in written
 
 
 def test_the_scatter_picture_names_the_tau_of_the_leaderboards_and_the_outliers(demo, tmp_path):
-    file = tmp_path / "s.svg"
-    done = typed(
-        demo, f"plot scatter demo --label-set judge:overlap --measure AP --level 1 -o {file} --json"
-    )
-    with Lake.published(Project.find(demo)) as lake:
-        boards = [
-            dict(
-                lake.rows(
-                    "select system, score_4dp from lake.marts.leaderboard "
-                    "where measure = 'AP' and label_set = ? and level = ?",
-                    name,
-                    level,
-                )
+    words = ("demo", "--label-set", "judge:overlap", "--measure", "AP", "--level", "1")
+    said, written = drawn(demo, tmp_path, "scatter", *words)
+    boards = [
+        dict(
+            published(demo).rows(
+                "select system, score_4dp from lake.marts.leaderboard "
+                "where measure = 'AP' and label_set = ? and level = ?",
+                name,
+                level,
             )
-            for name, level in (("assessor:human", 2), ("judge:overlap", 1))
-        ]
+        )
+        for name, level in (("assessor:human", 2), ("judge:overlap", 1))
+    ]
     systems = sorted(boards[0])
     x, y = ([board[system] for system in systems] for board in boards)
     tau = stats.kendalltau(x, y).statistic
-    written = texts(file.read_text())
     assert f"demo: {len(systems)} systems, τ-b = {tau:.3f}" in written
     assert "AP by judge:overlap (≥ 1)" in written
     assert "AP by assessor:human (≥ 2)" in written
     moved = np.abs(stats.rankdata(x) - stats.rankdata(y))
     far = {system for system, by in zip(systems, moved, strict=True) if by > 1.1}
-    outliers = json.loads(done.stdout)["outliers"]
     assert len(systems) == 11
-    assert set(outliers) == far
+    assert set(said["outliers"]) == far
     assert far <= set(written)
 
 
@@ -95,15 +96,6 @@ def test_outliers_are_those_whose_rank_moved_by_more_than_a_tenth_of_the_systems
     assert find_outliers(x, x * 0).tolist()[:8] == [0, 19, 1, 18, 2, 17, 3, 16]
     assert len(find_outliers(x, x * 0)) == 16
     assert find_outliers(x[:2], x[:2]).tolist() == []
-
-
-def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
-    """What `--json` says of a picture, and what is written in it."""
-    file = tmp_path / "picture.svg"
-    done = gradelake(folder, "plot", *words, "-o", file, "--json")
-    said = json.loads(done.stdout)
-    assert said["file"] == str(file)
-    return said, texts(file.read_text())
 
 
 def test_every_system_that_is_announced_is_drawn(far, tmp_path):
@@ -158,11 +150,10 @@ def test_long_names_are_drawn_so_that_they_differ():
 def test_the_leaderboards_picture_has_the_marts_order_and_the_groups_of_stats_ranks(demo, tmp_path):
     words = ("demo", "--label-set", "assessor:human", "--measure", "AP")
     said, written = drawn(demo, tmp_path, "leaderboard", *words)
-    with Lake.published(Project.find(demo)) as lake:
-        board = lake.column(
-            "select system from lake.marts.leaderboard where label_set = 'assessor:human' "
-            "and measure = 'AP' and level = 2 order by score desc, system"
-        )
+    board = published(demo).column(
+        "select system from lake.marts.leaderboard where label_set = 'assessor:human' "
+        "and measure = 'AP' and level = 2 order by score desc, system"
+    )
     assert said["systems"] == board
     assert [text for text in written if text in board] == board, "the best on top"
     ranks = json.loads(gradelake(demo, "stats", "ranks", *words, "--json").stdout)
@@ -177,14 +168,13 @@ def test_the_leaderboards_picture_has_the_marts_order_and_the_groups_of_stats_ra
 def test_the_picture_of_correlations_has_every_label_set_by_its_tau(demo, tmp_path):
     words = ("demo", "--measure", "nDCG@10", "--replicates", "100")
     said, written = drawn(demo, tmp_path, "correlation", *words)
-    with Lake.published(Project.find(demo)) as lake:
-        taus = dict(
-            lake.rows(
-                "select label_set, kendall from lake.marts.leaderboard_correlation "
-                "inner join lake.marts.usual_levels using (collection, label_set, level) "
-                "where measure = 'nDCG@10'"
-            )
+    taus = dict(
+        published(demo).rows(
+            "select label_set, kendall from lake.marts.leaderboard_correlation "
+            "inner join lake.marts.usual_levels using (collection, label_set, level) "
+            "where measure = 'nDCG@10'"
         )
+    )
     assert said["label_sets"] == sorted(taus, key=lambda name: -taus[name])
     assert [text for text in written if text in taus] == said["label_sets"]
     assert {"Kendall's \u03c4-b", "Spearman's \u03c1"} <= {*written}
@@ -222,16 +212,15 @@ def test_grades_below_0_have_a_shade_and_those_of_a_long_scale_share_some():
 def test_the_picture_of_topics_counts_what_sql_counts(demo, tmp_path):
     words = ("demo", "--label-set", "assessor:human", "--measure", "AP", "--systems", "lsa", "bm25")
     said, written = drawn(demo, tmp_path, "topics", *words)
-    with Lake.published(Project.find(demo)) as lake:
-        differences = dict(
-            lake.rows(
-                "select query_id, a.value - b.value from lake.marts.topic_scores as a "
-                "inner join lake.marts.topic_scores as b "
-                "using (collection, label_set, measure, level, query_id) "
-                "where label_set = 'assessor:human' and measure = 'AP' and level = 2 "
-                "and a.system = 'lsa' and b.system = 'bm25'"
-            )
+    differences = dict(
+        published(demo).rows(
+            "select query_id, a.value - b.value from lake.marts.topic_scores as a "
+            "inner join lake.marts.topic_scores as b "
+            "using (collection, label_set, measure, level, query_id) "
+            "where label_set = 'assessor:human' and measure = 'AP' and level = 2 "
+            "and a.system = 'lsa' and b.system = 'bm25'"
         )
+    )
     found = list(differences.values())
     assert (said["wins"], said["losses"]) == (sum(d > 0 for d in found), sum(d < 0 for d in found))
     assert said["difference"] == pytest.approx(np.mean(found))
@@ -253,11 +242,10 @@ def test_the_picture_of_topics_counts_what_sql_counts(demo, tmp_path):
 def test_the_picture_of_coverage_has_a_dot_of_each_k_for_each_system(graded_demo, tmp_path):
     words = ("demo", "--label-set", "lexical/v0/best", "--level", "4")
     said, written = drawn(graded_demo, tmp_path, "coverage", *words)
-    with Lake.published(Project.find(graded_demo)) as lake:
-        board = lake.column(
-            "select system from lake.marts.leaderboard where label_set = 'lexical/v0/best' "
-            "and measure = 'Cover@20' and level = 4 order by score_4dp desc, system"
-        )
+    board = published(graded_demo).column(
+        "select system from lake.marts.leaderboard where label_set = 'lexical/v0/best' "
+        "and measure = 'Cover@20' and level = 4 order by score_4dp desc, system"
+    )
     assert said["systems"] == board
     assert [text for text in written if text in board] == board
     assert {"Cover@10", "Cover@20"} <= {*written}

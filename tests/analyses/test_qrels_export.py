@@ -14,6 +14,7 @@ from tests import oracle
 from tests.analyses.typed import typed
 from tests.command_line import gradelake
 from tests.projects import LEXICAL, project
+from tests.reading import live, published
 
 pytestmark = pytest.mark.slow
 
@@ -79,11 +80,10 @@ def test_lines_are_those_of_the_judgments_sorted_bytewise(graded):
 
 def test_every_label_set_goes_out_as_relevance_labels_has_it_without_duplicates(graded):
     gradelake(graded, "export", "qrels", "small", "--all", "all")
-    with Lake.published(Project.find(graded)) as lake:
-        rows = lake.rows(
-            "select label_set, query_id, passage_id, label from lake.marts.relevance_labels "
-            "where collection = 'small'"
-        )
+    rows = published(graded).rows(
+        "select label_set, query_id, passage_id, label from lake.marts.relevance_labels "
+        "where collection = 'small'"
+    )
     assert {row[0] for row in rows} == {"assessor:me", "words/v0/best", "words/v0/second_best"}
     files = {path.name: path.read_bytes() for path in (graded / "all").iterdir()}
     assert files.keys() == {
@@ -111,11 +111,10 @@ def test_pytrec_eval_reads_them_and_scores_as_the_leaderboard_does(demo, tmp_pat
     with (demo / "runs" / "bm25.run").open() as stream:
         run = pytrec_eval.parse_run(stream)
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(run)
-    with Lake.published(Project.find(demo)) as lake:
-        ours = lake.rows(
-            "select query_id, value from lake.marts.topic_scores where system = 'bm25' "
-            "and label_set = 'assessor:human' and measure = 'nDCG@10' and level = 1"
-        )
+    ours = published(demo).rows(
+        "select query_id, value from lake.marts.topic_scores where system = 'bm25' "
+        "and label_set = 'assessor:human' and measure = 'nDCG@10' and level = 1"
+    )
     assert len(ours) == 8
     assert {query: cells["ndcg_cut_10"] for query, cells in theirs.items()} == pytest.approx(
         dict(ours), abs=1e-9
@@ -127,18 +126,17 @@ def test_imported_again_as_a_judge_it_is_the_same_label_set(demo, tmp_path):
     gradelake(folder, "export", "qrels", "demo", "--label-set", "judge:overlap", "-o", "out.gz")
     assert gzip.decompress((folder / "out.gz").read_bytes()).count(b"\n") == 304
     gradelake(folder, "import", "labels", "demo", "out.gz", "--judge", "twin")
-    with Lake.live(Project.find(folder)) as lake:
-        different = lake.rows(
-            """
-            with grades as (
-                select name, query_id, passage_id, grade
-                from lake.raw.grades inner join lake.raw.graders using (grader_id)
-                where name in ('overlap', 'twin')
-            )
-            select query_id, passage_id, grade, count(*) from grades
-            group by all having count(*) != 2
-            """
+    different = live(folder).rows(
+        """
+        with grades as (
+            select name, query_id, passage_id, grade
+            from lake.raw.grades inner join lake.raw.graders using (grader_id)
+            where name in ('overlap', 'twin')
         )
+        select query_id, passage_id, grade, count(*) from grades
+        group by all having count(*) != 2
+        """
+    )
     assert different == []
 
 

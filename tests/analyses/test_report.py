@@ -36,11 +36,6 @@ from tests.rubric_oracle import read_bank, top
 POOL_DEPTH = 20
 
 
-@pytest.fixture
-def folder(graded_demo):
-    return graded_demo
-
-
 @pytest.fixture(scope="module")
 def page(demo_page) -> Page:
     return Page(demo_page)
@@ -103,9 +98,9 @@ def test_the_grid_has_every_grade_answer_and_text(page, lake):
     assert means == sorted(means, reverse=True)
 
 
-def test_tables_have_the_counts_that_the_query_book_gives(page, folder):
+def test_tables_have_the_counts_that_the_query_book_gives(page, graded_demo):
     def ask(*arguments):
-        return json.loads(gradelake(folder, "sql", "--format", "json", *arguments).stdout)
+        return json.loads(gradelake(graded_demo, "sql", "--format", "json", *arguments).stdout)
 
     text = page.text()
     for question, title in (
@@ -352,7 +347,7 @@ def test_the_same_release_is_the_same_bytes_and_json_says_where(hostile, tmp_pat
 
 
 @pytest.mark.slow
-def test_wrong_names_are_told(folder):
+def test_wrong_names_are_told(graded_demo):
     for line, words in (
         ("demos", "has no collection 'demos'\n  Did you mean 'demo'?"),
         ("--reference assessor:humn", "Did you mean 'assessor:human'?"),
@@ -360,7 +355,7 @@ def test_wrong_names_are_told(folder):
         ("--compare-with r9", "there is no release 'r9'"),
         ("-o nowhere/page.html", "there is no folder nowhere"),
     ):
-        assert words in typed(folder, f"report {line}", code=2).stderr
+        assert words in typed(graded_demo, f"report {line}", code=2).stderr
 
 
 TOPICS = {"q1": "sky", "q2": "bees"}

@@ -17,6 +17,7 @@ from tests.command_line import gradelake
 from tests.conftest import made_once
 from tests.end_to_end.edited_demo import ADDED_LATER, BREAD, REWORDED, REWORDED_AGAIN
 from tests.moved_demo import HOSTILE, HOSTILE_ITEM, REREAD
+from tests.reading import published
 from tests.report_page import Page, make_hostile
 
 pytestmark = pytest.mark.slow
@@ -74,13 +75,12 @@ def test_label_sets_of_the_newest_rubric_are_shown_and_no_older_ones(page):
 
 def test_ranks_are_compared_with_the_release_before(page, moved):
     assert page.settled["compared_with"] == "r1"
-    with Lake.published(Project.find(moved), "r1") as before:
-        ranks = dict(
-            before.rows(
-                "select system, rank from lake.marts.leaderboard where label_set = "
-                "'assessor:human' and level = 2 and measure = 'AP'"
-            )
+    ranks = dict(
+        published(moved, "r1").rows(
+            "select system, rank from lake.marts.leaderboard where label_set = "
+            "'assessor:human' and level = 2 and measure = 'AP'"
         )
+    )
     board = page.board("assessor:human")
     assert dict(zip(board["systems"], board["boards"]["2"]["AP"]["before"], strict=True)) == ranks
     new = page.board("lexical/v2/best")["boards"]["2"]["AP"]["before"]
@@ -244,14 +244,13 @@ def test_the_greatest_moves_of_labels_are_listed_and_all_are_counted(page, lake)
 
 def test_boards_that_moved_since_the_release_before_come_first(page, moved):
     def ranks(release):
-        with Lake.published(Project.find(moved), release) as lake:
-            return dict(
-                lake.rows(
-                    "select system, rank from lake.marts.leaderboard "
-                    "where label_set = ? and measure = 'AP' and level = 2",
-                    HUMAN,
-                )
+        return dict(
+            published(moved, release).rows(
+                "select system, rank from lake.marts.leaderboard "
+                "where label_set = ? and measure = 'AP' and level = 2",
+                HUMAN,
             )
+        )
 
     before, after = ranks("r1"), ranks("r2")
     moved = sum(before[system] != after[system] for system in before)

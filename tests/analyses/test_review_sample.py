@@ -18,6 +18,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.analyses.typed import typed
 from tests.command_line import gradelake
+from tests.reading import published
 
 pytestmark = pytest.mark.slow
 
@@ -31,12 +32,10 @@ def read(file) -> list[dict[str, str]]:
 
 
 def labels(folder, label_set) -> dict[tuple[str, str], int]:
-    with Lake.published(Project.find(folder)) as lake:
-        rows = lake.rows(
-            "select query_id, passage_id, label from lake.marts.relevance_labels "
-            "where label_set = ?",
-            label_set,
-        )
+    rows = published(folder).rows(
+        "select query_id, passage_id, label from lake.marts.relevance_labels where label_set = ?",
+        label_set,
+    )
     return {tuple(row[:2]): row[2] for row in rows}
 
 

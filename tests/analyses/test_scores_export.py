@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.reading import published
 
 BOARD = ("export", "scores", "demo", "--label-set", "assessor:human")
 
@@ -23,14 +22,13 @@ def test_lines_are_topic_scores_and_all_is_their_mean(graded_demo):
             means[run, measure] = float(value)
         else:
             values[run, measure][topic] = float(value)
-    with Lake.published(Project.find(graded_demo)) as lake:
-        (n_queries,) = set(
-            lake.column(
-                "select n_queries from lake.marts.leaderboard where label_set = $label_set",
-                label_set="assessor:human",
-            )
+    (n_queries,) = set(
+        published(graded_demo).column(
+            "select n_queries from lake.marts.leaderboard where label_set = $label_set",
+            label_set="assessor:human",
         )
-        systems = lake.column("select system from lake.raw.systems")
+    )
+    systems = published(graded_demo).column("select system from lake.raw.systems")
     assert set(means) == {(s, measure) for s in systems for measure in ("nDCG@10", "AP")}
     for key, mean in means.items():  # a query without an answer counts 0
         assert mean == pytest.approx(sum(values[key].values()) / n_queries, abs=1e-9)

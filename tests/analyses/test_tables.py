@@ -11,10 +11,9 @@ from scipy import stats
 from gradelake.analyses.tables.agreement import boxed_judgment
 from gradelake.analyses.tables.latex import escape, render
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.analyses.typed import typed
 from tests.command_line import gradelake
+from tests.reading import published
 
 pytestmark = pytest.mark.slow
 
@@ -124,13 +123,12 @@ def test_several_label_sets_stand_one_above_the_other(demo):
     assert re.findall(r"\\textit\{(.*?)\}", document) == ["judge:overlap", r"judge:rubric\_overlap"]
     assert_holds_together(document)
     rows = csv_rows(demo, "agreement", "demo")
-    with Lake.published(Project.find(demo)) as lake:
-        n_pairs = dict(
-            lake.rows(
-                "select label_set, sum(n)::int from lake.marts.confusion "
-                "where reference = 'assessor:human' group by all"
-            )
+    n_pairs = dict(
+        published(demo).rows(
+            "select label_set, sum(n)::int from lake.marts.confusion "
+            "where reference = 'assessor:human' group by all"
         )
+    )
     for name, n in n_pairs.items():
         assert sum(int(row["total"]) for row in rows if row["label_set"] == name) == n
 
@@ -141,15 +139,14 @@ def test_a_leaderboard_has_printed_scores_with_the_best_bold_and_official_ranks(
     assert_holds_together(document)
     assert document.count(r"\textbf") == 2
     rows = csv_rows(demo, words)
-    with Lake.published(Project.find(demo)) as lake:
-        board, above = (
-            lake.rows(
-                f"select system, {columns} from lake.marts.leaderboard where level = 2 "
-                "and label_set = 'assessor:human' and measure = ? order by rank, system",
-                measure,
-            )
-            for columns, measure in (("rank, score_4dp", "nDCG@10"), ("rank", "AP"))
+    board, above = (
+        published(demo).rows(
+            f"select system, {columns} from lake.marts.leaderboard where level = 2 "
+            "and label_set = 'assessor:human' and measure = ? order by rank, system",
+            measure,
         )
+        for columns, measure in (("rank, score_4dp", "nDCG@10"), ("rank", "AP"))
+    )
     assert [(r["system"], int(r["rank"]), float(r["nDCG@10"])) for r in rows] == board
     assert {r["system"]: int(r["AP_rank"]) for r in rows} == dict(above)
     official = json.loads((demo / "official_ranks.json").read_text())
@@ -179,12 +176,11 @@ def test_boards_of_several_label_sets_and_levels_stand_side_by_side_with_standar
     assert heads == [head for name in 2 * names for head in (name, "$\\pm$")]
     assert "Official" in document
     rows = csv_rows(graded_demo, *words)
-    with Lake.published(Project.find(graded_demo)) as lake:
-        board = lake.rows(
-            "select label_set, level, measure, system, score_4dp, stderr "
-            "from lake.marts.leaderboard where level in (3, 4, 5) "
-            "and (measure = 'Cover@20' or measure = 'nDCG@10' and level = 3)"
-        )
+    board = published(graded_demo).rows(
+        "select label_set, level, measure, system, score_4dp, stderr "
+        "from lake.marts.leaderboard where level in (3, 4, 5) "
+        "and (measure = 'Cover@20' or measure = 'nDCG@10' and level = 3)"
+    )
     found = {row["system"]: row for row in rows}
     compared = [row for row in board if row[0] in label_sets]
     assert len(compared) == 2 * 4 * len(rows)
@@ -326,13 +322,12 @@ def test_a_measure_that_knows_no_level_stands_once_for_each_label_set(demo):
 def test_another_label_sets_leaderboard_can_be_the_reference(demo):
     words = "correlation demo --label-set judge:overlap --level 1 --reference assessor:human"
     (row,) = csv_rows(demo, words, "--measure", "AP")
-    with Lake.published(Project.find(demo)) as lake:
-        pairs = lake.rows(
-            "select ours.score_4dp, theirs.score_4dp from lake.marts.leaderboard as ours "
-            "inner join lake.marts.leaderboard as theirs using (collection, measure, system) "
-            "where measure = 'AP' and ours.label_set = 'judge:overlap' and ours.level = 1 "
-            "and theirs.label_set = 'assessor:human' and theirs.level = 2"
-        )
+    pairs = published(demo).rows(
+        "select ours.score_4dp, theirs.score_4dp from lake.marts.leaderboard as ours "
+        "inner join lake.marts.leaderboard as theirs using (collection, measure, system) "
+        "where measure = 'AP' and ours.label_set = 'judge:overlap' and ours.level = 1 "
+        "and theirs.label_set = 'assessor:human' and theirs.level = 2"
+    )
     theirs = stats.kendalltau(*zip(*pairs, strict=True)).statistic
     assert float(row["AP kendall"]) == pytest.approx(theirs, abs=1e-9)
 

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from zlib import crc32
@@ -17,7 +17,7 @@ from gradelake.grading.prompts.written_reply import FEATURES
 from tests.command_line import gradelake
 from tests.documentation.pages import blocks
 from tests.grading.batch_server import BatchServer
-from tests.grading.misbehaving import Server, answer
+from tests.grading.misbehaving import Asked, Reply, Server, answer
 from tests.lakes import made_once_in, start_lake
 from tests.places import REPOSITORY
 
@@ -178,35 +178,26 @@ def _judge(demo: Path, folder: Path) -> None:
 @contextmanager
 def replies() -> Iterator[str]:
     """The address of a server that replies in the form that each prompt asks for."""
-    server = Server()
     explanation = json.dumps({feature: f"about {feature}" for feature in FEATURES})
-    server.on("Explain why this passage", answer(explanation))
-    server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
-    server.on("Please rate how", lambda asked: answer(str(crc32(asked.text.encode()) % 4)))
-    server.on("Can the question be answered", lambda asked: answer(str(len(asked.text) % 6)))
-    server.on("final score", lambda asked: answer(f"##final score: {len(asked.text) % 4}"))
-    server.on(
-        "",
-        lambda asked: answer(
-            json.dumps(
-                {
-                    "questions": [
-                        f"What of {word}?" for word in set(re.findall(r"\w{6,}", asked.text))
-                    ][:5]
-                }
-            )
-        ),
-    )
-    try:
+
+    def questions(asked: Asked) -> Reply:
+        words = list(set(re.findall(r"\w{6,}", asked.text)))[:5]
+        return answer(json.dumps({"questions": [f"What of {word}?" for word in words]}))
+
+    with Server() as server:
+        server.on("Explain why this passage", answer(explanation))
+        server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
+        server.on("Please rate how", lambda asked: answer(str(crc32(asked.text.encode()) % 4)))
+        server.on("Can the question be answered", lambda asked: answer(str(len(asked.text) % 6)))
+        server.on("final score", lambda asked: answer(f"##final score: {len(asked.text) % 4}"))
+        server.on("", questions)
         yield server.url
-    finally:
-        server.stop()
 
 
 @contextmanager
 def batches(made: Path, folder: Path) -> Iterator[Path]:
     """The demo with the grader of the page on batches, and a server with a batch API."""
-    with demo(made, folder) as place, closing(BatchServer()) as server:
+    with demo(made, folder) as place, BatchServer() as server:
         (settings,) = (b.text for b in blocks("grading/BATCHES.md") if b.language == "toml")
         with (place / "gradelake.toml").open("a", encoding="utf-8") as file:
             file.write(f'\n{settings}\nbase_url = "{server.url}"\nbatch_poll = 0.1\n')

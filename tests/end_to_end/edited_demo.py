@@ -75,7 +75,13 @@ class Edited:
         write_edits(folder, *edits(*banks))
         gradelake(folder, "build")
         self.backlogs = {version: backlog(folder, version) for version in (0, 1, 2)}
-        self.shift_missing = self._shift_missing()
+        self.shift_missing = dict(
+            ask(
+                folder,
+                "select distinct rubric_version, n_missing_after from leaderboard_shift "
+                "where grader = 'lexical'",
+            )
+        )
         for version in (1, 2):
             gradelake(
                 folder, "grade", "demo", "--grader", "lexical", "--rubric-version", str(version)
@@ -85,15 +91,6 @@ class Edited:
             banks[0] | banks[1], folder / "seeds" / "rubric_edits.csv"
         )
         self.grades = self._grades()
-
-    def _shift_missing(self) -> dict[int, int]:
-        return dict(
-            ask(
-                self.folder,
-                "select distinct rubric_version, n_missing_after from leaderboard_shift "
-                "where grader = 'lexical'",
-            )
-        )
 
     def _grades(self) -> dict[str, rubric_oracle.Grades]:
         grades = {grader: defaultdict(dict) for grader in KINDS}

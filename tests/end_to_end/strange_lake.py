@@ -6,12 +6,11 @@ import statistics
 from collections import defaultdict
 from pathlib import Path
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests import oracle
 from tests.command_line import gradelake
 from tests.lakes import start_lake
 from tests.projects import project, write
+from tests.reading import published
 
 # every kind of labels that statistics stumble over, on two queries of 12 passages
 QUERIES = ("even", "odd")
@@ -101,5 +100,4 @@ def together(rule: str, labels: list[int]) -> int:
 
 def rows(folder, query, *parameters) -> list[dict]:
     """The rows of a query over what is published."""
-    with Lake.published(Project.find(folder)) as lake:
-        return lake.frame(query, *parameters).to_dicts()
+    return published(folder).frame(query, *parameters).to_dicts()

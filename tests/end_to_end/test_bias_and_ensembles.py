@@ -7,10 +7,9 @@ from collections import defaultdict
 import pytest
 from scipy import stats
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.end_to_end.strange_lake import ENSEMBLES, MEMBERS, labels_of, rows
+from tests.reading import published
 
 pytestmark = pytest.mark.slow
 
@@ -78,8 +77,7 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
     assert "sum, fair: its rows name several mappings" in done.stderr
     assert "map, fine: mapping must look like 5:3 4:1" in done.stderr
     assert "twice, fair: mapping names a label twice" in done.stderr
-    with Lake.published(Project.find(folder)) as lake:
-        assert lake.value("select count(*) from lake.intermediate.ensembles") == 12
+    assert published(folder).value("select count(*) from lake.intermediate.ensembles") == 12
 
 
 def residuals(folder) -> dict[tuple, dict[str, dict[str, float]]]:

@@ -16,6 +16,7 @@ from tests.command_line import gradelake
 from tests.dbt_project.plain_dbt import dbt
 from tests.edits import edit, write_edits
 from tests.projects import write
+from tests.reading import live
 
 pytestmark = pytest.mark.slow
 
@@ -40,10 +41,9 @@ class Person:
         self.folder = folder
         self.random = random.Random(seed)
         self.edits: list[dict] = []
-        with Lake.live(Project.find(folder)) as lake:
-            self.items = lake.rows(
-                "select bank, query_id, item_id from lake.raw.rubric_items order by all"
-            )
+        self.items = live(folder).rows(
+            "select bank, query_id, item_id from lake.raw.rubric_items order by all"
+        )
 
     def change(self, what: str | None = None) -> str:
         """Change something; returns what."""
@@ -164,17 +164,16 @@ def row_ids(folder: Path) -> tuple[set[tuple], set[tuple]]:
 
     Rows that stayed keep their place in the files; those written anew get new row ids.
     """
-    with Lake.live(Project.find(folder)) as lake:
-        scores = lake.rows(
-            """
-            select scores.rowid, scores.system, variants.query_id
-            from lake.intermediate.int_label_scores as scores
-            inner join lake.intermediate.int_label_variants as variants using (variant)
-            """
-        )
-        return set(scores), set(
-            lake.rows("select rowid, system from lake.intermediate.int_ranked_entries")
-        )
+    scores = live(folder).rows(
+        """
+        select scores.rowid, scores.system, variants.query_id
+        from lake.intermediate.int_label_scores as scores
+        inner join lake.intermediate.int_label_variants as variants using (variant)
+        """
+    )
+    return set(scores), set(
+        live(folder).rows("select rowid, system from lake.intermediate.int_ranked_entries")
+    )
 
 
 def killed_build(folder: Path, chance: random.Random) -> None:

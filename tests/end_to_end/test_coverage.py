@@ -143,54 +143,52 @@ def test_every_cell_of_coverage_equals_plain_python(graded):
         assert_same({row[:4]: row[4:] for row in rows}, theirs, 1e-9)
 
 
-def test_every_cell_of_a_facet_is_coverage_of_its_items(random_edited):
-    folder, grader, versions = random_edited
-    with Lake.published(Project.find(folder)) as lake:
-        facet_of = dict(lake.rows("select item_id, facet_id from lake.raw.rubric_items"))
-        for version, edits in versions.items():
-            whole = coverage_oracle.read(lake, grader, edits)
-            theirs = {}
-            for facet in ("f", "g"):
-                weights = {
-                    query: {item: n for item, n in of_query.items() if facet_of.get(item) == facet}
-                    for query, of_query in whole.weights.items()
-                }
-                weights = {query: of_query for query, of_query in weights.items() if of_query}
-                cells = coverage_oracle.coverage(replace(whole, weights=weights))
-                theirs |= {(*key, facet): values[:2] for key, values in cells.items()}
-            rows = lake.rows(
-                "select tau, k, system, query_id, facet_id, cover, cover_weighted "
-                "from lake.marts.facet_coverage where rubric_version = ?",
-                version,
-            )
-            assert len(rows) == len(theirs)
-            assert len({values[0] for values in theirs.values()}) > 3, "hardly anything to compare"
-            assert_same({row[:5]: row[5:] for row in rows}, theirs, 1e-9)
-
-
-def test_lists_and_the_report_s_grid_say_which_facet_an_item_is_of(random_edited):
-    folder, _, _ = random_edited
-    with Lake.published(Project.find(folder)) as lake:
-        facet_of = dict(lake.rows("select item_id, facet_id from lake.raw.rubric_items"))
-        listed = ask_book(lake, "verify_grades", rubric_version=0)
-        assert {row["facet_id"] for row in listed} == {None, "f", "g"}
-        ids = [row["item"].removeprefix("Question ").removesuffix("?") for row in listed]
-        assert [row["facet_id"] or "" for row in listed] == [facet_of[item] for item in ids]
-        covered = ask_book(lake, "facet_coverage", rubric_version=0)
-        assert {row["facet"] for row in covered} == {"f", "g"}
-        (grid,) = ask(
-            lake,
-            "grids",
-            collection="random",
-            rubric_version=0,
-            assessor=None,
-            most=3,
-            first_query="q2",
-            last_query="q2",
+def test_every_cell_of_a_facet_is_coverage_of_its_items(graded):
+    lake, grader, versions = graded
+    facet_of = dict(lake.rows("select item_id, facet_id from lake.raw.rubric_items"))
+    for version, edits in versions.items():
+        whole = coverage_oracle.read(lake, grader, edits)
+        theirs = {}
+        for facet in ("f", "g"):
+            weights = {
+                query: {item: n for item, n in of_query.items() if facet_of.get(item) == facet}
+                for query, of_query in whole.weights.items()
+            }
+            weights = {query: of_query for query, of_query in weights.items() if of_query}
+            cells = coverage_oracle.coverage(replace(whole, weights=weights))
+            theirs |= {(*key, facet): values[:2] for key, values in cells.items()}
+        rows = lake.rows(
+            "select tau, k, system, query_id, facet_id, cover, cover_weighted "
+            "from lake.marts.facet_coverage where rubric_version = ?",
+            version,
         )
-        for item in grid["items"]:
-            facet = facet_of[item["item_id"]]
-            assert item["item_text"].startswith(f"[{facet}] Question" if facet else "Question")
+        assert len(rows) == len(theirs)
+        assert len({values[0] for values in theirs.values()}) > 3, "hardly anything to compare"
+        assert_same({row[:5]: row[5:] for row in rows}, theirs, 1e-9)
+
+
+def test_lists_and_the_report_s_grid_say_which_facet_an_item_is_of(graded):
+    lake, _, _ = graded
+    facet_of = dict(lake.rows("select item_id, facet_id from lake.raw.rubric_items"))
+    listed = ask_book(lake, "verify_grades", rubric_version=0)
+    assert {row["facet_id"] for row in listed} == {None, "f", "g"}
+    ids = [row["item"].removeprefix("Question ").removesuffix("?") for row in listed]
+    assert [row["facet_id"] or "" for row in listed] == [facet_of[item] for item in ids]
+    covered = ask_book(lake, "facet_coverage", rubric_version=0)
+    assert {row["facet"] for row in covered} == {"f", "g"}
+    (grid,) = ask(
+        lake,
+        "grids",
+        collection="random",
+        rubric_version=0,
+        assessor=None,
+        most=3,
+        first_query="q2",
+        last_query="q2",
+    )
+    for item in grid["items"]:
+        facet = facet_of[item["item_id"]]
+        assert item["item_text"].startswith(f"[{facet}] Question" if facet else "Question")
 
 
 def test_cover_on_the_leaderboard_is_the_mean_over_all_queries_with_items(graded):

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
+from tests import reading
 from tests.command_line import gradelake
 from tests.places import DL19, missing_dl19
 from tests.projects import project, write
@@ -63,12 +62,10 @@ def folder(published, tmp_path_factory, new_lake) -> Path:
 
 
 def labels_of(folder, label_set) -> dict[tuple[str, str], int]:
-    with Lake.published(Project.find(folder)) as lake:
-        rows = lake.rows(
-            "select query_id, passage_id, label from lake.marts.relevance_labels "
-            "where label_set = ?",
-            label_set,
-        )
+    rows = reading.published(folder).rows(
+        "select query_id, passage_id, label from lake.marts.relevance_labels where label_set = ?",
+        label_set,
+    )
     return {(query, passage): label for query, passage, label in rows}
 
 
@@ -93,14 +90,13 @@ def test_the_pairs_and_missing_grades_are_those_of_the_files(folder, published):
         "llama70b": 9260,
         "sun_then": 9137,
     }
-    with Lake.published(Project.find(folder)) as lake:
-        rows = lake.rows(
-            "select label_set, min(n_items), max(n_items), sum(n_missing) "
-            "from lake.marts.relevance_labels where ends_with(label_set, '/best') group by all"
-        )
-        failed = lake.rows(
-            "select grader, error, count(*) from lake.marts.failed_grades group by all"
-        )
+    rows = reading.published(folder).rows(
+        "select label_set, min(n_items), max(n_items), sum(n_missing) "
+        "from lake.marts.relevance_labels where ends_with(label_set, '/best') group by all"
+    )
+    failed = reading.published(folder).rows(
+        "select grader, error, count(*) from lake.marts.failed_grades group by all"
+    )
     assert {label_set: counts for label_set, *counts in rows} == {
         "llama8b/v0/best": [4, 4, 0],
         "llama70b/v0/best": [4, 4, 2],

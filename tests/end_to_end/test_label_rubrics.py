@@ -11,11 +11,10 @@ import shutil
 import pytest
 
 from gradelake.grading.prompts.written_reply import FEATURES
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.grading.misbehaving import Server, answer
 from tests.places import REPOSITORY
+from tests.reading import published
 
 pytestmark = pytest.mark.slow
 
@@ -34,12 +33,11 @@ label_rubrics = "demo_labels"
 
 @pytest.fixture(scope="module")
 def server():
-    server = Server()
     features = {feature: f"about {feature}" for feature in FEATURES}
-    server.on("Explain why this passage", answer(json.dumps(features)))
-    server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
-    yield server
-    server.stop()
+    with Server() as server:
+        server.on("Explain why this passage", answer(json.dumps(features)))
+        server.on("Write the rubric of the label", answer(json.dumps({"rubric": "It answers."})))
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -62,20 +60,14 @@ def seen_by(folder) -> list[tuple[str, str]]:
     return [(pair["query_id"], pair["passage_id"]) for pair in shown["pairs"]]
 
 
-def rows(judged, query: str) -> list[tuple]:
-    with Lake.published(Project.find(judged)) as lake:
-        return lake.rows(query)
-
-
 def test_the_statement_of_the_page_leaves_out_what_a_judge_has_seen(judged):
     page = (REPOSITORY / "grading" / "README.md").read_text(encoding="utf-8")
     (statement,) = re.findall(r"```sql\n(select labels.*?)```", page, re.DOTALL)
     seen = set(seen_by(judged))
     label_set = "from lake.marts.relevance_labels where label_set = 'judge:true'"
-    graded = set(rows(judged, f"select query_id, passage_id {label_set}"))
-    left = rows(
-        judged,
-        f"select query_id, passage_id from ({statement}) as unseen where label_set = 'judge:true'",
+    graded = set(published(judged).rows(f"select query_id, passage_id {label_set}"))
+    left = published(judged).rows(
+        f"select query_id, passage_id from ({statement}) as unseen where label_set = 'judge:true'"
     )
     assert set(left) == graded - seen
     assert seen & graded
@@ -84,17 +76,15 @@ def test_the_statement_of_the_page_leaves_out_what_a_judge_has_seen(judged):
 def test_agreement_is_reported_without_the_pairs_a_judge_has_seen(judged):
     seen = set(seen_by(judged))
     pairs = set(
-        rows(
-            judged,
+        published(judged).rows(
             "select judge.query_id, judge.passage_id from lake.marts.relevance_labels as judge "
             "inner join lake.marts.relevance_labels as human using (query_id, passage_id) "
-            "where judge.label_set = 'judge:true' and human.label_set = 'assessor:human'",
+            "where judge.label_set = 'judge:true' and human.label_set = 'assessor:human'"
         )
     )
     assert seen & pairs
-    counts = rows(
-        judged,
+    counts = published(judged).rows(
         "select is_sampled, any_value(n) from lake.marts.kappa "
-        "where label_set = 'judge:true' and assessor = 'human' group by all order by all",
+        "where label_set = 'judge:true' and assessor = 'human' group by all order by all"
     )
     assert counts == [(False, len(pairs - seen)), (True, len(pairs & seen))]

@@ -8,20 +8,18 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests import oracle
 from tests.command_line import gradelake
 from tests.lakes import DL19_JUDGES
 from tests.places import DL19
+from tests.reading import published
 
 
 def lake_cells(folder) -> dict[tuple, float]:
-    with Lake.published(Project.find(folder)) as lake:
-        rows = lake.rows(
-            "select label_set, level, system, query_id, measure, value "
-            "from lake.marts.topic_scores where measure != 'Judged@10'"
-        )
+    rows = published(folder).rows(
+        "select label_set, level, system, query_id, measure, value "
+        "from lake.marts.topic_scores where measure != 'Judged@10'"
+    )
     return {tuple(row[:5]): row[5] for row in rows}
 
 
@@ -67,12 +65,11 @@ def test_the_mean_is_over_all_queries_and_a_skipped_one_counts_zero(demo):
     labels, runs = demo_inputs(demo)
     values = oracle.evaluate(labels["assessor:human"], runs["coordination_match"], 2)
     assert len(values) == 7  # of 8 queries
-    with Lake.published(Project.find(demo)) as lake:
-        score, answered, n_queries, n_answered, stderr = lake.rows(
-            "select score, score_answered, n_queries, n_answered, stderr "
-            "from lake.marts.leaderboard where label_set = 'assessor:human' and level = 2 "
-            "and system = 'coordination_match' and measure = 'AP'"
-        )[0]
+    score, answered, n_queries, n_answered, stderr = published(demo).rows(
+        "select score, score_answered, n_queries, n_answered, stderr "
+        "from lake.marts.leaderboard where label_set = 'assessor:human' and level = 2 "
+        "and system = 'coordination_match' and measure = 'AP'"
+    )[0]
     points = [cells["AP"] for cells in values.values()]
     assert (n_queries, n_answered) == (8, 7)
     assert score == pytest.approx(sum(points) / 8, abs=1e-9)
@@ -83,12 +80,11 @@ def test_the_mean_is_over_all_queries_and_a_skipped_one_counts_zero(demo):
 @pytest.mark.slow
 def test_rounding_to_4_decimals_is_part_of_a_dl19_correlation(dl19):
     """test1 and TUA1-1 differ by 0.000001: as printed they tie, which moves NIST's own figures."""
-    with Lake.published(Project.find(dl19)) as lake:
-        ((*nist, n_systems, left_out),) = lake.rows(
-            "select spearman, kendall, spearman_unrounded, kendall_unrounded, n_systems, left_out "
-            "from lake.marts.leaderboard_correlation "
-            "where measure = 'nDCG@10' and level = 1 and label_set = 'assessor:nist'"
-        )
+    ((*nist, n_systems, left_out),) = published(dl19).rows(
+        "select spearman, kendall, spearman_unrounded, kendall_unrounded, n_systems, left_out "
+        "from lake.marts.leaderboard_correlation "
+        "where measure = 'nDCG@10' and level = 1 and label_set = 'assessor:nist'"
+    )
     assert [f"{figure:.4f}" for figure in nist] == ["0.9999", "0.9984", "0.9997", "0.9968"]
     assert (n_systems, left_out) == (36, ["UNH_exDL_bm25"])
 
@@ -98,14 +94,14 @@ def test_every_correlation_equals_scipy(collection, request):
     folder = request.getfixturevalue(collection)
     file = folder / "official_ranks.json" if collection == "demo" else DL19 / "official_ranks.json"
     official = json.loads(file.read_text())
-    with Lake.published(Project.find(folder)) as lake:
-        boards = lake.frame(
-            "select label_set, level, measure, system, score, score_4dp from lake.marts.leaderboard"
-        ).filter(pl.col("system").is_in(list(official)))
-        rows = lake.rows(
-            "select label_set, level, measure, spearman, kendall, spearman_unrounded, "
-            "kendall_unrounded, undefined_reason from lake.marts.leaderboard_correlation"
-        )
+    boards = published(folder).frame(
+        "select label_set, level, measure, system, score, score_4dp from lake.marts.leaderboard"
+    )
+    boards = boards.filter(pl.col("system").is_in(list(official)))
+    rows = published(folder).rows(
+        "select label_set, level, measure, spearman, kendall, spearman_unrounded, "
+        "kendall_unrounded, undefined_reason from lake.marts.leaderboard_correlation"
+    )
     groups = boards.partition_by("label_set", "level", "measure", as_dict=True)
     assert len(rows) == len(groups)
     undefined = 0
@@ -135,12 +131,11 @@ def test_missing_labels_are_the_pooled_passages_without_one(demo):
         for passage in sorted(scores, key=lambda p: (np.float32(scores[p]), p), reverse=True)[:20]
         if passage not in labels["assessor:human"][query]
     }
-    with Lake.published(Project.find(demo)) as lake:
-        rows = lake.rows(
-            "select query_id, passage_id, text from lake.marts.missing_labels "
-            "where label_set = 'assessor:human'"
-        )
-        stored = lake.rows("select n_systems, best_rank from lake.marts.missing_labels")
+    rows = published(demo).rows(
+        "select query_id, passage_id, text from lake.marts.missing_labels "
+        "where label_set = 'assessor:human'"
+    )
+    stored = published(demo).rows("select n_systems, best_rank from lake.marts.missing_labels")
     assert len(rows) == len(expected)
     assert {row[:2] for row in rows} == expected
     assert all(text for *_, text in rows)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests import oracle
 from tests.command_line import gradelake
 from tests.projects import project, write
+from tests.reading import published
 
 ALSO = ("Cover@10", "RBP(p=0.8)@3", "ERR")
 N_QUERIES = 12
@@ -63,11 +62,10 @@ def measured(new_lake, tmp_path_factory) -> Path:
 
 @pytest.mark.slow
 def test_every_family_equals_ir_measures_on_odd_rankings(measured):
-    with Lake.published(Project.find(measured)) as lake:
-        rows = lake.rows(
-            "select level, system, query_id, measure, value from lake.marts.topic_scores "
-            "where label_set = 'assessor:people'"
-        )
+    rows = published(measured).rows(
+        "select level, system, query_id, measure, value from lake.marts.topic_scores "
+        "where label_set = 'assessor:people'"
+    )
     ours = {tuple(row[:4]): row[4] for row in rows}
     labels, compared = oracle.read_qrels(measured / "odd/people.qrels"), set()
     for system, run in oracle.read_runs(measured / "odd").items():
@@ -83,14 +81,13 @@ def test_every_family_equals_ir_measures_on_odd_rankings(measured):
 @pytest.mark.slow
 def test_cut_measures_of_one_value_are_those_of_a_cut_ranking(measured):
     """RBP at a cutoff adds what the first ranks add; ERR without one reads the whole ranking."""
-    with Lake.published(Project.find(measured)) as lake:
-        rows = lake.rows(
-            "select cut.measure, cut.value, whole.value from lake.marts.topic_scores as cut "
-            "inner join lake.marts.topic_scores as whole "
-            "using (collection, label_set, level, system, query_id) "
-            "where (cut.measure, whole.measure) in "
-            "(('RBP(p=0.8)@3', 'RBP(p=0.8)'), ('ERR@10', 'ERR'))"
-        )
+    rows = published(measured).rows(
+        "select cut.measure, cut.value, whole.value from lake.marts.topic_scores as cut "
+        "inner join lake.marts.topic_scores as whole "
+        "using (collection, label_set, level, system, query_id) "
+        "where (cut.measure, whole.measure) in "
+        "(('RBP(p=0.8)@3', 'RBP(p=0.8)'), ('ERR@10', 'ERR'))"
+    )
     for measure, cut, whole in rows:
         assert cut <= whole + 1e-9
         if measure == "RBP(p=0.8)@3":

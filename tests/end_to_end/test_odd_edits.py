@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.sql.common.project import Project
 from gradelake.sql.common.rubric_items import item_id_of
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.edits import edit as edit_row
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, ask
+from tests.reading import published
 
 pytestmark = pytest.mark.slow
 
@@ -39,14 +38,13 @@ def edit(version: int, action: str, **columns) -> dict:
 
 
 def rubric(folder: Path, version: int) -> set[tuple]:
-    with Lake.published(Project.find(folder)) as lake:
-        return set(
-            lake.rows(
-                "select query_id, facet_id, item_id, text from lake.marts.rubric_items_effective "
-                "where rubric_version = ?",
-                version,
-            )
+    return set(
+        published(folder).rows(
+            "select query_id, facet_id, item_id, text from lake.marts.rubric_items_effective "
+            "where rubric_version = ?",
+            version,
         )
+    )
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,8 @@ import textwrap
 
 import pytest
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.reading import published
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -55,8 +54,7 @@ def test_a_user_who_may_not_write_the_folder_can_read_the_lake(demo):
     )
     assert done.returncode == 0, done.stderr
     count, refused, no_write = done.stdout.splitlines()
-    with Lake.published(Project.find(demo)) as lake:
-        expected = lake.rows("select count(*), sum(score) from lake.marts.leaderboard")[0]
+    expected = published(demo).rows("select count(*), sum(score) from lake.marts.leaderboard")[0]
     assert json.loads(count) == pytest.approx(list(expected))
     assert (refused, no_write) == ("refused", "no write permission")
 

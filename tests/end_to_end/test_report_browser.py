@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.analyses.typed import typed
 from tests.browser import Look, wrong
 from tests.command_line import gradelake
 from tests.end_to_end.edited_demo import BIRDS
+from tests.reading import published
+
+pytestmark = pytest.mark.slow
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     ("device", "width", "scheme"), [("desk", 1280, "light"), ("phone", 390, "dark")]
 )
@@ -58,6 +60,7 @@ INTRUSIONS = {
 }
 
 
+@pytest.mark.fast
 def test_its_policy_refuses_whatever_is_not_its_own(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     for name, intrusion in INTRUSIONS.items():
@@ -67,16 +70,24 @@ def test_its_policy_refuses_whatever_is_not_its_own(browser, demo_page):
 
 
 def leaderboard(folder: Path, label_set: str, measure: str, level: int):
-    with Lake.published(Project.find(folder)) as lake:
-        return lake.rows(
-            "select rank, system, score_4dp from lake.marts.leaderboard where collection = 'demo' "
-            "and label_set = ? and measure = ? and level = ? order by rank, system",
-            label_set,
-            measure,
-            level,
-        )
+    return published(folder).rows(
+        "select rank, system, score_4dp from lake.marts.leaderboard where collection = 'demo' "
+        "and label_set = ? and measure = ? and level = ? order by rank, system",
+        label_set,
+        measure,
+        level,
+    )
 
 
+def choose(look: Look, select: str, value: str, shown: str) -> None:
+    look.page.select_option(select, value)
+    look.page.wait_for_function(
+        "words => document.getElementById('leaderboard-says').textContent.includes(words)",
+        arg=shown,
+    )
+
+
+@pytest.mark.fast
 def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo_page, graded_demo):
     look = Look(browser, demo_page, 1280)
     for label_set, measure, level in (
@@ -86,11 +97,7 @@ def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo
     ):
         look.page.select_option("#choose-labels", label_set)
         look.page.select_option("#choose-measure", measure)
-        look.page.select_option("#choose-level", str(level))
-        look.page.wait_for_function(
-            "words => document.getElementById('leaderboard-says').textContent.includes(words)",
-            arg=f"by {measure} of the labels {label_set}",
-        )
+        choose(look, "#choose-level", str(level), f"by {measure} of the labels {label_set}")
         theirs = leaderboard(graded_demo, label_set, measure, level)
         assert look.column("#leaderboard-table", 2) == [system for _, system, _ in theirs]
         assert look.column("#leaderboard-table", 4) == [f"{score:.4f}" for *_, score in theirs]
@@ -98,7 +105,6 @@ def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     assert look.page.locator("#choose-labels").input_value() == "assessor:human"
@@ -116,7 +122,6 @@ def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_the_grid_is_walked_with_keys_and_tells_answer_and_passage(browser, demo_page, graded_demo):
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#grid-grader", "lexical")
@@ -127,20 +132,19 @@ def test_the_grid_is_walked_with_keys_and_tells_answer_and_passage(browser, demo
         look.page.keyboard.press(key)
     cell = look.page.locator("#grid-table td.grade:focus")
     assert (cell.get_attribute("data-row"), cell.get_attribute("data-column")) == ("0", "1")
-    with Lake.published(Project.find(graded_demo)) as lake:
-        ((passage, text),) = lake.rows(
-            "select passage_id, any_value(text) from lake.marts.grade_grid "
-            "inner join lake.raw.passages using (collection, passage_id) "
-            "where grader = 'lexical' and query_id = ? group by passage_id, mean_grade "
-            "order by mean_grade desc, passage_id limit 1",
-            BIRDS,
-        )
-        ((item, grade),) = lake.rows(
-            "select item_text, grade from lake.marts.grade_grid where grader = 'lexical' "
-            "and query_id = ? and passage_id = ? order by item_id limit 1 offset 1",
-            BIRDS,
-            passage,
-        )
+    ((passage, text),) = published(graded_demo).rows(
+        "select passage_id, any_value(text) from lake.marts.grade_grid "
+        "inner join lake.raw.passages using (collection, passage_id) "
+        "where grader = 'lexical' and query_id = ? group by passage_id, mean_grade "
+        "order by mean_grade desc, passage_id limit 1",
+        BIRDS,
+    )
+    ((item, grade),) = published(graded_demo).rows(
+        "select item_text, grade from lake.marts.grade_grid where grader = 'lexical' "
+        "and query_id = ? and passage_id = ? order by item_id limit 1 offset 1",
+        BIRDS,
+        passage,
+    )
     detail = look.text("#grid-detail")
     for words in (f"Grade {grade}", item, passage, text):
         assert words in detail
@@ -173,7 +177,6 @@ def open_at(look: Look, address: str) -> None:
     look.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, demo_page, width, scheme):
     look = Look(browser, demo_page, width, scheme)
@@ -199,7 +202,6 @@ INKS = """[getComputedStyle(document.body).color, ...[...document.querySelectorA
 CONTROLS = "[...document.querySelectorAll('button:not(th button), input, nav, summary details')]"
 
 
-@pytest.mark.slow
 def test_on_paper_nothing_is_clipped_no_control_is_there_and_ink_is_black(browser, demo_page):
     look = Look(browser, demo_page, A4, "dark")
     for address in look.page.evaluate(ADDRESSES):
@@ -218,7 +220,6 @@ def test_on_paper_nothing_is_clipped_no_control_is_there_and_ink_is_black(browse
         look.page.emulate_media(media="screen")
 
 
-@pytest.mark.slow
 def test_what_is_closed_on_the_screen_is_open_on_paper(browser, demo_page, tmp_path):
     look = Look(browser, demo_page, 1280)
     closed = "document.querySelectorAll('main details:not([open], .tools *)').length"
@@ -233,7 +234,6 @@ def test_what_is_closed_on_the_screen_is_open_on_paper(browser, demo_page, tmp_p
     assert look.page.evaluate(closed) == before
 
 
-@pytest.mark.slow
 def test_the_first_board_is_there_before_any_script(browser, demo_page, graded_demo):
     page = browser.new_page(java_script_enabled=False)
     page.goto(demo_page.as_uri())
@@ -244,7 +244,6 @@ def test_the_first_board_is_there_before_any_script(browser, demo_page, graded_d
     assert "11 systems by nDCG@10 of the labels assessor:human" in page.inner_text("#board")
 
 
-@pytest.mark.slow
 def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.add_init_script(
@@ -258,7 +257,6 @@ def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
     assert page.locator(".chart svg").count() == page.locator(".chart").count() >= len(PICTURES)
 
 
-@pytest.mark.slow
 def test_a_pictures_points_are_walked_by_keyboard(browser, demo_page, graded_demo):
     look = Look(browser, demo_page, 1280)
     theirs = leaderboard(graded_demo, "assessor:human", "nDCG@10", 2)
@@ -283,7 +281,6 @@ def test_a_pictures_points_are_walked_by_keyboard(browser, demo_page, graded_dem
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_pictures_keep_their_width_behind_a_view(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     look.page.evaluate("views.set('aside', () => [make('h2', {}, 'Aside')])")
@@ -327,7 +324,6 @@ def rows(look: Look) -> list[dict[str, str]]:
     ]
 
 
-@pytest.mark.slow
 def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(browser, demo_page, known):
     look = at_board(browser, demo_page, MEASURE)
     shown = rows(look)
@@ -349,7 +345,6 @@ def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(browser, dem
     assert re.fullmatch(r"-?\d\.\d{3} to \d\.\d{3}", rows(look)[0]["95 % interval"])
 
 
-@pytest.mark.slow
 def test_lines_beside_the_picture_join_those_that_share_a_letter(browser, demo_page, known):
     look = at_board(browser, demo_page, MEASURE, 390)
     marks = look.page.locator("#leaderboard-chart svg .mark-rect path, #leaderboard-chart svg rect")
@@ -390,20 +385,11 @@ def options(look: Look, select: str) -> list[str]:
     return look.page.locator(f"{select} option").all_inner_texts()
 
 
-def choose(look: Look, select: str, value: str, shown: str) -> None:
-    look.page.select_option(select, value)
-    look.page.wait_for_function(
-        "words => document.getElementById('leaderboard-says').textContent.includes(words)",
-        arg=shown,
-    )
-
-
 def go(look: Look, address: str, heading: str) -> None:
     look.page.evaluate(f"location.hash = '{address}'")
     look.page.wait_for_selector(f"#view h2:has-text('{heading}')")
 
 
-@pytest.mark.slow
 def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pages):
     assert f"2 systems by StrictVital of the labels {NUGGETS}." in pages["answers"].read_text()
     look = Look(browser, pages["answers"], 1280)
@@ -423,7 +409,6 @@ def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pag
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_views_have_the_scores_of_each_topic(browser, pages, demo_answers):
     sql = (
         "select system, query_id, value from topic_scores where collection = 'answers' "
@@ -449,7 +434,6 @@ def test_views_have_the_scores_of_each_topic(browser, pages, demo_answers):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_beside_labels_of_passages_the_page_opens_on_those_and_compares_like_with_like(
     browser, pages
 ):

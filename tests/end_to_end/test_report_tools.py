@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from gradelake.sql.common.project import Project
 from gradelake.sql.common.spreadsheet import shown_cell
-from gradelake.sql.lake.opening import Lake
 from tests.browser import Look
 from tests.end_to_end.edited_demo import BIRDS
+from tests.reading import published
+
+pytestmark = pytest.mark.slow
 
 LIGHT_ACCENT = "#0072b2"
 
@@ -32,7 +33,6 @@ def read(file: Path) -> list[list[str]]:
         return list(csv.reader(stream, strict=True))
 
 
-@pytest.mark.slow
 def test_rows_are_filtered_columns_chosen_and_csv_has_what_is_shown(
     browser, demo_page, graded_demo, tmp_path
 ):
@@ -41,11 +41,10 @@ def test_rows_are_filtered_columns_chosen_and_csv_has_what_is_shown(
     file = saved(look, whole, tmp_path)
     assert file.name == "demo-leaderboard-by-every-measure.csv"
     head, *rows = read(file)
-    with Lake.published(Project.find(graded_demo)) as lake:
-        theirs = lake.rows(
-            "select system, measure, printf('%.4f', score_4dp) from lake.marts.leaderboard "
-            "where label_set = 'assessor:human' and level = 2 order by all"
-        )
+    theirs = published(graded_demo).rows(
+        "select system, measure, printf('%.4f', score_4dp) from lake.marts.leaderboard "
+        "where label_set = 'assessor:human' and level = 2 order by all"
+    )
     system = head.index("system")
     ours = [
         (row[system], measure, row[at])
@@ -81,6 +80,7 @@ CELLS = ["=1+1", "+x", "@sum", "-0.5", "-a", "'=1", "with, comma", 'a "word"', "
 FIGURES = {"1,234": "1234", "\u2013": "", "0.5000": "0.5000", "0.81 to 0.95": "0.81 to 0.95"}
 
 
+@pytest.mark.fast
 def test_csv_runs_nothing_and_changes_no_text(browser, demo_page, tmp_path):
     """Texts as Python's own guard of formulas has them; figures without what is for the eye."""
     look = Look(browser, demo_page, 1280)
@@ -118,24 +118,22 @@ def test_csv_runs_nothing_and_changes_no_text(browser, demo_page, tmp_path):
     assert look.page.evaluate(f"field({cell})") == "a [-red-]{+blue+} crust"
 
 
-@pytest.mark.slow
 def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
     browser, demo_page, graded_demo, tmp_path
 ):
-    with Lake.published(Project.find(graded_demo)) as lake:
-        query = lake.value(
-            "select query_id from lake.marts.grade_grid where grader = 'lexical' "
-            "group by all having count(distinct passage_id) = 42"
-        )
-        grades = lake.rows(
-            "select passage_id, item_text, grade from lake.marts.grade_grid "
-            "where grader = 'lexical' and query_id = ? and grade is not null",
-            query,
-        )
-        counts = lake.rows(
-            "select label, judgment, n from lake.marts.confusion where label_set = "
-            "'lexical/v0/best' and reference = 'assessor:human' and n > 0"
-        )
+    query = published(graded_demo).value(
+        "select query_id from lake.marts.grade_grid where grader = 'lexical' "
+        "group by all having count(distinct passage_id) = 42"
+    )
+    grades = published(graded_demo).rows(
+        "select passage_id, item_text, grade from lake.marts.grade_grid "
+        "where grader = 'lexical' and query_id = ? and grade is not null",
+        query,
+    )
+    counts = published(graded_demo).rows(
+        "select label, judgment, n from lake.marts.confusion where label_set = "
+        "'lexical/v0/best' and reference = 'assessor:human' and n > 0"
+    )
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#grid-query", query)
     look.page.get_by_text("passages 1 to 40 of 42").wait_for()
@@ -164,7 +162,6 @@ def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
     assert sorted(ours) == sorted(counts)
 
 
-@pytest.mark.slow
 def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path):
     written = []
     for scheme in ("light", "dark"):
@@ -185,7 +182,6 @@ def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path):
     assert "bm25" in texts
 
 
-@pytest.mark.slow
 def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     ticks = [
@@ -200,7 +196,6 @@ def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(br
     assert bold.all_text_contents() == ["bm25"]
 
 
-@pytest.mark.slow
 def test_an_outlier_does_not_squash_the_rest(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     for values, ends in (
@@ -254,7 +249,6 @@ def comes_to(look: Look, wanted: str, table: str = "#leaderboard-table") -> None
     assert shown(look, table) == wanted
 
 
-@pytest.mark.slow
 def test_a_link_shows_rows_columns_and_order_as_its_sender_did(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#choose-measure", "RR")
@@ -277,7 +271,6 @@ def test_a_link_shows_rows_columns_and_order_as_its_sender_did(browser, demo_pag
     assert look.said == second.said == []
 
 
-@pytest.mark.slow
 def test_back_and_forward_go_from_choice_to_choice(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     seen = [shown(look)]
@@ -303,7 +296,6 @@ def test_back_and_forward_go_from_choice_to_choice(browser, demo_page):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_back_undoes_what_was_chosen_in_another_section(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     first = shown(look), shown(look, "#correlation-table")
@@ -323,7 +315,6 @@ def test_back_undoes_what_was_chosen_in_another_section(browser, demo_page):
     comes_to(look, both[1], "#correlation-table")
 
 
-@pytest.mark.slow
 def test_choices_over_the_tables_of_a_view_make_no_row_anew(browser, demo_page):
     look = Look(browser, demo_page, 1280)
     look.page.evaluate("location.hash = '#passage/bird-navigation/bird-navigation-01'")
@@ -351,7 +342,6 @@ def test_choices_over_the_tables_of_a_view_make_no_row_anew(browser, demo_page):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_a_link_to_rows_of_a_closed_list_opens_it(browser, demo_page):
     address = f"{demo_page.as_uri()}#rubric?filter-3=tern&sort-3=descending+passage"
     look = elsewhere(browser, address)
@@ -362,7 +352,6 @@ def test_a_link_to_rows_of_a_closed_list_opens_it(browser, demo_page):
     assert look.page.locator(f"{table} tbody tr").count() == 15 > len(passages)
 
 
-@pytest.mark.slow
 def test_an_address_with_what_is_not_there_shows_the_rest(browser, demo_page):
     hash_part = "#board?sort=descending+nothing&without=none|AP&filter-9=x&sort-2=up"
     look = elsewhere(browser, demo_page.as_uri() + hash_part)
@@ -371,13 +360,11 @@ def test_an_address_with_what_is_not_there_shows_the_rest(browser, demo_page):
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_the_grids_page_is_in_the_address(browser, demo_page, graded_demo):
-    with Lake.published(Project.find(graded_demo)) as lake:
-        query = lake.value(
-            "select query_id from lake.marts.grade_grid where grader = 'lexical' "
-            "group by all having count(distinct passage_id) = 42"
-        )
+    query = published(graded_demo).value(
+        "select query_id from lake.marts.grade_grid where grader = 'lexical' "
+        "group by all having count(distinct passage_id) = 42"
+    )
     look = Look(browser, demo_page, 1280)
     look.page.select_option("#grid-query", query)
     look.page.get_by_text(FIRST_PAGE).wait_for()

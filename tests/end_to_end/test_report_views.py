@@ -13,6 +13,7 @@ from gradelake.sql.lake.opening import Lake
 from tests.browser import Look
 from tests.command_line import gradelake
 from tests.moved_demo import HOSTILE
+from tests.reading import published
 from tests.report_page import ODD_ITEM, ODD_PASSAGE, ODD_QUERY
 
 pytestmark = pytest.mark.slow
@@ -220,24 +221,23 @@ def test_two_systems_differ_by_what_sql_and_scipy_say(browser, moved):
     a, b, measure, level = "bm25", "answer_writer", "AP", 3
     address = f"#compare?a={a}&b={b}&labels={NEWEST}&measure={measure}&level={level}"
     look = look_at(browser, moved, address)
-    with Lake.published(Project.find(moved)) as lake:
-        of = dict(
-            lake.rows(
-                "with topics as (select distinct query_id from lake.marts.relevance_labels "
-                "where label_set = $labels), "
-                "scores as (select query_id, system, round(value, 4) as value "
-                "from lake.marts.topic_scores "
-                "where label_set = $labels and measure = $measure and level = $level) "
-                "select query_id, coalesce(sum(value) filter (system = $a), 0) "
-                "- coalesce(sum(value) filter (system = $b), 0) "
-                "from topics left join scores using (query_id) group by query_id",
-                a=a,
-                b=b,
-                labels=NEWEST,
-                measure=measure,
-                level=level,
-            )
+    of = dict(
+        published(moved).rows(
+            "with topics as (select distinct query_id from lake.marts.relevance_labels "
+            "where label_set = $labels), "
+            "scores as (select query_id, system, round(value, 4) as value "
+            "from lake.marts.topic_scores "
+            "where label_set = $labels and measure = $measure and level = $level) "
+            "select query_id, coalesce(sum(value) filter (system = $a), 0) "
+            "- coalesce(sum(value) filter (system = $b), 0) "
+            "from topics left join scores using (query_id) group by query_id",
+            a=a,
+            b=b,
+            labels=NEWEST,
+            measure=measure,
+            level=level,
         )
+    )
     values = np.array(list(of.values()))
     text = look.text("#view")
     assert comes_to(text, values)
@@ -293,19 +293,18 @@ def test_from_the_board_to_two_systems_by_keyboard_and_back(browser, moved):
 def test_two_label_sets_show_ranks_and_scores_of_both(browser, moved):
     measure = "P@10"
     look = look_at(browser, moved, f"#labels?a={HUMAN}&b={NEWEST}&measure={measure}")
-    with Lake.published(Project.find(moved)) as lake:
-        ours, theirs = (
-            {
-                system: (rank, score)
-                for system, rank, score in lake.rows(
-                    "select system, rank, score_4dp from lake.marts.leaderboard "
-                    "where label_set = ? and measure = ? and level = 2",
-                    labels,
-                    measure,
-                )
-            }
-            for labels in (HUMAN, NEWEST)
-        )
+    ours, theirs = (
+        {
+            system: (rank, score)
+            for system, rank, score in published(moved).rows(
+                "select system, rank, score_4dp from lake.marts.leaderboard "
+                "where label_set = ? and measure = ? and level = 2",
+                labels,
+                measure,
+            )
+        }
+        for labels in (HUMAN, NEWEST)
+    )
     table = "#view [aria-label='Systems under both label sets'] table"
     systems = look.column(table, 1)
     assert sorted(systems) == sorted(ours)
@@ -325,17 +324,16 @@ def test_two_label_sets_show_ranks_and_scores_of_both(browser, moved):
 
 def test_two_label_sets_differ_by_what_sql_and_scipy_say(browser, moved):
     look = look_at(browser, moved, f"#labels?a={HUMAN}&b={NEWEST}&measure=nDCG@10")
-    with Lake.published(Project.find(moved)) as lake:
-        of = dict(
-            lake.rows(
-                "select query_id, (coalesce(sum(round(value, 4)) filter (label_set = $a), 0) "
-                "- coalesce(sum(round(value, 4)) filter (label_set = $b), 0)) / 11 "
-                "from lake.marts.topic_scores "
-                "where measure = 'nDCG@10' and level = 2 and label_set in ($a, $b) group by all",
-                a=HUMAN,
-                b=NEWEST,
-            )
+    of = dict(
+        published(moved).rows(
+            "select query_id, (coalesce(sum(round(value, 4)) filter (label_set = $a), 0) "
+            "- coalesce(sum(round(value, 4)) filter (label_set = $b), 0)) / 11 "
+            "from lake.marts.topic_scores "
+            "where measure = 'nDCG@10' and level = 2 and label_set in ($a, $b) group by all",
+            a=HUMAN,
+            b=NEWEST,
         )
+    )
     values = np.array(list(of.values()))
     assert len(values) == 8
     text = look.text("#view")

@@ -14,6 +14,8 @@ from tests.command_line import gradelake
 from tests.moved_demo import HOSTILE
 from tests.places import REPOSITORY
 
+pytestmark = pytest.mark.slow
+
 N = 4  # cards
 NASTY = HOSTILE + " \u2028 ]]> <!-- {{ 7 * 7 }} \\u003cb> <b>bold</b>"
 REFUSED = """Object.defineProperty(window, 'localStorage', {
@@ -82,7 +84,6 @@ def press(page: Page, keys: str) -> None:
         page.keyboard.press(key)
 
 
-@pytest.mark.slow
 def test_answers_by_keys_outlive_the_tab_and_come_into_the_lake(browser, folder, form):
     context = browser.new_context()
     page = opened(context, form)
@@ -117,7 +118,6 @@ def test_answers_by_keys_outlive_the_tab_and_come_into_the_lake(browser, folder,
     assert [row[:2] for row in said[1:]] == [(4, None), (1, "unsure n 5"), (2, None)]
 
 
-@pytest.mark.slow
 def test_texts_are_shown_as_they_are_and_run_nothing(browser, form):
     look = Look(browser, form, 1280)
     passages = json.loads(look.page.text_content("#passages")).values()
@@ -133,7 +133,6 @@ def test_texts_are_shown_as_they_are_and_run_nothing(browser, form):
     assert look.asked == []
 
 
-@pytest.mark.slow
 def test_the_page_refuses_other_scripts_and_the_network(browser, form):
     look = Look(browser, form, 1280)
     assert look.runs("eval('1 + 1')") is None
@@ -144,7 +143,6 @@ def test_the_page_refuses_other_scripts_and_the_network(browser, form):
     assert any("Content Security Policy" in line for line in look.said)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, form, width, scheme):
     look = Look(browser, form, width, scheme)
@@ -155,7 +153,6 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, form, width, sc
     assert look.page.inner_text("h2") == "All cards are answered"
 
 
-@pytest.mark.slow
 def test_a_browser_that_keeps_nothing_says_so_and_still_saves(browser, form):
     context = browser.new_context()
     context.add_init_script(REFUSED)
@@ -177,7 +174,6 @@ def card_page(browser, tmp_path: Path, blind: bool, scale: list[int]) -> Look:
     return Look(browser, file, 1280)
 
 
-@pytest.mark.slow
 def test_after_a_blind_answer_the_graders_is_shown_and_ones_own_may_change(browser, tmp_path):
     look = card_page(browser, tmp_path, True, [*range(6)])
     page = look.page
@@ -205,7 +201,6 @@ def test_after_a_blind_answer_the_graders_is_shown_and_ones_own_may_change(brows
     assert look.said == []
 
 
-@pytest.mark.slow
 def test_an_open_review_asks_whether_the_grade_is_right(browser, tmp_path):
     look = card_page(browser, tmp_path, False, [*range(6)])
     page = look.page
@@ -226,7 +221,6 @@ def test_an_open_review_asks_whether_the_grade_is_right(browser, tmp_path):
     ]
 
 
-@pytest.mark.slow
 def test_scales_above_9_have_buttons_and_long_ones_a_field(browser, tmp_path):
     look = card_page(browser, tmp_path, True, [*range(11)])
     press(look.page, "1")

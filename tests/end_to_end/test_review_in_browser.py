@@ -9,10 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from sklearn.metrics import cohen_kappa_score
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.browser import look_twice
 from tests.command_line import gradelake
+from tests.reading import live
 from tests.serve.server import Server, reviews
 
 pytestmark = pytest.mark.slow
@@ -32,9 +31,8 @@ def folder(graded_demo, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder):
-    server = Server(folder)
-    yield server
-    server.end()
+    with Server(folder) as server:
+        yield server
 
 
 def entered(browser, server: Server, name: str) -> Page:
@@ -94,14 +92,13 @@ def test_every_acknowledged_answer_is_in_the_lake_once(browser, folder):
     for name, rows in found.items():
         assert [row[5] for row in rows] == said[name]
         assert max(Counter(row[:3] for row in rows).values()) == 1
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        kappas = {
-            (one, other): kappa
-            for one, other, kappa in lake.rows(
-                "select assessor, other_assessor, kappa from lake.marts.assessor_agreement "
-                "where tau = 4 and reveal = 'before'"
-            )
-        }
+    kappas = {
+        (one, other): kappa
+        for one, other, kappa in live(folder).rows(
+            "select assessor, other_assessor, kappa from lake.marts.assessor_agreement "
+            "where tau = 4 and reveal = 'before'"
+        )
+    }
     by_card = {name: {row[:3]: row[5] >= 4 for row in rows} for name, rows in found.items()}
     for one, other in combinations(PEOPLE, 2):
         both = sorted(set(by_card[one]) & set(by_card[other]))
@@ -125,12 +122,11 @@ def test_a_passage_is_judged_before_its_label_is_shown_and_what_is_said_last_cou
     expect(buttons).to_have_text([f"{n} {name}" for n, name in enumerate(names)])
     expect(facts.locator("dt")).to_have_text(["Query", "Passage", "Scale"])  # no label
     query, passage = ids.inner_text().split(", passage ")
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        label = lake.value(
-            "select label from lake.marts.relevance_labels "
-            "where label_set = ? and query_id = ? and passage_id = ?",
-            *(judge, query, passage),
-        )
+    label = live(folder).value(
+        "select label from lake.marts.relevance_labels "
+        "where label_set = ? and query_id = ? and passage_id = ?",
+        *(judge, query, passage),
+    )
 
     buttons.nth(3).click()
 
@@ -148,10 +144,9 @@ def test_a_passage_is_judged_before_its_label_is_shown_and_what_is_said_last_cou
 
     ((*card, _, _, _, blind, _, _),) = reviews(folder, "nina")
     assert (card, blind) == ([query, passage], 3)
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        judged = lake.rows(
-            "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'nina'"
-        )
+    judged = live(folder).rows(
+        "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'nina'"
+    )
     assert judged == [(query, passage, 2)]
 
 

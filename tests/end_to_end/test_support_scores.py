@@ -10,11 +10,10 @@ from statistics import mean
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.grading.project import engine_code
 from tests.projects import project
+from tests.reading import live, published
 
 pytestmark = pytest.mark.slow
 
@@ -105,8 +104,9 @@ def by_hand(tmp_path_factory, new_lake) -> Path:
 
 
 def scores(folder: Path, columns: str) -> dict[tuple[str, str], tuple]:
-    with Lake.published(Project.find(folder)) as lake:
-        rows = lake.rows(f"select citations, system, {columns} from lake.marts.support_scores")
+    rows = published(folder).rows(
+        f"select citations, system, {columns} from lake.marts.support_scores"
+    )
     return {(citations, system): tuple(values) for citations, system, *values in rows}
 
 
@@ -157,13 +157,12 @@ def test_peoples_labels_are_compared_with_the_graders(by_hand):
     assert "wrote 5 support labels for rag" in done
     assert "1 row has no label yet" in done
     gradelake(by_hand, "import", "support", "rag", "bert.jsonl", "--assessor", "bert")
-    with Lake.live(Project.find(by_hand)) as lake:
-        found = {
-            tuple(row[:3]): tuple(row[3:])
-            for row in lake.rows(
-                "select judge, reference, cut, n, observed, kappa from lake.marts.support_agreement"
-            )
-        }
+    found = {
+        tuple(row[:3]): tuple(row[3:])
+        for row in live(by_hand).rows(
+            "select judge, reference, cut, n, observed, kappa from lake.marts.support_agreement"
+        )
+    }
     theirs, ours = [2, 1, 1, 0, 1], [2, 2, 1, 0, 0]
     assert found["supports", "assessor:ann", "all"] == (
         5,
@@ -213,10 +212,9 @@ def test_a_queue_of_support_has_a_card_for_each_sentence_and_what_it_cites(by_ha
     gradelake(folder, "grade", "rag", "--grader", "supports")
     of_ann = ("queue", "add", "rag", "first", "--grader", "supports", "--assessor", "ann")
     made = json.loads(gradelake(folder, *of_ann, "--overlap", "1", "--json").stdout)
-    with Lake.live(Project.find(folder)) as lake:
-        cards = lake.rows(
-            "select item_text, passage_id, grade from lake.intermediate.int_review_cards"
-        )
+    cards = live(folder).rows(
+        "select item_text, passage_id, grade from lake.intermediate.int_review_cards"
+    )
     assert {(text, passage): WORDS[grade] for text, passage, grade in cards} == OF_HAND
     assert len(cards) == made["n_cards"] == len(OF_HAND)
 
@@ -247,8 +245,7 @@ def test_of_a_wrong_file_nothing_lands(by_hand, rows, problem):
         by_hand, "import", "support", "rag", "bad.csv", "--assessor", "cy", code=2
     ).stderr
     assert problem in refused
-    with Lake.live(Project.find(by_hand)) as lake:
-        assert not lake.rows("from lake.raw.support_judgments where assessor = 'cy'")
+    assert not live(by_hand).rows("from lake.raw.support_judgments where assessor = 'cy'")
 
 
 def test_without_citations_there_is_nothing_to_grade(tmp_path, new_lake):
@@ -298,17 +295,16 @@ def test_a_random_track_scores_as_counted_in_python(tmp_path, new_lake):
     make(tmp_path, answers, passages, known, "first,no_support\nevery,left_out\n")
     gradelake(tmp_path, "grade", "rag", "--grader", "supports")
     gradelake(tmp_path, "build")
-    with Lake.published(Project.find(tmp_path)) as lake:
-        rows = lake.rows(
-            "select citations, system, query_id, support_precision, support_recall, support_f1 "
-            "from lake.marts.support_scores"
+    rows = published(tmp_path).rows(
+        "select citations, system, query_id, support_precision, support_recall, support_f1 "
+        "from lake.marts.support_scores"
+    )
+    board = {
+        (label_set, system, measure): score
+        for label_set, system, measure, score in published(tmp_path).rows(
+            "select distinct label_set, system, measure, score from lake.marts.leaderboard"
         )
-        board = {
-            (label_set, system, measure): score
-            for label_set, system, measure, score in lake.rows(
-                "select distinct label_set, system, measure, score from lake.marts.leaderboard"
-            )
-        }
+    }
     assert len(rows) == 2 * SYSTEMS * QUERIES
     sums = defaultdict(float)
     for citations, system, query_id, *found in rows:

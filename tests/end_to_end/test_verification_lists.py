@@ -5,11 +5,10 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests import oracle
 from tests.command_line import gradelake
 from tests.end_to_end.edited_demo import BIRDS
+from tests.reading import published
 
 RELEVANT = 2
 GREATEST = {"grade": 5, "judgment": 3}
@@ -19,12 +18,11 @@ GREATEST = {"grade": 5, "judgment": 3}
 def grades(graded_demo) -> dict[tuple[str, str], dict[str, int]]:
     """(query, passage) -> item -> grade, of the grader of questions."""
     found = defaultdict(dict)
-    with Lake.published(Project.find(graded_demo)) as lake:
-        for query, passage, item, grade in lake.rows(
-            "select query_id, passage_id, item_id, grade from lake.raw.grades "
-            "inner join lake.raw.graders using (grader_id) where name = 'lexical'"
-        ):
-            found[query, passage][item] = grade
+    for query, passage, item, grade in published(graded_demo).rows(
+        "select query_id, passage_id, item_id, grade from lake.raw.grades "
+        "inner join lake.raw.graders using (grader_id) where name = 'lexical'"
+    ):
+        found[query, passage][item] = grade
     return found
 
 
@@ -89,8 +87,7 @@ def test_disagreements_are_at_least_half_a_scale_wide_and_name_the_best_item(
     assert [row["gap"] for row in rows] == pytest.approx([gaps[pair] for pair in pairs], abs=0.0051)
     assert [gaps[pair] for pair in pairs] == sorted(map(gaps.get, pairs), reverse=True)
     assert len(rows) > 3
-    with Lake.published(Project.find(graded_demo)) as lake:
-        items = dict(lake.rows("select text, item_id from lake.raw.rubric_items"))
+    items = dict(published(graded_demo).rows("select text, item_id from lake.raw.rubric_items"))
     for pair, row in zip(pairs, rows, strict=True):
         assert row["label"] == grades[pair][items[row["best_item"]]] == max(grades[pair].values())
 

@@ -62,9 +62,6 @@ class BatchServer(Server):
         super().__init__()
         self.on("", by_length)
 
-    def close(self) -> None:
-        self.stop()
-
     # --- the bill ---------------------------------------------------------------------------------
 
     @property

@@ -1,5 +1,6 @@
 """The tiny collection of the ingest tests, with a rubric and graders."""
 
+import shutil
 from contextlib import closing
 from functools import partial
 
@@ -7,7 +8,6 @@ import pytest
 
 from tests import shared_ray
 from tests.conftest import made_once
-from tests.grading import reviewing
 from tests.grading.misbehaving import Server
 from tests.grading.project import copy_of, make_priced, make_template
 from tests.ingest.conftest import empty_lake, ingested, tiny_lake  # noqa: F401
@@ -43,12 +43,11 @@ def new_workers():
 @pytest.fixture
 def folder(graded_demo, tmp_path):
     """A copy of the graded demo."""
-    return reviewing.copy_of(graded_demo, tmp_path)
+    return shutil.copytree(graded_demo, tmp_path / "demo")
 
 
 @pytest.fixture
 def server():
     """Speaks OpenAI's chat API, and misbehaves as it is told."""
-    server = Server()
-    yield server
-    server.stop()
+    with Server() as server:
+        yield server

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from textwrap import indent
 
+from gradelake.grading.graders.configured import configured
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import VIEWS, Plan, ensure_views
@@ -135,6 +136,11 @@ class Judged(Tiny):
             retry_failed=retry_failed,
             max_seconds=max_seconds,
         )
+
+    def grade_as_told(self, name: str) -> grader_run.Run:
+        """Grade as the command does, which knows whose answers or scores a grader reads."""
+        request = Request(self.name, configured(self.project, self.lake, name))
+        return grader_run.grade(self.project, request, lambda line: None)
 
     def grades(self, name: str = "lexical", columns: str = "grade, status") -> dict[tuple, tuple]:
         """(query, passage, item's text) -> columns of its grade, of the newest grader so named."""

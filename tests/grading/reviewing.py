@@ -2,24 +2,12 @@
 
 import json
 import re
-import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from gradelake.app import app
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
-
-
-def copy_of(graded_demo: Path, place: Path) -> Path:
-    return Path(shutil.copytree(graded_demo, place / "demo"))
-
-
-def ask(folder: Path, query: str, *values, **named) -> list[tuple]:
-    with Lake.live(Project.find(folder)) as lake:
-        return lake.rows(query, *values, **named)
 
 
 def review(folder: Path, who: str, lines: tuple, *options: str, fails: bool = False) -> Result:

@@ -8,7 +8,6 @@ import pytest
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.request import Request
-from gradelake.grading.run.grader_run import grade
 from gradelake.sql.common.errors import BadInput
 from tests.grading.project import PASSAGES, copy_of
 from tests.grading.workbench_files import EXTRACTED, extracted, lines, paragraph
@@ -92,16 +91,9 @@ def exam(tmp_path, extracted_lake):
         yield project
 
 
-def plan_of(exam, name="verified"):
-    """The plan as the commands make it."""
-    return Plan(exam.lake, Request(exam.name, configured(exam.project, exam.lake, name)))
-
-
-def grade_as_told(exam, name="verified"):
-    """Grade as the command does."""
-    project = exam.project
-    request = Request(exam.name, configured(project, exam.lake, name))
-    return grade(project, request, lambda line: None)
+def plan_of(exam):
+    """The plan of who verifies, as the commands make it."""
+    return Plan(exam.lake, Request(exam.name, configured(exam.project, exam.lake, "verified")))
 
 
 def asked(exam) -> list[str]:
@@ -126,7 +118,7 @@ def test_an_answer_is_1_and_none_is_unanswerable(exam):
 def test_there_is_nothing_to_verify_before_answers_were_extracted(judged):
     with_graders(judged).bank()
     assert plan_of(judged).totals.wanted == 0
-    assert grade_as_told(judged).counts["pairs"] == 0
+    assert judged.grade_as_told("verified").counts["pairs"] == 0
 
 
 def test_each_gold_answer_is_asked_about_and_the_best_counts(exam):
@@ -135,7 +127,7 @@ def test_each_gold_answer_is_asked_about_and_the_best_counts(exam):
     totals = plan_of(exam).totals
     # q1: light in p1, p2, p5; q2: home and sun in p3 and p4; p5 has p1's answer
     assert (totals.wanted, totals.missing, totals.prompts) == (7, 7, 6)
-    run = grade_as_told(exam)
+    run = exam.grade_as_told("verified")
     totals = plan_of(exam).totals
     assert (totals.wanted, totals.graded, totals.missing) == (7, 7, 0)
     assert (run.counts["pairs"], run.counts["ok"], run.counts["unanswerable"]) == (7, 5, 2)
@@ -173,7 +165,7 @@ def test_each_gold_answer_is_asked_about_and_the_best_counts(exam):
 def test_the_best_grade_keeps_its_own_reply_and_probabilities(exam, order):
     exam.write("bank.csv", [BANK[0], f"q2,question,{HOME},{order}"])
     exam.bank()
-    grade_as_told(exam)
+    exam.grade_as_told("verified")
     columns = "grade, response, expected_grade, scale_mass"
     row = exam.grades("verified", columns)["q2", "p3", HOME]
     assert row[:2] == (1, "yes")
@@ -182,7 +174,7 @@ def test_the_best_grade_keeps_its_own_reply_and_probabilities(exam, order):
 
 def test_a_wrong_answer_is_only_known_when_every_gold_answer_was_asked_about(exam):
     exam.write("engines/failing", "true")
-    run = grade_as_told(exam)
+    run = exam.grade_as_told("verified")
     assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (4, 1, 3)
     grades = exam.grades("verified", "grade, status, error")
     assert grades["q2", "p3", SUN] == (None, "failed", "not now")
@@ -190,19 +182,19 @@ def test_a_wrong_answer_is_only_known_when_every_gold_answer_was_asked_about(exa
     exam.write("bank.csv", [BANK[0], f"q2,question,{HOME},a map|the sun"])
     exam.bank()
     exam.graders["verified"]["decoding"] = {"max_tokens": 2}  # another grader
-    grade_as_told(exam)
+    exam.grade_as_told("verified")
     # right by the other one
     assert exam.grades("verified", "grade, status")["q2", "p3", HOME] == (1, "ok")
 
 
 def test_another_extracting_grader_makes_another_verifying_one(exam):
-    grade_as_told(exam)
+    exam.grade_as_told("verified")
     first = configured(exam.project, exam.lake, "verified").grader_id
     exam.grader("exam", words=3)
     assert configured(exam.project, exam.lake, "verified").grader_id != first
     assert plan_of(exam).totals.wanted == 0  # its answers are not extracted yet
     exam.grade("exam")
-    grade_as_told(exam)
+    exam.grade_as_told("verified")
     assert exam.rows(
         "select grade, answer from lake.raw.grades inner join lake.raw.graders using (grader_id) "
         "where name = 'verified' and passage_id = 'p3' and grade = 1 order by graded_at"
@@ -219,7 +211,7 @@ def test_answers_of_a_text_that_is_gone_are_not_verified(exam):
     assert plan_of(exam).totals.wanted == 6
     exam.grade("exam")
     assert plan_of(exam).totals.wanted == 7
-    grade_as_told(exam)
+    exam.grade_as_told("verified")
     assert exam.grades("verified", "answer")["q1", "p1", LIGHT] == ("is green",)
 
 

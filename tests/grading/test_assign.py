@@ -1,7 +1,5 @@
 """Nuggets of whole answers: each (answer, nugget) is a pair, ten of them one request."""
 
-import json
-
 import pytest
 
 from gradelake.grading.engines import Response
@@ -34,10 +32,8 @@ def answering(judged):
     """Four systems: q1 is answered at length by a, in brief by b and c alike; q2 by d."""
     rows = [("a", "q1", LONG), ("b", "q1", "Fact 03. Fact 04."), ("c", "q1", "Fact 03. Fact 04.")]
     rows.append(("d", "q2", "Bees see the sun."))
-    judged.write(
-        "responses.jsonl",
-        [json.dumps(dict(zip(("system", "query_id", "text"), row, strict=True))) for row in rows],
-    )
+    names = ("system", "query_id", "text")
+    judged.write("responses.jsonl", [dict(zip(names, row, strict=True)) for row in rows])
     judged.configure(responses=["responses.jsonl"])
     judged.ingest()
     judged.write(
@@ -114,8 +110,7 @@ def test_what_nobody_tells_fails_with_the_reason_and_is_retried_on_demand(answer
 
 def respond(judged, text: str, query_id: str = "q1") -> None:
     """The only answer, whose nuggets are looked for."""
-    row = {"system": "a", "query_id": query_id, "text": text}
-    judged.write("responses.jsonl", [json.dumps(row)])
+    judged.write("responses.jsonl", [{"system": "a", "query_id": query_id, "text": text}])
     judged.ingest()
 
 
@@ -155,10 +150,8 @@ def test_without_answers_or_nuggets_there_is_nothing_to_assign(judged):
     judged.grader("words", engine="lexical", prompt="nuggetizer_assign")
     with pytest.raises(NothingToGrade, match="tiny has no generated answers"):
         judged.plan("words")
-    respond_row = {"system": "a", "query_id": "q1", "text": "Air."}
-    judged.write("responses.jsonl", [json.dumps(respond_row)])
     judged.configure(responses=["responses.jsonl"])
-    judged.ingest()
+    respond(judged, "Air.")
     with pytest.raises(NothingToGrade, match="the rubric of tiny has no nuggets"):
         judged.plan("words")
 

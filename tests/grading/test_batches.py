@@ -27,9 +27,8 @@ KILLS = int(os.environ.get("GRADELAKE_BATCH_KILLS", "4"))
 
 @pytest.fixture
 def server():
-    server = BatchServer()
-    yield server
-    server.stop()
+    with BatchServer() as server:
+        yield server
 
 
 @pytest.fixture
@@ -283,11 +282,10 @@ def test_another_model_stops_it_and_nothing_is_paid_for_again_until_asked(hosted
 
 def test_a_batch_is_looked_for_only_where_it_was_sent(hosted, server):
     grade(hosted)
-    other = BatchServer()
-    hosted.grader("gpt", base_url=other.url)
-    with pytest.raises(EngineUnusable, match=f"is at {server.url}, not at base_url"):
-        grade(hosted)
-    other.stop()
+    with BatchServer() as other:
+        hosted.grader("gpt", base_url=other.url)
+        with pytest.raises(EngineUnusable, match=f"is at {server.url}, not at base_url"):
+            grade(hosted)
     assert not other.steps
 
 

@@ -13,7 +13,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.grading import reviewing
-from tests.grading.reviewing import ask
+from tests.reading import live
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +48,7 @@ def test_the_grade_is_shown_after_the_persons_own_which_may_be_changed_then(fold
     assert not re.search(r"^(Grade|Answer) ", card, re.MULTILINE), "nothing tells the grade"
     assert len(re.findall(r"^Grade +\d  \(of 0 to 5", shown, re.MULTILINE)) == 3
     assert f"Enter to stay with your {other}" in shown
-    assert ask(folder, SAID, "ann") == [
+    assert live(folder).rows(SAID, "ann") == [
         (first, first, "agree", None),
         (second, other, "disagree", other),
         (third, third - 1 if third else 1, "agree", None),
@@ -105,8 +105,7 @@ def test_agreement_of_people_is_that_of_scikit_learn_before_and_after(folder):
         review(folder, assessor, *lines, "q")
     for tau in (1, 4):
         answered = {name: [own >= tau for own in blind] for name, blind in said.items()}
-        found = ask(
-            folder,
+        found = live(folder).rows(
             "select assessor, other_assessor, n_graded, kappa from lake.marts.assessor_agreement "
             "where reveal = 'before' and tau = ? order by all",
             tau,
@@ -117,8 +116,7 @@ def test_agreement_of_people_is_that_of_scikit_learn_before_and_after(folder):
             kappa = cohen_kappa_score(answered[ours][:shared], answered[theirs][:shared])
             expected.append((ours, theirs, shared, pytest.approx(kappa)))
         assert found == expected
-        ((n_assessors, n_graded, alpha, graded_alpha),) = ask(
-            folder,
+        ((n_assessors, n_graded, alpha, graded_alpha),) = live(folder).rows(
             "select n_assessors, n_graded, alpha, graded_alpha from lake.marts.assessor_alpha "
             "where reveal = 'before' and tau = ?",
             tau,
@@ -130,13 +128,12 @@ def test_agreement_of_people_is_that_of_scikit_learn_before_and_after(folder):
         assert (n_assessors, n_graded) == (3, n)
         assert alpha == pytest.approx(alpha_of(of_answers, "nominal"))
         assert graded_alpha == pytest.approx(alpha_of(cards, "interval"))
-        ((kappa,),) = ask(
-            folder,
+        ((kappa,),) = live(folder).rows(
             "select kappa from lake.marts.review_agreement "
             "where assessor = 'cat' and reveal = 'before' and tau = ?",
             tau,
         )
         ours = [grade >= tau for grade in given[: n - 8]]
         assert kappa == pytest.approx(cohen_kappa_score(ours, answered["cat"]))
-    ((both,),) = ask(folder, "select count(distinct reveal) from lake.marts.assessor_alpha")
+    ((both,),) = live(folder).rows("select count(distinct reveal) from lake.marts.assessor_alpha")
     assert both == 2

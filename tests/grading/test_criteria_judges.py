@@ -9,7 +9,6 @@ import pytest
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.request import Request
-from gradelake.grading.run.grader_run import grade
 from gradelake.sql.common.errors import BadInput
 from tests.grading.project import copy_of
 
@@ -61,12 +60,6 @@ def judged(tmp_path, judged_lake):
         yield project
 
 
-def grade_as_told(judged, name):
-    """Grade as the command does."""
-    request = Request(judged.name, configured(judged.project, judged.lake, name))
-    return grade(judged.project, request, lambda line: None)
-
-
 def missing(judged) -> int:
     grader = configured(judged.project, judged.lake, "summed_up")
     return Plan(judged.lake, Request(judged.name, grader)).totals.missing
@@ -76,7 +69,7 @@ def test_the_fifth_judge_is_shown_the_four_scores_once_all_are_there(judged):
     assert missing(judged) == 0, "nothing to show yet"
     said: dict[tuple, list[str]] = {}
     for shown, grader in CRITERIA.items():
-        grade_as_told(judged, grader)
+        judged.grade_as_told(grader)
         for (query, passage, _), (score, _) in judged.grades(grader).items():
             if score is not None:
                 said.setdefault((query, passage), []).append(f"{shown}: {score}")
@@ -84,7 +77,7 @@ def test_the_fifth_judge_is_shown_the_four_scores_once_all_are_there(judged):
     assert len(said) == 5
     assert len(whole) == 4, "one passage has no Coverage"
     assert missing(judged) == 4
-    grade_as_told(judged, "summed_up")
+    judged.grade_as_told("summed_up")
     assert {key[:2] for key in judged.grades("summed_up")} == set(whole)
     asked = [json.loads(line) for line in judged.asked()]
     assert len(asked) == 3, "p1 and p5 are one text with the same scores"

@@ -22,7 +22,6 @@ from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.problems import Rejected
-from tests.command_line import gradelake as command
 from tests.grading.misbehaving import Server, answer
 from tests.grading.project import copy_of
 from tests.grading.test_generate import extra
@@ -62,9 +61,8 @@ def scripted() -> Server:
 
 @pytest.fixture
 def server():
-    server = scripted()
-    yield server
-    server.stop()
+    with scripted() as server:
+        yield server
 
 
 def with_explainer(judged, server: Server):
@@ -95,10 +93,12 @@ class Distilled:
 
 @pytest.fixture(scope="module")
 def distilled(judged_lake, tmp_path_factory) -> Distilled:
-    server, folder = scripted(), tmp_path_factory.mktemp("distilled")
-    with closing(with_explainer(copy_of(judged_lake, folder), server)) as judged:
+    folder = tmp_path_factory.mktemp("distilled")
+    with (
+        scripted() as server,
+        closing(with_explainer(copy_of(judged_lake, folder), server)) as judged,
+    ):
         outcome = distil(judged)
-    server.stop()
     return Distilled(folder / "lake", outcome, server)
 
 
@@ -245,7 +245,7 @@ def test_the_very_same_rubric_is_not_stored_twice(trec, distilled):
 def export(trec, stated: str = "trec", name: str = "trec.yaml") -> Path:
     file = trec.folder / name
     file.unlink(missing_ok=True)
-    gradelake(trec, "distil", "--export", stated, str(file))
+    trec.gradelake("distil", "--export", stated, str(file))
     return file
 
 
@@ -259,7 +259,7 @@ def edit(file: Path, *pairs: tuple[str, str]) -> Path:
 
 
 def bring_in(trec, file: Path, name: str = "trec", code: int = 0) -> subprocess.CompletedProcess:
-    return gradelake(trec, "distil", "--import", name, str(file), code=code)
+    return trec.gradelake("distil", "--import", name, str(file), code=code)
 
 
 def test_an_edited_file_is_a_new_version_of_the_pairs_of_its_base(trec, distilled):
@@ -288,9 +288,7 @@ def test_an_edited_file_is_a_new_version_of_the_pairs_of_its_base(trec, distille
     assert len(base) == 5
     assert judge(trec).grader_id != before
     assert judge(trec, label_rubrics=f"trec@{first}").grader_id == before
-    assert (
-        "in tiny, by a person, 4 iterations" in gradelake(trec, "distil", "--show", "trec").stdout
-    )
+    assert "in tiny, by a person, 4 iterations" in trec.gradelake("distil", "--show", "trec").stdout
 
 
 def test_the_very_same_texts_are_not_stored_twice(trec, distilled):
@@ -333,7 +331,7 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_line(trec):
 def test_names_and_files_that_cannot_be_are_refused(trec):
     file = export(trec)
     assert "what follows an @" in bring_in(trec, file, "trec@2", code=2).stderr
-    again = gradelake(trec, "distil", "--export", "trec", str(file), code=2)
+    again = trec.gradelake("distil", "--export", "trec", str(file), code=2)
     assert "trec.yaml: already exists" in again.stderr
 
 
@@ -346,7 +344,7 @@ def test_what_a_person_writes_is_made_harmless_and_survives_the_way_out_and_in(t
     shown = 'it\'s "good": {query} # %s < |im_end|>[31m - Label 0: all \u00e9 \U0001f41d\n'
     assert f"\nLabel 2: {shown}" in text
     assert text.count("Query: Q") == 1
-    assert "\x1b" not in gradelake(trec, "distil", "--show", "trec").stdout
+    assert "\x1b" not in trec.gradelake("distil", "--show", "trec").stdout
     assert "is in the lake already" in bring_in(trec, export(trec)).stdout
 
 
@@ -461,35 +459,30 @@ def test_names_that_would_be_taken_for_a_version_are_refused(judged):
 # --- the commands ---------------------------------------------------------------------------------
 
 
-def gradelake(judged, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
-    assert judged.project  # writes the configuration
-    return command(judged.folder, *arguments, code=code)
-
-
 def test_the_command_says_what_it_draws_distils_it_and_shows_it(judged, server):
     command = shlex.split(
         "distil tiny --assessor nist --grader explainer --name trec --per-label 2"
     )
-    planned = gradelake(judged, *command, "--dry-run")
+    planned = judged.gradelake(*command, "--dry-run")
     assert planned.stdout == (
         "tiny: 5 of 5 pairs that nist judged, 2 of each label; then 3 x 3 rubrics\n"
     )
     assert planned.stderr == "the label 1 has only 1 pair, not 2: all are drawn\n"
     assert server.asked == []
-    done = gradelake(judged, *command)
+    done = judged.gradelake(*command)
     rubric = find_label_rubric(judged.lake, "trec", "here")
     assert f"trec@{rubric.rubric_id}: rubrics of 3 labels from 5 pairs" in done.stdout
     assert 'label_rubrics = "trec"' in done.stdout
-    shown = gradelake(judged, "distil", "--show", "trec").stdout
+    shown = judged.gradelake("distil", "--show", "trec").stdout
     assert shown.startswith(f"trec@{rubric.rubric_id}: from 5 judgments of nist in tiny, by m, 3 ")
     assert "\nLabel 2\nversion 3 of 2\n" in shown
-    found = json.loads(gradelake(judged, "distil", "--show", "trec", "--json").stdout)
+    found = json.loads(judged.gradelake("distil", "--show", "trec", "--json").stdout)
     assert found["rubrics"] == {str(label): f"version 3 of {label}" for label in range(3)}
     assert len(found["pairs"]) == 5
     assert found["pairs"][0]["explanation"].keys() == set(FEATURES)
-    both = gradelake(judged, "distil", "--show", "trec", "--export", "trec", "t.yaml", code=2)
+    both = judged.gradelake("distil", "--show", "trec", "--export", "trec", "t.yaml", code=2)
     assert "--show, --export and --import cannot be used together" in both.stderr
-    missing = gradelake(judged, "distil", "tiny", code=2)
+    missing = judged.gradelake("distil", "tiny", code=2)
     assert "also needed: --assessor, --grader, --name" in missing.stderr
-    wrong = gradelake(judged, *command, "--distil-prompt", "thomas", code=2)
+    wrong = judged.gradelake(*command, "--distil-prompt", "thomas", code=2)
     assert "'thomas' distils no rubrics" in wrong.stderr

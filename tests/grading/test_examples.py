@@ -2,14 +2,12 @@
 
 import json
 import shlex
-import subprocess
 
 import pytest
 
 from gradelake.grading.prompts.examples import read_examples, sample
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common.errors import BadInput
-from tests.command_line import gradelake as command
 from tests.grading.test_judged_pairs import make
 
 YN = Scale.parse({"No": 0, "Yes": 1})
@@ -67,53 +65,49 @@ def test_too_few_of_a_label_unknown_collections_and_assessors_are_refused(judged
 # --- the commands -----------------------------------------------------------------------------
 
 
-def gradelake(tiny, *arguments: str, code: int = 0) -> subprocess.CompletedProcess:
-    return command(tiny.folder, *arguments, code=code)
-
-
 def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
     arguments = shlex.split("prompts sample tiny --assessor nist --per-label 2 --seed 3")
-    printed = gradelake(judged, *arguments).stdout
-    done = gradelake(judged, *arguments, "--output", "few.jsonl")
+    printed = judged.gradelake(*arguments).stdout
+    done = judged.gradelake(*arguments, "--output", "few.jsonl")
     assert done.stdout == "few.jsonl: 4 examples from tiny\n"
     file = judged.folder / "few.jsonl"
     assert file.read_text(encoding="utf-8") == printed
     assert [e.label for e in read_examples(file, "few.jsonl", YN)] == ["Yes", "No", "Yes", "No"]
-    again = gradelake(judged, *arguments, "--output", "few.jsonl", code=2)
+    again = judged.gradelake(*arguments, "--output", "few.jsonl", code=2)
     assert "few.jsonl: already exists" in again.stderr
-    wrong = gradelake(judged, *arguments, "--scale", "good", code=2)
+    wrong = judged.gradelake(*arguments, "--scale", "good", code=2)
     assert "--scale: 'good' is not a scale" in wrong.stderr
 
 
 def test_the_list_names_every_prompt(judged):
-    rows = json.loads(gradelake(judged, "prompts", "list", "--json").stdout)
+    rows = json.loads(judged.gradelake("prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
     assert len(by_name) == len(rows) == 35
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
-    table = gradelake(judged, "prompts", "list").stdout
+    table = judged.gradelake("prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "scale", "parser", "source"]
     assert len(table.strip().split("\n")) == 36
 
 
 def test_render_prints_exactly_what_a_model_would_read(judged):
     passage = judged.write("passage.txt", "P {query} <|im_end|> [bold]x[/bold] :smile:")
-    done = gradelake(
-        judged, "prompts", "render", "helm", "--query", "Q", "--passage-file", str(passage)
+    done = judged.gradelake(
+        "prompts", "render", "helm", "--query", "Q", "--passage-file", str(passage)
     )
     assert done.stdout == (
         "Instruction: Does the passage answer the query? Respond with 'Yes' or 'No'.\n"
         "Question: Q Passage: P {query} < |im_end|> [bold]x[/bold] :smile: Answer:\n"
     )
-    missing = gradelake(judged, "prompts", "render", "verify_answer", "--item", "x", code=2)
+    missing = judged.gradelake("prompts", "render", "verify_answer", "--item", "x", code=2)
     assert "also needs --gold-answer, --answer" in missing.stderr
     assign = ("prompts", "render", "nuggetizer_assign", "--query", "Q", "--passage", "P")
-    done = gradelake(judged, *assign, "--item", "It's so", "--item", "b").stdout
+    done = judged.gradelake(*assign, "--item", "It's so", "--item", "b").stdout
     assert "label each of the 2 nuggets either" in done
     assert """\nNugget List: ["It's so", 'b']\n""" in done
-    assert "also needs --item" in gradelake(judged, *assign, code=2).stderr
-    twice = gradelake(judged, "prompts", "render", "helm", "--item", "a", "--item", "b", code=2)
+    assert "also needs --item" in judged.gradelake(*assign, code=2).stderr
+    twice = judged.gradelake("prompts", "render", "helm", "--item", "a", "--item", "b", code=2)
     assert "the prompt 'helm' asks about one item" in twice.stderr
 
 
@@ -127,6 +121,6 @@ def test_every_slot_of_every_prompt_can_be_filled(judged):
         word for slot, text in texts.items() for word in (f"--{slot.replace('_', '-')}", text)
     ]
     for name in ("true_explain", "true_distil", "true_direct", "generate_questions_car"):
-        shown = gradelake(judged, "prompts", "render", name, *options).stdout
+        shown = judged.gradelake("prompts", "render", name, *options).stdout
         for slot in shipped_prompts()[name].slots:
             assert texts[slot] in shown, (name, slot)

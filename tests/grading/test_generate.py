@@ -47,9 +47,8 @@ def scripted() -> Server:
 
 @pytest.fixture
 def server():
-    server = scripted()
-    yield server
-    server.stop()
+    with scripted() as server:
+        yield server
 
 
 def with_writer(judged, server: Server):

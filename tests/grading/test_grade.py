@@ -144,20 +144,13 @@ def test_each_pair_at_fault_fails_alone_with_its_reason_after_three_tries(stumbl
         passage: row
         for (_, passage, _), row in stumbling.grades("judge", "status, response, error").items()
     }
+    sum_to_6 = "ValueError: probabilities must be 0 or more, and sum to 1 at most: 6"
     assert found == {
-        "p1": (
-            "failed",
-            None,
-            "ValueError: probabilities must be 0 or more, and sum to 1 at most: 6",
-        ),
+        "p1": ("failed", None, sum_to_6),
         "p2": ("failed", "as an AI language model", "not one word of the scale 0-5"),
         "p3": ("failed", None, "RuntimeError: stumbled over home"),
         "p4": ("failed", None, "cannot read steel"),
-        "p5": (
-            "failed",
-            None,
-            "ValueError: probabilities must be 0 or more, and sum to 1 at most: 6",
-        ),
+        "p5": ("failed", None, sum_to_6),
     }
 
 
@@ -299,30 +292,24 @@ def test_two_processes_cannot_grade_with_one_grader(judged):
         pass
 
 
-def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(judged):
-    judged.engine("stumbling", STUMBLING)
-    stumble(judged, scatters="slow", landmarks="slow", home="slow", steel="slow")
-    judged.grader(
-        "judge", engine="stumbling", prompt="question_self_rating", actors=1, chunk_pairs=1
-    )
-    process = judged.spawn("grade", judged.name, "--grader", "judge")
-    wait_for(lambda: len(judged.asked()) >= 2, process)
+def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(stumbling):
+    stumble(stumbling, scatters="slow", landmarks="slow", home="slow", steel="slow")
+    stumbling.grader("judge", chunk_pairs=1)
+    process = stumbling.spawn("grade", stumbling.name, "--grader", "judge")
+    wait_for(lambda: len(stumbling.asked()) >= 2, process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone in the foreground
     _, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert "finishing the chunks at work" in err
     assert "the same command continues" in err
-    kept = len(judged.grades("judge"))
+    kept = len(stumbling.grades("judge"))
     assert 0 < kept < 12
-    assert judged.rows("select state from lake.raw.grading_runs") == [("stopped",)]
-    n_prompts = len(judged.asked())
-    (judged.folder / "engines" / "fixed").write_text("scatters landmarks home steel")
-    judged.gradelake("grade", judged.name, "--grader", "judge")
-    assert len(judged.grades("judge")) == 12
-    assert n_prompts < len(judged.asked()) <= 10 + 1
-
-
-# --- the command ----------------------------------------------------------------------------------
+    assert stumbling.rows("select state from lake.raw.grading_runs") == [("stopped",)]
+    n_prompts = len(stumbling.asked())
+    (stumbling.folder / "engines" / "fixed").write_text("scatters landmarks home steel")
+    stumbling.gradelake("grade", stumbling.name, "--grader", "judge")
+    assert len(stumbling.grades("judge")) == 12
+    assert n_prompts < len(stumbling.asked()) <= 10 + 1
 
 
 # --- a server -------------------------------------------------------------------------------------
@@ -337,6 +324,9 @@ def test_a_server_is_asked_for_several_chunks_at_once(judged, server):
     assert (run.counts["ok"], run.left, server.most_open) == (12, 0, 5)
     assert len(server.asked) == 10  # each a chunk
     assert server.asked[-1].at - server.asked[0].at < 5
+
+
+# --- the command ----------------------------------------------------------------------------------
 
 
 @pytest.mark.fast

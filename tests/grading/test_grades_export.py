@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import json
-from contextlib import ExitStack, closing
+from contextlib import closing
 from datetime import datetime
 
 import pytest
@@ -37,17 +37,12 @@ ERROR = {"response": "{", "prompt": "", "failure_reason": "not JSON"}
 
 @pytest.fixture
 def topics_only(tmp_path, empty_lake):
-    """Give topics, {id: text}: a lake with these alone."""
-    with ExitStack() as stack:
-
-        def make(topics):
-            project = stack.enter_context(closing(new_tiny(tmp_path / "topics", empty_lake)))
-            project.settings = {"queries": "topics.tsv"}
-            project.write("topics.tsv", [f"{query}\t{text}" for query, text in topics.items()])
-            project.ingest()
-            return project
-
-        yield make
+    """A lake with one topic alone."""
+    with closing(new_tiny(tmp_path / "topics", empty_lake)) as project:
+        project.settings = {"queries": "topics.tsv"}
+        project.write("topics.tsv", {"q1": "why is the sky blue"})
+        project.ingest()
+        yield project
 
 
 @pytest.fixture
@@ -354,22 +349,20 @@ RICH[1]["paragraph_data"]["version"] = 2
 
 
 def test_markup_unknown_keys_prompts_of_failed_pairs_and_subtopics_survive(topics_only):
-    tiny = topics_only({"q1": "why is the sky blue"})
     given = lines(q1=RICH)
-    brought(tiny, given, assessor="nist", systems=True)
-    out = exported(tiny)
+    brought(topics_only, given, assessor="nist", systems=True)
+    out = exported(topics_only)
     assert [normal(line) for line in out] == [normal(line) for line in given]
     workbench_schema.Line.model_validate(json.loads(out[0]))
-    brought(tiny, FULL, "graded.jsonl")  # a changed file: what it brought along goes with it
-    assert tiny.rows(
+    brought(topics_only, FULL, "graded.jsonl")  # a changed file: what it brought along goes with it
+    assert topics_only.rows(
         "select count(*) from lake.raw.brought_along where contains(content, 'example.org')"
     ) == [(0,)]
 
 
 def test_replies_read_anew_bring_along_what_their_entry_holds(topics_only):
-    tiny = topics_only({"q1": "why is the sky blue"})
-    brought(tiny, lines(q1=RICH), rater="paper")
-    (entry,) = json.loads(exported(tiny)[0])[1][0]["exam_grades"]
+    brought(topics_only, lines(q1=RICH), rater="paper")
+    (entry,) = json.loads(exported(topics_only)[0])[1][0]["exam_grades"]
     assert entry["llm_options"]["gradelake"]["parser"] == "paper"
     assert entry["embedding_key"] == [1, 2]
     assert entry["llm_response_errors"]["q1/b"]["prompt"] == "Rate q1/b."
@@ -378,12 +371,11 @@ def test_replies_read_anew_bring_along_what_their_entry_holds(topics_only):
 
 def test_a_passage_on_two_lines_brings_along_what_either_holds(topics_only):
     """Two graders' files, one behind the other."""
-    tiny = topics_only({"q1": "why is the sky blue"})
     first, second = json.loads(json.dumps([RICH, RICH]))
     del first[0]["grades"], second[0]["exam_grades"]
     second[0]["found_by"] = "ann"
-    brought(tiny, [*lines(q1=first), *lines(q1=second)], assessor="nist", systems=True)
-    (found,) = exported(tiny)
+    brought(topics_only, [*lines(q1=first), *lines(q1=second)], assessor="nist", systems=True)
+    (found,) = exported(topics_only)
     given = [RICH[0] | {"found_by": "ann"}, RICH[1]]
     assert normal(found) == normal(*lines(q1=given))
 

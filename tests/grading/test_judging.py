@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections import Counter
 from math import sqrt
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 
 from tests.command_line import gradelake
 from tests.grading import reviewing
-from tests.grading.reviewing import ask, copy_of, read_form, saved
+from tests.grading.reviewing import read_form, saved
+from tests.reading import live
 
 pytestmark = pytest.mark.slow
 JUDGE = "judge:lexical_direct"
@@ -18,7 +20,7 @@ JUDGE = "judge:lexical_direct"
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    return copy_of(graded_demo, tmp_path_factory.mktemp("judging"))
+    return shutil.copytree(graded_demo, tmp_path_factory.mktemp("judging") / "demo")
 
 
 def add(folder: Path, name: str, *people: str, options: tuple = (), code: int = 0):
@@ -32,25 +34,21 @@ def judge(folder: Path, queue: str, who: str, *lines: object) -> str:
 
 
 def judgments(folder: Path, who: str) -> dict[tuple[str, str], int]:
-    rows = ask(
-        folder,
-        "select query_id, passage_id, relevance from lake.raw.judgments where assessor = ?",
-        who,
+    rows = live(folder).rows(
+        "select query_id, passage_id, relevance from lake.raw.judgments where assessor = ?", who
     )
     return {(query_id, passage_id): relevance for query_id, passage_id, relevance in rows}
 
 
 def pairs_of(folder: Path, queue: str) -> list[tuple[str, str]]:
-    return ask(
-        folder,
+    return live(folder).rows(
         "select query_id, passage_id from lake.raw.review_cards where queue = ? order by position",
         queue,
     )
 
 
 def labels(folder: Path) -> dict[tuple[str, str], int]:
-    rows = ask(
-        folder,
+    rows = live(folder).rows(
         "select query_id, passage_id, label from lake.marts.relevance_labels where label_set = ?",
         JUDGE,
     )
@@ -91,10 +89,9 @@ def test_pairs_are_drawn_where_they_narrow_the_estimate_and_never_twice(folder):
     assert seen == set(pairs_of(folder, "first")[:10])
     assert set(pairs_of(folder, "second")) == set(label_of) - seen
     strata = dict(
-        ask(
-            folder,
+        live(folder).rows(
             "select stratum, any_value(stratum_size) from lake.raw.review_samples "
-            "where starts_with(sample, 'second-') group by stratum",
+            "where starts_with(sample, 'second-') group by stratum"
         )
     )
     assert strata["judged"] == len(seen)
@@ -115,10 +112,9 @@ def test_a_pair_is_judged_blind_on_the_collections_scale(folder):
     assert "0 not relevant, 1 related, 2 answers it, 3 perfect, relevant from 2 on" in before
     assert f"Label     {label_of[first]}  (by {JUDGE})" in after
     assert judgments(folder, "bob") == {first: 2, second: high}
-    kept = ask(
-        folder,
+    kept = live(folder).rows(
         "select blind_grade, note, grade from lake.raw.grade_reviews where assessor = 'bob' "
-        "order by reviewed_at",
+        "order by reviewed_at"
     )
     assert kept == [(low, "why", label_of[first]), (high, None, label_of[second])]
     (queue,) = [
@@ -129,7 +125,7 @@ def test_a_pair_is_judged_blind_on_the_collections_scale(folder):
     assert queue["grader"] == JUDGE
     assert queue["assessors"] == [{"assessor": "bob", "n_assigned": 6, "n_answered": 2}]
     # they are no opinion about a grade
-    assert not ask(folder, "from lake.intermediate.int_grade_reviews where assessor = 'bob'")
+    assert not live(folder).rows("from lake.intermediate.int_grade_reviews where assessor = 'bob'")
     gradelake(folder, "queue", "remove", "demo", "blind")
     assert len(judgments(folder, "bob")) == 2
 
@@ -168,7 +164,7 @@ def test_wishes_that_cannot_be_are_refused(folder):
 
 
 def test_two_share_all_pairs_in_forms(graded_demo, tmp_path):
-    folder = copy_of(graded_demo, tmp_path)
+    folder = shutil.copytree(graded_demo, tmp_path / "demo")
     add(folder, "all", "dan", "eve", options=("--size", "2000"))
     human = judgments(folder, "human")
     for who in ("dan", "eve"):

@@ -35,10 +35,9 @@ main(*sys.argv[1:])
 
 @pytest.fixture
 def server():
-    server = Server()
-    server.on("", Anthropic(MODEL))
-    yield server
-    server.stop()
+    with Server() as server:
+        server.on("", Anthropic(MODEL))
+        yield server
 
 
 @pytest.fixture

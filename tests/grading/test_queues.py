@@ -1,6 +1,7 @@
 """Queues: who is asked for which cards, what they are chosen from, what settles a difference."""
 
 import json
+import shutil
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +19,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.grading import reviewing
-from tests.grading.reviewing import ask, copy_of
+from tests.reading import live
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +57,7 @@ def test_everybody_meets_everybody():
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
-    return copy_of(graded_demo, tmp_path_factory.mktemp("queues"))
+    return shutil.copytree(graded_demo, tmp_path_factory.mktemp("queues") / "demo")
 
 
 def add(folder: Path, name: str, *options: str, code: int = 0):
@@ -68,8 +69,7 @@ def add(folder: Path, name: str, *options: str, code: int = 0):
 
 def cards(folder: Path, queue: str) -> set[tuple[str, str, str]]:
     return set(
-        ask(
-            folder,
+        live(folder).rows(
             "select query_id, passage_id, item_id from lake.raw.review_cards where queue = $queue",
             queue=queue,
         )
@@ -84,25 +84,26 @@ def test_spurious_cards_are_answers_that_non_relevant_passages_give(folder):
     add(folder, "spurious", "--from", "spurious", "--size", "2000", "--tau", "3")
 
     # in plain Python: grades from 3 on, of passages that somebody judged non-relevant
-    ((min_relevant,),) = ask(folder, "select min_relevant from lake.raw.collections")
+    ((min_relevant,),) = live(folder).rows("select min_relevant from lake.raw.collections")
     non_relevant = {
         (query_id, passage_id)
-        for query_id, passage_id, relevance in ask(
-            folder, "select query_id, passage_id, relevance from lake.raw.judgments"
+        for query_id, passage_id, relevance in live(folder).rows(
+            "select query_id, passage_id, relevance from lake.raw.judgments"
         )
         if relevance < min_relevant
     }
-    grades = ask(
-        folder,
+    grades = live(folder).rows(
         "select query_id, passage_id, item_id, grade from lake.raw.grades "
-        "inner join lake.raw.graders using (grader_id) where name = 'lexical'",
+        "inner join lake.raw.graders using (grader_id) where name = 'lexical'"
     )
     expected = {
         (query_id, passage_id, item_id)
         for query_id, passage_id, item_id, grade in grades
         if (grade or 0) >= 3 and (query_id, passage_id) in non_relevant
     }
-    left_out = {one for (one,) in ask(folder, "select passage_id from lake.raw.near_duplicates")}
+    left_out = {
+        one for (one,) in live(folder).rows("select passage_id from lake.raw.near_duplicates")
+    }
     assert cards(folder, "spurious") == {one for one in expected if one[1] not in left_out}
 
 
@@ -117,8 +118,8 @@ def test_other_lists_give_the_grades_that_they_name(folder, source):
         "never-covered": ("never_covered_items", "item_id"),
     }[source]
     tau = "" if source == "disagreements" else "and tau = 3"
-    listed = ask(
-        folder, f"select query_id, {column} from lake.marts.{mart} where grader = 'lexical' {tau}"
+    listed = live(folder).rows(
+        f"select query_id, {column} from lake.marts.{mart} where grader = 'lexical' {tau}"
     )
     assert found
     assert {(query_id, item_id) for query_id, _, item_id in found} <= set(listed)
@@ -160,8 +161,8 @@ def test_people_differ_and_a_third_settles(folder):
     assert (queue["n_done"], queue["n_conflicts"]) == (2, 1)
     shown = review(folder, "dora", "d", high, options=("--settle",))
     assert f"ann: {low}, bob: {high}" in shown
-    ((said, settled_by, settled_grade),) = ask(
-        folder, "select said, settled_by, settled_grade from lake.marts.review_conflicts"
+    ((said, settled_by, settled_grade),) = live(folder).rows(
+        "select said, settled_by, settled_grade from lake.marts.review_conflicts"
     )
     assert said == f"ann: {low}; bob: {high}"
     assert (settled_by, settled_grade) == ("dora", high)
@@ -171,13 +172,13 @@ def test_people_differ_and_a_third_settles(folder):
     again = review(folder, "dora", *low_again, options=("--settle", "--again"))
     assert again.count("Grade ") == 1
     settled = "select settled_by, settled_grade from lake.marts.review_conflicts"
-    assert ask(folder, settled) == [("dora", low)]
+    assert live(folder).rows(settled) == [("dora", low)]
     # who said something of it, wherever, is one of those who differ
     with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
         for who in ("ann", "bob"):
             assert deal_conflicts(lake, "demo", "both", who, again=True)[1].cards == []
     # who settles is not one of those who agree with each other
-    names = ask(folder, "select distinct assessor from lake.marts.assessor_agreement")
+    names = live(folder).rows("select distinct assessor from lake.marts.assessor_agreement")
     assert ("dora",) not in names
 
 

@@ -25,8 +25,8 @@ from gradelake.sql.operations.doctor import repeated_keys
 from tests.command_line import gradelake
 from tests.edits import edit, write_edits
 from tests.grading import reviewing
-from tests.grading.reviewing import ask
 from tests.grading.typed_review import ASKED, TypedReview
+from tests.reading import live
 
 pytestmark = pytest.mark.slow
 
@@ -60,12 +60,10 @@ def grades_shown(shown: str) -> list[int]:
     return [int(grade) for grade in re.findall(r"^Grade +(\d)", shown, re.MULTILINE)]
 
 
-def mart(folder: Path, assessor: str = "ann") -> list[dict]:
-    """What `review_agreement` says, a row per tau."""
-    with Lake.live(Project.find(folder)) as lake:
-        return lake.frame(
-            "select * from lake.marts.review_agreement where assessor = ? order by tau", assessor
-        ).to_dicts()
+def mart(folder: Path) -> list[dict]:
+    """What `review_agreement` says of ann, a row per tau."""
+    said = "select * from lake.marts.review_agreement where assessor = 'ann' order by tau"
+    return live(folder).frame(said).to_dicts()
 
 
 def deck(lake: Lake, assessor: str = "ann", tau: int = 4, **options) -> list[Card]:
@@ -93,11 +91,11 @@ def answered(folder: Path, *opinions: int | str | None, note: str | None = None)
 
 
 def test_verdicts_are_kept_and_no_grade_changes(folder):
-    before = ask(folder, GRADES)
+    before = live(folder).rows(GRADES)
     shown = done(review(folder, "a,d,1,n,says it well,a,s,d,,q"))
     grades = grades_shown(shown)
     assert len(cards(shown)) == 7, "five were answered, one twice for its note, and one was left"
-    assert ask(folder, REVIEWS) == [
+    assert live(folder).rows(REVIEWS) == [
         ("ann", grades[0], "agree", None, None),
         ("ann", grades[1], "disagree", 1, None),
         ("ann", grades[2], "agree", None, "says it well"),
@@ -105,7 +103,7 @@ def test_verdicts_are_kept_and_no_grade_changes(folder):
     ]
     assert "reviewed 4 now: 2 agreed with, 2 not, 1 skipped; 2,815 left" in shown
     assert "ann on lexical, demo: 4 reviewed, 2 agreed with (50%)" in shown
-    assert ask(folder, GRADES) == before
+    assert live(folder).rows(GRADES) == before
     newest = json.loads(gradelake(folder, "log", "--json").stdout)["commits"][:2]
     assert newest[0]["message"] == "review demo lexical ann: 4 reviews", "a line for a sitting"
     assert not newest[1]["message"].startswith("review")
@@ -122,7 +120,7 @@ def test_undo_takes_a_verdict_back_and_the_next_sitting_goes_on_with_what_is_lef
     assert "this is the first card" in shown
     assert seen[-1] == seen[1], "over the skipped one, back to the second"
     assert "Note      hm" in shown.rpartition("-" * 80)[2], "with what was noted on it"
-    assert len(ask(folder, REVIEWS)) == 1
+    assert len(live(folder).rows(REVIEWS)) == 1
     after = done(review(folder, "s,q"))
     assert [cards(after)[0], CARD.findall(after)[0][1]] == [seen[1], "2,818"]
 
@@ -133,9 +131,9 @@ def test_a_second_verdict_takes_the_place_of_the_first_and_undo_brings_it_back(f
     assert "You said  disagree, it should be 1" in shown
     assert "1 of 2,819" in shown, "all cards are shown again"
     assert "2,818 left" in shown, "one was reviewed before"
-    assert ask(folder, REVIEWS) == [("ann", grade, "agree", None, "first")]
+    assert live(folder).rows(REVIEWS) == [("ann", grade, "agree", None, "first")]
     done(review(folder, "d,2,u,q", "--again"))
-    assert ask(folder, REVIEWS) == [("ann", grade, "agree", None, "first")]
+    assert live(folder).rows(REVIEWS) == [("ann", grade, "agree", None, "first")]
     with Lake.live(Project.find(folder)) as lake:
         assert list(repeated_keys(lake, ["grade_reviews"])) == []
 
@@ -146,7 +144,7 @@ def test_one_who_disagrees_cannot_give_the_same_grade_and_can_go_back(folder):
     assert isinstance(wrong.exception, BadInput)
     assert wrong.exception.exit_code == 2
     assert f"line 4: '{card.grade}' is not one of" in wrong.exception.message
-    assert ask(folder, REVIEWS) == [("ann", card.grade, "agree", None, None)]
+    assert live(folder).rows(REVIEWS) == [("ann", card.grade, "agree", None, None)]
 
 
 # --- which grades ---------------------------------------------------------------------------------
@@ -251,10 +249,9 @@ def test_shares_and_kappas_are_those_of_scikit_learn(folder):
 def test_rubric_owners_find_the_verdicts_beside_the_grades(folder):
     answered(folder, 0, note="no word of it")
     done(review(folder, "a,q", assessor="bob"))
-    (row,) = ask(
-        folder,
+    (row,) = live(folder).rows(
         "select distinct n_reviews, n_agreed, reviewed_grade, review_notes "
-        "from lake.marts.verify_grades where n_reviews > 0",
+        "from lake.marts.verify_grades where n_reviews > 0"
     )
     assert row == (2, 1, 0, "ann: no word of it"), "of two grades the lower one"
     asked = gradelake(folder, "sql", "--live", "--format", "json", "@review_agreement").stdout
@@ -281,7 +278,7 @@ def test_a_grade_that_was_replaced_is_shown_again(folder):
     assert {row["n_reviewed"] for row in mart(folder)} == {1}, "what was shown is not so any more"
     with Lake.writer(Project.find(folder)) as lake:
         assert (*card[:3], 0) in map(shown, deck(lake, query_id=card[0]))
-    assert len(ask(folder, REVIEWS)) == 2, "the review itself stays"
+    assert len(live(folder).rows(REVIEWS)) == 2, "the review itself stays"
 
 
 def test_a_rubric_edit_loses_no_review(folder):
@@ -291,7 +288,7 @@ def test_a_rubric_edit_loses_no_review(folder):
     refused = review(folder, "q", "--item", item)
     assert "nothing to review" in str(refused.exception), "a dropped item needs none any more"
     assert mart(folder) == before
-    assert len(ask(folder, REVIEWS)) == 2
+    assert len(live(folder).rows(REVIEWS)) == 2
 
 
 # --- the terminal ---------------------------------------------------------------------------------
@@ -332,7 +329,7 @@ def test_single_keys_on_a_terminal(folder):
     assert "4 of 2,819" in typed.press("A")
     assert "3 of 2,819" in typed.press("u")
     assert "reviewed 2 now: 1 agreed with, 1 not; 2,817 left" in typed.quit()
-    assert [row[2] for row in ask(folder, REVIEWS)] == ["agree", "disagree"]
+    assert [row[2] for row in live(folder).rows(REVIEWS)] == ["agree", "disagree"]
 
 
 def test_killed_in_the_middle_it_keeps_what_was_said(folder):
@@ -342,7 +339,7 @@ def test_killed_in_the_middle_it_keeps_what_was_said(folder):
     typed.press("d", "b]ack: ")
     os.kill(typed.pid, signal.SIGKILL)
     os.waitpid(typed.pid, 0)
-    assert [row[2] for row in ask(folder, REVIEWS)] == ["agree", "agree"]
+    assert [row[2] for row in live(folder).rows(REVIEWS)] == ["agree", "agree"]
     after = done(review(folder, "q"))
     assert cards(after)[0] == cards(shown.replace("\r", ""))[1]
     assert CARD.findall(after)[0][1] == "2,817"

@@ -12,7 +12,8 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
-from tests.grading.reviewing import HEAD, KEY, ask, read_form, saved
+from tests.grading.reviewing import HEAD, KEY, read_form, saved
+from tests.reading import live
 
 REVIEWS = (
     "select grade, blind_grade, verdict, own_grade, note, seconds, "
@@ -77,12 +78,12 @@ def test_answers_become_blind_reviews_in_one_commit(folder, form):
     first, second, *_ = (card.grade for card in dealt(folder))
     ours = saved(form, first, unlike(second))
     ours["answers"][1]["note"] = " too\n harsh\x1b "
-    before = ask(folder, "select max(snapshot_id) from lake.snapshots()")
+    before = live(folder).rows("select max(snapshot_id) from lake.snapshots()")
     done = bring(folder, ours)
-    after = ask(folder, "select max(snapshot_id) from lake.snapshots()")
+    after = live(folder).rows("select max(snapshot_id) from lake.snapshots()")
     assert after[0][0] == before[0][0] + 1
     assert (done["written"], done["revised"], done["known"]) == (2, 0, 0)
-    assert ask(folder, REVIEWS, "ann") == [
+    assert live(folder).rows(REVIEWS, "ann") == [
         (first, first, "agree", None, None, 2.5, "2026-01-31 09:00"),
         (second, unlike(second), "disagree", unlike(second), "too harsh", 2.5, "2026-01-31 09:00"),
     ]
@@ -110,7 +111,7 @@ def test_a_newer_answer_revises_an_older_one_never_and_what_was_said_first_stays
     assert "1 answer is older" in older["warnings"][0]
     newer = bring(folder, saved(form, grade, minute=20))
     assert (newer["written"], newer["revised"]) == (1, 1)
-    assert ask(folder, REVIEWS, "ann") == [
+    assert live(folder).rows(REVIEWS, "ann") == [
         (grade, other, "agree", None, None, 2.5, "2026-01-31 09:20")
     ]
 
@@ -120,9 +121,8 @@ def test_a_clock_that_is_ahead_does_not_outlive_later_reviews(folder, form):
     ahead = saved(form, 1, answered_at="2199-01-01T00:00:00.000Z")
     bring(folder, ahead)
     assert bring(folder, ahead)["known"] == 1
-    ((since,),) = ask(
-        folder,
-        "select reviewed_at <= now()::timestamp at time zone 'UTC' from lake.raw.grade_reviews",
+    ((since,),) = live(folder).rows(
+        "select reviewed_at <= now()::timestamp at time zone 'UTC' from lake.raw.grade_reviews"
     )
     assert since
 

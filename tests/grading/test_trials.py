@@ -102,12 +102,9 @@ def test_trials_that_could_not_differ_are_refused(moody):
 
 
 def test_what_is_no_list_of_options_is_not_rotated(judged):
-    judged.graders["sun"] = {
-        **{"engine": "openai", "model": "m", "prompt": "sun"},
-        **{"trials": 2, "rotate_options": True},
-    }
+    rotated = {"trials": 2, "rotate_options": True}
     with pytest.raises(BadInput, match="does not list each word of its scale"):
-        read_grader(judged.project, "sun")
+        judged.grader("sun", engine="openai", model="m", prompt="sun", **rotated)
 
 
 @pytest.mark.parametrize(

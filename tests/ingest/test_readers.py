@@ -496,8 +496,6 @@ def test_passages_are_read_from_lines_and_from_json_by_the_names_that_other_form
         {"docid": "p1", "doc": "words"},
     ):
         assert read(read_passages, tmp_path / "p.jsonl", [row]) == [("p1", "words")]
-    titled = [{"_id": "p1", "title": "Bees", "text": "They dance."}]
-    assert read(read_passages, tmp_path / "p.jsonl", titled) == [("p1", "Bees\nThey dance.")]
 
 
 def test_official_ranks_are_read_from_json_and_lines_and_tied_systems_share_a_rank(tmp_path):

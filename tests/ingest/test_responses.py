@@ -1,7 +1,6 @@
 """Generated responses: cut into passages with nothing lost, citations with the right passage."""
 
 import itertools
-import json
 import random
 
 import pytest
@@ -230,7 +229,7 @@ def tiny(ingested):
 
 
 def respond(tiny, *rows, name="responses.jsonl"):
-    tiny.write(name, [json.dumps(row) for row in rows])
+    tiny.write(name, list(rows))
     tiny.configure(responses=["responses*.jsonl"])
 
 

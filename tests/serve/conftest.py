@@ -19,11 +19,8 @@ def demo_lake(graded_demo, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(demo_lake) -> Iterator[Server]:
-    running = Server(demo_lake)
-    try:
+    with Server(demo_lake) as running:
         yield running
-    finally:
-        running.end()
 
 
 @pytest.fixture(scope="session")
@@ -35,8 +32,5 @@ def odd_lake(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def odd(odd_lake) -> Iterator[Server]:
     """A server of it."""
-    running = Server(odd_lake)
-    try:
+    with Server(odd_lake) as running:
         yield running
-    finally:
-        running.end()

@@ -8,19 +8,18 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import httpx
 
 from gradelake.serve.people import People
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
+from tests.reading import live
 
 
 class Server:
-    """`gradelake serve`; port 0 is a free one. `url` has no slash at its end."""
+    """`gradelake serve`, until it is left; port 0 is a free one. `url` has no slash at its end."""
 
     def __init__(self, folder: Path, *options: str, port: int = 0):
         self.folder = folder
@@ -43,6 +42,12 @@ class Server:
         assert found, said
         self.url, self.own_secret = found[1], found[2]
         self.wait()
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
     @property
     def port(self) -> int:
@@ -84,15 +89,9 @@ def token(client: httpx.Client) -> str:
     return found[1]
 
 
-@contextmanager
-def own_server(lake: Path, place: Path) -> Iterator[Server]:
+def own_server(lake: Path, place: Path) -> Server:
     """A server of a copy of a lake's folder, for a test to change."""
-    shutil.copytree(lake, place / "demo")
-    server = Server(place / "demo")
-    try:
-        yield server
-    finally:
-        server.end()
+    return Server(shutil.copytree(lake, place / "demo"))
 
 
 def reviews(folder: Path, assessor: str) -> list[tuple]:
@@ -103,9 +102,8 @@ def reviews(folder: Path, assessor: str) -> list[tuple]:
             if not journal.execute("select 1 from answers").fetchall():
                 break
             time.sleep(0.1)
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        return lake.rows(
-            "select query_id, passage_id, item_id, verdict, own_grade, blind_grade, note, settles "
-            "from lake.raw.grade_reviews where assessor = ? order by reviewed_at",
-            assessor,
-        )
+    return live(folder).rows(
+        "select query_id, passage_id, item_id, verdict, own_grade, blind_grade, note, settles "
+        "from lake.raw.grade_reviews where assessor = ? order by reviewed_at",
+        assessor,
+    )

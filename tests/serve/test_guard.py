@@ -316,19 +316,15 @@ def test_it_listens_on_ipv6_and_goes_by_that_name(demo_lake):
             pass
     except OSError:
         pytest.skip("this machine has no IPv6")
-    server = Server(demo_lake, "--host", "::1")
-    try:
+    with Server(demo_lake, "--host", "::1") as server:
         assert server.url.startswith("http://[::1]:")
         assert server.browser("six", "reader").get("/").status_code == 200
         assert httpx.get(f"{server.url}/", headers={"host": "[::2]"}).status_code == 400
-    finally:
-        server.end()
 
 
 def test_a_proxy_may_name_who_asks_only_where_that_is_asked_for(server, demo_lake):
     assert server.browser().get("/", headers={"x-user": "rita"}).status_code == 401
-    behind = Server(demo_lake, "--trust-header", "x-user")
-    try:
+    with Server(demo_lake, "--trust-header", "x-user") as behind:
         client = behind.browser()
         behind.people.add("rita", "reader")
         assert client.get("/", headers={"x-user": "rita"}).status_code == 200
@@ -336,8 +332,6 @@ def test_a_proxy_may_name_who_asks_only_where_that_is_asked_for(server, demo_lak
         twice = [("x-user", "rita"), ("x-user", "rita")]
         assert client.get("/", headers=twice).status_code == 401
         assert client.post("/enter", data={"secret": "x"}).status_code == 404
-    finally:
-        behind.end()
 
 
 @pytest.fixture(scope="module")

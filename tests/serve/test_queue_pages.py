@@ -4,18 +4,12 @@ import re
 
 import pytest
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
+from tests.reading import live
 from tests.serve.server import reviews
 
 pytestmark = pytest.mark.slow
 AT = "/c/demo/review"
 LABELS = "labels/judge:lexical_direct"
-
-
-def ask(folder, query: str, *values) -> list[tuple]:
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        return lake.rows(query, *values)
 
 
 def form(client, **fields: str) -> dict[str, str]:
@@ -74,9 +68,8 @@ def test_passages_are_judged_blind_and_the_judgment_is_in_the_lake(server, edito
     bob.post(f"{AT}/judged/answers", json={"id": card["id"], "grade": 1, "note": "why"})
 
     assert reviews(demo_lake, "bob")[-1][5:7] == (3, "why")  # what was said blind stays
-    judged = ask(
-        demo_lake,
-        "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'bob'",
+    judged = live(demo_lake).rows(
+        "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'bob'"
     )
     assert judged == [(card["query_id"], card["passage_id"], 1)]
     again = bob.get(f"{AT}/judged/cards").json()["cards"][0]

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.reading import live
 from tests.serve.server import reviews
 
 pytestmark = pytest.mark.slow
@@ -20,11 +19,6 @@ def queue(demo_lake) -> str:
     options = ("--grader", "lexical", "--size", "12", "--tau", "3", *people)
     gradelake(demo_lake, "queue", "add", "demo", "first", *options)
     return QUEUE
-
-
-def ask(folder: Path, query: str, *values) -> list[tuple]:
-    with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
-        return lake.rows(query, *values)
 
 
 def test_the_graders_grade_comes_after_the_persons_own(server, queue, demo_lake):
@@ -125,8 +119,8 @@ def test_people_differ_and_somebody_else_settles(server, demo_lake):
     assert row[3:] == ("disagree", own, None, None, True)
     (again,) = dora.get(f"{at}/conflicts/cards").json()["cards"]
     assert again["own"]["grade"] == own
-    ((lowest, highest, settled_by),) = ask(
-        demo_lake, "select lowest, highest, settled_by from lake.marts.review_conflicts"
+    ((lowest, highest, settled_by),) = live(demo_lake).rows(
+        "select lowest, highest, settled_by from lake.marts.review_conflicts"
     )
     assert (lowest, highest, settled_by) == (1, 5, "dora")
 

@@ -7,11 +7,11 @@ import pytest
 
 from gradelake.sql.build import changes
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.retention import maintain
 from tests.command_line import gradelake, run_apart
 from tests.projects import project, rows
+from tests.reading import live
 
 NOW = {"definitions": "d", "rubric_edits": "e", "label_policies": "p"}
 
@@ -165,14 +165,13 @@ def test_a_build_that_died_before_it_published_is_published_by_the_next(folder):
 @pytest.mark.slow
 def test_a_full_refresh_builds_though_nothing_changed_and_all_it_writes_is_one_commit(folder):
     assert "published release r2" in gradelake(folder, "build", "--full-refresh").stdout
-    with Lake.live(Project.find(folder)) as lake:
-        kinds = lake.rows(
-            "select json_extract_string(commit_extra_info, '$.kind') from lake.snapshots() "
-            "order by snapshot_id desc limit 2"
-        )
-        assert kinds[0] == ("build",)
-        touched = lake.value(
-            "select len(flatten(map_values(changes))) from lake.snapshots() "
-            "order by snapshot_id desc limit 1"
-        )
+    kinds = live(folder).rows(
+        "select json_extract_string(commit_extra_info, '$.kind') from lake.snapshots() "
+        "order by snapshot_id desc limit 2"
+    )
+    assert kinds[0] == ("build",)
+    touched = live(folder).value(
+        "select len(flatten(map_values(changes))) from lake.snapshots() "
+        "order by snapshot_id desc limit 1"
+    )
     assert touched > 50

@@ -28,6 +28,7 @@ from tests.conftest import made_once
 from tests.edits import write_edits
 from tests.grading.project import engine_code
 from tests.lakes import start_lake
+from tests.reading import live, published
 
 SETTINGS = """
 [grading]
@@ -70,11 +71,6 @@ def finished(night: subprocess.Popen, code: int = 0) -> dict:
     out, err = night.communicate(timeout=300)
     assert night.returncode == code, out + err
     return json.loads(out)
-
-
-def rows(folder: Path, query: str, *values: object) -> list[tuple]:
-    with Lake.live(Project.find(folder)) as lake:
-        return lake.rows(query, *values)
 
 
 MAILED = ("--on-failure", "cat > mailed.json")
@@ -125,7 +121,7 @@ def test_a_night_ingests_grades_builds_and_tidies(first):
         "lake tidy",
     ]
     assert told["release"] in (first / "reports" / "tiny.html").read_text()
-    assert rows(first, NIGHTS) == [(told["night"], "done", None, True)]
+    assert live(first).rows(NIGHTS) == [(told["night"], "done", None, True)]
     with Lake.published(Project.find(first)) as release:
         assert release.release == told["night"]
         assert release.rows("select state from lake.marts.nights") == [("running",)]
@@ -136,14 +132,13 @@ def test_a_night_ingests_grades_builds_and_tidies(first):
 
     # the budget is shared by the graders and never exceeded
     assert [(each["pairs"], each["left"]) for each in told["graded"]] == [(2, 2), (3, 1)]
-    assert rows(first, "select count(*) from lake.raw.grades") == [(5,)]
+    assert live(first).rows("select count(*) from lake.raw.grades") == [(5,)]
     assert (told["counts"]["pairs"], told["counts"]["pairs_left"]) == (5, 3)
 
     # commits of its steps carry its id
-    messages = rows(
-        first,
+    messages = live(first).rows(
         "select commit_message from lake.snapshots() "
-        f"where json_extract_string(commit_extra_info, '$.night') = '{told['run_id']}'",
+        f"where json_extract_string(commit_extra_info, '$.night') = '{told['run_id']}'"
     )
     commands = {message.split(":")[0] for (message,) in messages}
     assert {"ingest tiny", "grade tiny sun", "grade tiny thomas", "build"} <= commands
@@ -206,7 +201,7 @@ def test_wrong_edits_of_the_rubric_leave_the_last_good_ones_in_force(folder):
     assert told["text"].endswith("refused: rubric")
     assert told["failed"] == []
     assert json.loads((folder / "mailed.json").read_text())["refused"] == [refused]
-    assert rows(folder, NIGHTS)[-1][1:3] == ("done", f"rubric: {refused['reason']}")
+    assert live(folder).rows(NIGHTS)[-1][1:3] == ("done", f"rubric: {refused['reason']}")
     with Lake.published(Project.find(folder)) as lake:
         assert lake.release == told["night"]
         assert lake.rows("select max(rubric_version) from lake.marts.rubric_versions") == [(1,)]
@@ -252,7 +247,9 @@ def test_a_file_that_kills_what_reads_it_is_quarantined_by_the_next_night(folder
     assert file == "inbox/poison.run.gz"
     assert reason == "inbox/poison.run.gz: what reads it is killed: there may be too little memory"
     assert file in (folder / "mailed.json").read_text()
-    assert rows(folder, "select count(*) from lake.raw.run_entries where system = 'new'") == [(2,)]
+    assert live(folder).rows("select count(*) from lake.raw.run_entries where system = 'new'") == [
+        (2,)
+    ]
 
 
 @pytest.mark.slow
@@ -266,7 +263,7 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, httpserver,
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv(WEBHOOK, secret)
     told = a_night(folder, "--max-cost", "1", *MAILED, code=1)
-    assert [state for _, state, *_ in rows(folder, NIGHTS)] == ["done", "failed"]
+    assert [state for _, state, *_ in live(folder).rows(NIGHTS)] == ["done", "failed"]
 
     # what came in
     came_in, nothing_came = told["came_in"]
@@ -294,13 +291,11 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, httpserver,
     n_committed = broken["pairs"]
     assert (broken["state"], broken["tokens"]) == ("failed", 8 * n_committed)
     assert 0 < n_committed < n_committed + broken["left"]
-    assert rows(
-        folder,
+    assert live(folder).rows(
         "select count(*) from lake.raw.grades inner join lake.raw.graders "
-        "using (grader_id) where name = 'breaks'",
+        "using (grader_id) where name = 'breaks'"
     ) == [(n_committed,)]
-    assert rows(
-        folder,
+    assert live(folder).rows(
         "select count(distinct (grader_id, query_id, passage_id)), count(*) - ? "
         "from lake.raw.grades",
         n_committed,
@@ -323,9 +318,9 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, httpserver,
     files = [file for file in folder.rglob("*") if file.is_file()]
     holding = [file for file in files if b"T0P/SECRET" in file.read_bytes()]
     assert holding == []
-    assert rows(folder, "select arguments from lake.raw.pipeline_runs where state = 'failed'") == [
-        ('["nightly", "--max-cost", "1.0", "--on-failure ***", "--webhook ***"]',)
-    ]
+    assert live(folder).rows(
+        "select arguments from lake.raw.pipeline_runs where state = 'failed'"
+    ) == [('["nightly", "--max-cost", "1.0", "--on-failure ***", "--webhook ***"]',)]
     assert verify(Project.find(folder)).faults == []
 
     # the night is a row of the mart, and a person can read it
@@ -375,17 +370,16 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
     out, err = night.communicate(timeout=300)
     assert night.returncode == 130, out + err
     assert "stopped; " in out.splitlines()[0]
-    (first, *_), (_, state, error, is_closed) = rows(folder, NIGHTS)
+    (first, *_), (_, state, error, is_closed) = live(folder).rows(NIGHTS)
     assert (state, is_closed) == ("failed", True)
     assert error.startswith("it was stopped\nbuild: ")
     assert json.loads((folder / "mailed.json").read_text())["exit_code"] == 130
 
     night = start(folder, "nightly", "--json")
     wait_for_step(night, "ingest tiny")
-    ((run_id, name),) = rows(
-        folder,
+    ((run_id, name),) = live(folder).rows(
         "select run_id, json_extract_string(counts, '$.night') "
-        "from lake.raw.pipeline_runs where state = 'running'",
+        "from lake.raw.pipeline_runs where state = 'running'"
     )
     while not of_night(run_id):
         assert night.poll() is None, night.communicate()
@@ -402,13 +396,12 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
 
     told = a_night(folder)
     assert [each["night"] for each in told["killed_before"]] == [name]
-    assert [row[1:] for row in rows(folder, NIGHTS)[2:]] == [
+    assert [row[1:] for row in live(folder).rows(NIGHTS)[2:]] == [
         ("failed", "killed: it never came to its end", False),
         ("done", None, True),
     ]
-    with Lake.published(project) as release:
-        systems = release.column("select distinct system from lake.marts.leaderboard order by 1")
-        assert systems == ["good", "new"]
+    boards = "select distinct system from lake.marts.leaderboard order by 1"
+    assert published(folder).column(boards) == ["good", "new"]
     assert told["moved"]["n_leaderboards_moved"] > 0
     assert verify(project).faults == []
 

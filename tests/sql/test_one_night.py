@@ -69,10 +69,9 @@ def graded(asked):
 
 @pytest.fixture
 def server():
-    server = BatchServer()
-    server.on("", graded)
-    yield server
-    server.close()
+    with BatchServer() as server:
+        server.on("", graded)
+        yield server
 
 
 @pytest.fixture
