@@ -181,7 +181,11 @@ def is_published(project: Project, release: Release) -> bool:
     file, published = release_file(project, release.name), published_file(project)
     if not file.is_file() or not published.is_file():
         return False
-    return file.samefile(published) or filecmp.cmp(file, published, shallow=False)
+    try:  # it may have been damaged since
+        is_whole = read(published).snapshot == release.snapshot
+    except WorkFailed:
+        return False
+    return is_whole and (file.samefile(published) or filecmp.cmp(file, published, shallow=False))
 
 
 def attach_release(

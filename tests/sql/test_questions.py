@@ -17,6 +17,7 @@ from gradelake.sql.build.seeds import PACKAGED
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import published_file, release_file
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import NO_DATA
 from gradelake.sql.operations.doctor import examine
@@ -105,6 +106,18 @@ def test_an_empty_answer_of_the_book_says_what_leaves_nothing(graded_demo, demo)
     told = gradelake(graded_demo, "sql", *both).stderr
     assert "without --label-set assessor:human there would be" in told
     assert "--kind" not in told
+
+
+def test_a_build_gives_readers_a_release_again_that_was_emptied(demo, tmp_path):
+    folder = shutil.copytree(demo, tmp_path / "demo")
+    file = published_file(Project.find(folder))
+    file.write_bytes(b"")
+    assert gradelake(folder, "build").stdout.startswith("nothing changed since r1")
+    assert rows(folder, "select 1 as one") == [{"one": "1"}]
+    for each in (file, release_file(Project.find(folder), "r1")):
+        each.write_bytes(b"")
+    told = gradelake(folder, "build", code=1).stderr
+    assert "r1.sqlite: this is not a release's catalog" in " ".join(told.split())
 
 
 def test_a_measure_of_other_label_sets_is_told_with_them():
