@@ -137,7 +137,10 @@ def _write_grades(into: FileImport, before: set[str]) -> int:
         "select grader_id, status, count(*), min(grade), max(grade) from staged_grades "
         "group by all order by all"
     )
-    _enter_scales(into, by_status)
+    for grader_id, at_least in into.scale_at_least.items():  # scales that are told by grades
+        ends = [row[3:] for row in by_status if row[0] == grader_id and row[3] is not None]
+        into.graders[grader_id]["scale_min"] = min([0, *(least for least, _ in ends)])
+        into.graders[grader_id]["scale_max"] = max([at_least, *(most for _, most in ends)])
     graded = {grader_id for grader_id, *_ in by_status}
     wanted = {i: grader for i, grader in into.graders.items() if i in graded}
     _write_graders(into, wanted, before - graded)
@@ -228,11 +231,3 @@ def _account(into: FileImport, by_status: list[tuple]) -> None:
 
 def _merged(contents: list[str]) -> str:
     return json.dumps(together(map(json.loads, contents)), ensure_ascii=False)
-
-
-def _enter_scales(into: FileImport, by_status: list[tuple]) -> None:
-    """Enter the scales that are told by grades: rows of (grader, status, n, least, greatest)."""
-    for grader_id, at_least in into.scale_at_least.items():
-        ends = [row[3:] for row in by_status if row[0] == grader_id and row[3] is not None]
-        into.graders[grader_id]["scale_min"] = min([0, *(least for least, _ in ends)])
-        into.graders[grader_id]["scale_max"] = max([at_least, *(most for _, most in ends)])
