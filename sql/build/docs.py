@@ -63,7 +63,11 @@ def _page(project: Project) -> tuple[str, dict[str, Any]]:
     _leave_out_unit_tests(manifest)
     found = catalog["nodes"] | catalog["sources"]
     columns = {unique_id: list(table["columns"]) for unique_id, table in found.items()}
-    _describe_what_is_passed_on(manifest, columns)
+    for unique_id in columns.keys() & manifest["nodes"].keys():
+        described = manifest["nodes"][unique_id]["columns"]
+        for column in columns[unique_id]:
+            about = described.setdefault(column, {"name": column, "meta": {}, "tags": []})
+            about["description"] = meaning(manifest, columns, unique_id, column)
     # in a script, `</` could end it
     page = page.replace(theirs, json.dumps(manifest, ensure_ascii=False).replace("</", "<\\/"))
     for theirs, ours in _FIXED.items():
@@ -109,14 +113,6 @@ def meaning(
     sources = node.get("depends_on", {}).get("nodes", ())
     passed_on = (meaning(manifest, columns, each, column) for each in sources)
     return own or next(filter(None, passed_on), "")
-
-
-def _describe_what_is_passed_on(manifest: dict[str, Any], columns: dict[str, list[str]]) -> None:
-    for unique_id in columns.keys() & manifest["nodes"].keys():
-        described = manifest["nodes"][unique_id]["columns"]
-        for column in columns[unique_id]:
-            about = described.setdefault(column, {"name": column, "meta": {}, "tags": []})
-            about["description"] = meaning(manifest, columns, unique_id, column)
 
 
 def _newest_release(project: Project) -> str:
