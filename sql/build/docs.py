@@ -60,7 +60,15 @@ def _page(project: Project) -> tuple[str, dict[str, Any]]:
         theirs = (target / "manifest.json").read_text(encoding="utf-8")
         catalog = json.loads((target / "catalog.json").read_text(encoding="utf-8"))
     manifest = json.loads(theirs.replace(str(target), "target"))  # nobody's business
-    _leave_out_unit_tests(manifest)
+    # unit tests outnumber what the lineage graph is looked at for
+    unit_tests = set(manifest["unit_tests"])
+    manifest["unit_tests"] = {}
+    for neighbours in ("parent_map", "child_map"):
+        manifest[neighbours] = {
+            unique_id: [one for one in others if one not in unit_tests]
+            for unique_id, others in manifest[neighbours].items()
+            if unique_id not in unit_tests
+        }
     found = catalog["nodes"] | catalog["sources"]
     columns = {unique_id: list(table["columns"]) for unique_id, table in found.items()}
     for unique_id in columns.keys() & manifest["nodes"].keys():
@@ -85,18 +93,6 @@ def _page(project: Project) -> tuple[str, dict[str, Any]]:
         "columns": sum(len(table["columns"]) for table in found.values()),
         "not_built": sorted(node["name"] for each, node in pages.items() if each not in found),
     }
-
-
-def _leave_out_unit_tests(manifest: dict[str, Any]) -> None:
-    """They outnumber what the lineage graph is looked at for."""
-    unit_tests = set(manifest["unit_tests"])
-    manifest["unit_tests"] = {}
-    for neighbours in ("parent_map", "child_map"):
-        manifest[neighbours] = {
-            unique_id: [one for one in others if one not in unit_tests]
-            for unique_id, others in manifest[neighbours].items()
-            if unique_id not in unit_tests
-        }
 
 
 def meaning(
