@@ -146,7 +146,15 @@ def _write_grades(into: FileImport, before: set[str]) -> int:
     _write_graders(into, wanted, before - graded)
     n_new = into.insert_from("grades", _new_grades(into, list(wanted)))
     into.seen["grades_in_lake_already"] = sum(n for _, _, n, _, _ in by_status) - n_new
-    _account(into, by_status)
+    found: dict[str, dict[str, Any]] = {}  # every grader of the file with its grades by status
+    for i, status, n, *_ in by_status:
+        about = {key: into.graders[i][key] for key in ("name", "grader_id", "target")}
+        grader = found.setdefault(i, about | {"grades": 0})
+        grader["grades"] += n
+        grader[status] = n
+        if into.graders[i]["engine"] != "imported":
+            into.seen["grades_on_its_word"] += n
+    into.done.graders = sorted(found.values(), key=lambda grader: grader["name"])
     return n_new
 
 
@@ -214,19 +222,6 @@ def _write_graders(into: FileImport, wanted: dict[str, dict[str, Any]], left: se
     if fresh:
         graders = pl.DataFrame(fresh, infer_schema_length=None)
         into.count("graders", into.transaction.insert("graders", graders))
-
-
-def _account(into: FileImport, by_status: list[tuple]) -> None:
-    """Every grader of the file with its grades by status."""
-    found: dict[str, dict[str, Any]] = {}
-    for i, status, n, *_ in by_status:
-        about = {key: into.graders[i][key] for key in ("name", "grader_id", "target")}
-        grader = found.setdefault(i, about | {"grades": 0})
-        grader["grades"] += n
-        grader[status] = n
-        if into.graders[i]["engine"] != "imported":
-            into.seen["grades_on_its_word"] += n
-    into.done.graders = sorted(found.values(), key=lambda grader: grader["name"])
 
 
 def _merged(contents: list[str]) -> str:
