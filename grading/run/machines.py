@@ -25,7 +25,8 @@ def join(ray_address: str | None) -> bool:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     # Ray waits one second to learn why an actor died: too short to tell that its machine did
     os.environ.setdefault("RAY_timeout_ms_task_wait_for_death_info", f"{LEARN_OF_LOSS * 1000}")
-    has_token = any(map(os.environ.get, ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")))
+    tokens = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+    has_token = any(os.environ.get(name) for name in tokens)
     if ray_address:
         # `ray start` asks for a token where one exists; whoever joins must be told to send it
         file = Path("~/.ray/auth_token").expanduser()
