@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses.stats.boards import Board, read_official_ranks
-from gradelake.analyses.stats.correlation import Agreement, agreement
+from gradelake.analyses.stats.correlation import agreement
 from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.stats.resample import or_none, student_reach
 from gradelake.analyses.stats.significance import compare_pairs, randomisation_test
@@ -42,7 +42,8 @@ def correlate(
         return [], []
     ranks = read_official_ranks(lake, collection, official) if official else None
     pairs = [(n, m) for m in MEASURES for n in label_sets if ranks or n != reference]
-    found, left_out = [], []
+    found: list[dict[str, Any]] = []
+    left_out = []
     for name, measure in progress("correlating", pairs, len(pairs)):
         try:
             theirs = ranks or read(str(reference), measure)
@@ -50,27 +51,25 @@ def correlate(
         except BadInput as error:
             left_out.append(f"{name} by {measure}: {error.message}")
             continue
-        found.append(_correlation(one))
+        by_name = {each.statistic: each for each in one.correlations}
+        kendall = by_name["kendall"]
+        found.append(
+            {
+                "label_set": name,
+                **one.board.completeness.as_object(),
+                "measure": measure,
+                "level": one.board.level,
+                "n_systems": len(one.systems),
+                "n_queries": one.n_queries,
+                "kendall": kendall.value,
+                "low": kendall.spread["queries"].low,
+                "high": kendall.spread["queries"].high,
+                "spearman": by_name["spearman"].value,
+                "tau_ap": by_name["tau_ap"].value,
+                "p_value": kendall.p_value,
+            }
+        )
     return found, left_out
-
-
-def _correlation(found: Agreement) -> dict[str, Any]:
-    by_name = {one.statistic: one for one in found.correlations}
-    kendall = by_name["kendall"]
-    return {
-        "label_set": found.board.label_set,
-        **found.board.completeness.as_object(),
-        "measure": found.board.measure,
-        "level": found.board.level,
-        "n_systems": len(found.systems),
-        "n_queries": found.n_queries,
-        "kendall": kendall.value,
-        "low": kendall.spread["queries"].low,
-        "high": kendall.spread["queries"].high,
-        "spearman": by_name["spearman"].value,
-        "tau_ap": by_name["tau_ap"].value,
-        "p_value": kendall.p_value,
-    }
 
 
 def compare_systems(

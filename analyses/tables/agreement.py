@@ -58,11 +58,18 @@ def agreement_table(
         counts = confusions[name]
         kappas = _read_kappas(lake, collection, name, reference)
         if cut is None:
-            block = _graded(counts, kappas, columns, highest[name], relevant)
+            top = len(columns) - 1
+            labels = choosing.shown_labels(highest[name], (label for label, _ in counts))[::-1]
+            rows = [Rows.of(label, label) for label in labels]
+            stands_for = [boxed_judgment(label, highest[name], top, relevant) for label in labels]
+            boxed = {row: top - judgment for row, judgment in enumerate(stands_for)}
+            pairs = zip(labels, stands_for, strict=True)
+            of_rows = [kappas.get(("boxed", *pair)) for pair in pairs]
         else:
-            kappa = kappas.get(("binary", cut, reference_cut))
             rows = _two(cut, highest[name], "--cut")
-            block = _rows(counts, rows, columns, dict(enumerate(range(2))), [kappa, kappa])
+            boxed = {0: 0, 1: 1}
+            of_rows = [kappas.get(("binary", cut, reference_cut))] * 2
+        block = _rows(counts, rows, columns, boxed, of_rows)
         keys = {"label_set": name, "reference": reference}
         blocks.append(Block(keys, block, title=name if len(names) > 1 else ""))
     whose = names[0] if len(names) == 1 else "each label set"
@@ -107,17 +114,6 @@ def boxed_judgment(label: int, highest: int, highest_judgment: int, relevant: in
     if highest == highest_judgment or label == 0:
         return label
     return min(highest_judgment, relevant + (5 * label >= 4 * highest))
-
-
-def _graded(
-    counts: Counts, kappas: Mapping, columns: list[Rows], highest: int, relevant: int
-) -> list[list[Cell]]:
-    labels = choosing.shown_labels(highest, (label for label, _ in counts))[::-1]
-    rows = [Rows.of(label, label) for label in labels]
-    stands_for = [boxed_judgment(label, highest, len(columns) - 1, relevant) for label in labels]
-    boxed = {row: len(columns) - 1 - judgment for row, judgment in enumerate(stands_for)}
-    pairs = zip(labels, stands_for, strict=True)
-    return _rows(counts, rows, columns, boxed, [kappas.get(("boxed", *pair)) for pair in pairs])
 
 
 def _rows(

@@ -19,7 +19,10 @@ def show(summary: dict[str, Any], seconds: float) -> None:
     if summary["moved"]:
         _show_moved(summary["moved"])
     _show_gates(summary["gates"])
-    _show_sentinels(summary["sentinels"])
+    if summary["sentinels"]:
+        console.say("\nwhich judges were watched (`gradelake sql @drift`)")
+        columns = ["sentinel", "grader", "round", "pairs", "failed", "left", "due_on"]
+        console.print_table(columns, [[each[c] for c in columns] for each in summary["sentinels"]])
     for what, title in (("failed", "what failed"), ("refused", "what was refused")):
         if summary[what]:
             console.say(f"\n{title}")
@@ -55,17 +58,14 @@ def _show_came_in(came_in: list[dict[str, Any]]) -> None:
         console.say(f"  {each['collection']}: {outcome}{f' ({files})' if files else ''}")
         for what in ("accepted", "waiting"):
             if each[what]:
-                console.say(f"    {what} {', '.join(map(named, each[what]))}{_more(each, what)}")
+                n = each["counts"][what] - len(each[what])
+                more = f" and {n:,} more" if n else ""
+                console.say(f"    {what} {', '.join(map(named, each[what]))}{more}")
         for what in ("quarantined", "rejected"):
             for refusal in each[what]:
                 n = refusal["n_problems"] - 1
                 more = f" (and {n:,} more)" if n else ""
                 console.say(f"    {what} {refusal['reason']}{more}")
-
-
-def _more(each: dict[str, Any], what: str) -> str:
-    n = each["counts"][what] - len(each[what])
-    return f" and {n:,} more" if n else ""
 
 
 def _show_graded(graded: list[dict[str, Any]], left_out: list[dict[str, Any]]) -> None:
@@ -129,13 +129,6 @@ def _show_gates(gates: list[dict[str, Any]]) -> None:
     for gate in gates:
         if "measures" not in gate:
             console.say(f"  {gate['gate']}: {gate['verdict']} to compare with")
-
-
-def _show_sentinels(sentinels: list[dict[str, Any]]) -> None:
-    if sentinels:
-        console.say("\nwhich judges were watched (`gradelake sql @drift`)")
-        columns = ["sentinel", "grader", "round", "pairs", "failed", "left", "due_on"]
-        console.print_table(columns, [[each[c] for c in columns] for each in sentinels])
 
 
 def _move(system: dict[str, Any]) -> str:

@@ -37,7 +37,11 @@ def begin(project: Project, arguments: list[str]) -> Night:
     with Lake.create(project) as lake, lake.lock("gradelake nightly"):
         started_at = utc_now()
         before = _nights(lake)
-        name = _free_name(project, lake, started_at, before)
+        # night-YYYY-MM-DD (UTC), or with -2, -3, ... what neither a night nor a release has
+        taken = {night["night"] for night in before} | publishing.names(project, lake.connection)
+        day = f"night-{started_at:%Y-%m-%d}"
+        later = (f"{day}-{number}" for number in count(2))
+        name = next(name for name in chain([day], later) if name not in taken)
         run_id = uuid.uuid4().hex
         killed = [
             {"night": n["night"], "run_id": n["run_id"], "started_at": n["started_at"].isoformat()}
@@ -63,7 +67,10 @@ def begin(project: Project, arguments: list[str]) -> Night:
                 started_at,
                 None,
             )
-        compare_with = _compare_with(project, lake, before)
+        # the newest release of a night that can be read; where there is none, what readers get
+        there = {release.name for release in publishing.available(project, lake.connection)}
+        of_nights = (night["release"] for night in before if night["release"] in there)
+        compare_with = next(of_nights, None) or publishing.read_by_default(project, lake.connection)
     return Night(run_id, name, started_at, compare_with, killed)
 
 
@@ -150,19 +157,3 @@ def _nights(lake: Lake) -> list[dict[str, Any]]:
         """,
         COMMAND,
     )
-
-
-def _free_name(project: Project, lake: Lake, started_at: datetime, before: list[dict]) -> str:
-    """night-YYYY-MM-DD (UTC), or with -2, -3, ... what neither a night nor a release has."""
-    taken = {night["night"] for night in before}
-    taken |= publishing.names(project, lake.connection)
-    day = f"night-{started_at:%Y-%m-%d}"
-    later = (f"{day}-{number}" for number in count(2))
-    return next(name for name in chain([day], later) if name not in taken)
-
-
-def _compare_with(project: Project, lake: Lake, before: list[dict]) -> str | None:
-    """The newest release of a night that can be read; where there is none, what readers get."""
-    there = {release.name for release in publishing.available(project, lake.connection)}
-    of_nights = (night["release"] for night in before if night["release"] in there)
-    return next(of_nights, None) or publishing.read_by_default(project, lake.connection)

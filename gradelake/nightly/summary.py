@@ -94,20 +94,18 @@ def falls(summary: dict[str, Any]) -> list[str]:
         for one in gate.get("measures", ())
         if one["verdict"] == "fell"
     ]
-    return fell + [_drift(each) for each in summary["drifts"]]
-
-
-def _drift(each: dict[str, Any]) -> str:
-    numbers = [
-        f"{what} {each[f'{what}_before']:.4f} to {each[f'{what}_since']:.4f}"
-        for what in ("agreement", "kappa")
-        if each[f"{what}_before"] is not None and each[f"{what}_since"] is not None
-    ]
-    return (
-        f"sentinel {each['sentinel']}: {each['grader']} has not judged {each['collection']} as "
-        f"before since {each['drift_began_on']} (round {each['drift_round']} of {each['round']}): "
-        f"{', '.join(numbers)}"
-    )
+    for each in summary["drifts"]:
+        numbers = [
+            f"{what} {each[f'{what}_before']:.4f} to {each[f'{what}_since']:.4f}"
+            for what in ("agreement", "kappa")
+            if each[f"{what}_before"] is not None and each[f"{what}_since"] is not None
+        ]
+        fell.append(
+            f"sentinel {each['sentinel']}: {each['grader']} has not judged {each['collection']} as "
+            f"before since {each['drift_began_on']} (round {each['drift_round']} of "
+            f"{each['round']}): {', '.join(numbers)}"
+        )
+    return fell
 
 
 def line(summary: dict[str, Any]) -> str:

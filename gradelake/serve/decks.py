@@ -136,29 +136,25 @@ class Decks:
 
         Raises `BadInput` for a queue that is not there, or in which they have no cards.
         """
-        key = (collection, queue, assessor, settles)
+        others: dict[str, list[dict[str, Any]]] = {}
+        whose = {"collection": collection, "assessor": assessor}
         with self._at_once:
-            deck = self._dealt(lake, *key)
+            # before and after: what is committed while the lake is read may be in neither
+            waiting = self._journal.waiting(**whose)
+            if settles:
+                grader, dealt = deal_conflicts(lake, collection, queue, assessor, again=True)
+                opinions = others_opinions(lake, collection, grader, dealt.cards)
+                others = dict(zip(map(card_id, dealt.cards), opinions, strict=True))
+            else:
+                grader, dealt = deal_queue(lake, collection, queue, assessor, again=True)
+            waiting += self._journal.waiting(**whose)
+            about = (collection, queue, grader, assessor, dealt.cards)
+            deck = Deck(self._journal, *about, settles, others, waiting)
         with self._lock:
-            self._decks[key] = deck
+            self._decks[collection, queue, assessor, settles] = deck
             while len(self._decks) > _KEPT:
                 self._decks.popitem(last=False)
         return deck
-
-    def _dealt(self, lake: Lake, collection: str, queue: str, assessor: str, settles: bool) -> Deck:
-        others: dict[str, list[dict[str, Any]]] = {}
-        key = {"collection": collection, "assessor": assessor}
-        # before and after: what is committed while the lake is read may be in neither
-        waiting = self._journal.waiting(**key)
-        if settles:
-            grader, dealt = deal_conflicts(lake, collection, queue, assessor, again=True)
-            opinions = others_opinions(lake, collection, grader, dealt.cards)
-            others = dict(zip(map(card_id, dealt.cards), opinions, strict=True))
-        else:
-            grader, dealt = deal_queue(lake, collection, queue, assessor, again=True)
-        waiting += self._journal.waiting(**key)
-        about = (collection, queue, grader, assessor, dealt.cards)
-        return Deck(self._journal, *about, settles, others, waiting)
 
 
 def card_id(card: Card) -> str:

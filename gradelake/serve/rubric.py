@@ -36,6 +36,8 @@ def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         release = lake.release
     for row in rows:
         row["path"] = path_to("rubric", collection, row["query_id"])
+    saved = edits_file.newest_version(edits_file.read(state.project), collection)
+    waiting = f"{counted(saved - chosen.version, 'versions')} saved and not built yet"
     return page(
         request,
         "rubric",
@@ -44,7 +46,7 @@ def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         queries=rows,
         chosen=chosen,
         release=release,
-        waiting=_waiting_versions(state.project, collection, chosen.version),
+        waiting=waiting if saved > chosen.version else "",
         jobs=state.writer.recent(collection=collection)[:5],
         job_path=path_of,
     )
@@ -178,12 +180,6 @@ def _tried(project: Project, collection: str, form: Form, editor: str, saves: bo
         done.status = 400
         done.messages = rubric_form.note_problems(form, error)
     return done
-
-
-def _waiting_versions(project: Project, collection: str, built: int) -> str:
-    """Which versions are saved and not built, in words; '' where none."""
-    n = edits_file.newest_version(edits_file.read(project), collection) - built
-    return f"{counted(n, 'versions')} saved and not built yet" if n > 0 else ""
 
 
 _AT = "/c/{collection}/rubric"

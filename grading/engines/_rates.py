@@ -42,16 +42,13 @@ class Rates:
         tokens = len(text) // _TOKEN + reply_tokens
         if self.pace:
             async with self._turn:
-                await asyncio.sleep(self._book(tokens))
+                cost = {"requests": 1, "tokens": tokens}
+                with self._locked() as (free, now):
+                    start = max(now, *(free[key] for key in self.pace))
+                    # the next may go later, by what this one costs
+                    free |= {key: start + cost[key] * pace for key, pace in self.pace.items()}
+                await asyncio.sleep(start - now)
         return tokens
-
-    def _book(self, tokens: int) -> float:
-        """Seconds until a request may go. The next may go later, by what this one costs."""
-        cost = {"requests": 1, "tokens": tokens}
-        with self._locked() as (free, now):
-            start = max(now, *(free[key] for key in self.pace))
-            free |= {key: start + cost[key] * pace for key, pace in self.pace.items()}
-        return start - now
 
     def correct(self, expected: int, tokens: int) -> None:
         """Heed how many tokens a request and its reply had in the end."""

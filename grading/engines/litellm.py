@@ -57,14 +57,20 @@ class LiteLLMConnection(Connection):
             )
         os.environ.update(_ENVIRONMENT)
         warnings.filterwarnings("ignore", "Items? .* `ReadOnly` qualifier")  # pydantic's, by dozens
+        import httpx
         import litellm
+        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 
         self.litellm = litellm
         litellm.suppress_debug_info = True  # it prints an invitation to its issues
         logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # the error says it all
         super().__init__(grader)
         self.names.add(name)
-        self.client = self._open()
+        hooks = {"response": [_refuse_redirect]}
+        of_openai = self.openai.DefaultAsyncHttpxClient
+        litellm.aclient_session = careful(of_openai, event_hooks=hooks)
+        self.client: Any = AsyncHTTPHandler()
+        self.client.client = careful(httpx.AsyncClient, event_hooks=hooks)
         if self.provider in _BY_KEY and not self.key:
             raise self.unusable("needs a key", self.key_hint)
 
@@ -77,17 +83,6 @@ class LiteLLMConnection(Connection):
         if self.provider in _BY_OWN_TOOLS and not self.key:
             return _BY_OWN_TOOLS[self.provider][1]
         return super().key_hint
-
-    def _open(self) -> Any:
-        import httpx
-        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
-
-        hooks = {"response": [_refuse_redirect]}
-        of_openai = self.openai.DefaultAsyncHttpxClient
-        self.litellm.aclient_session = careful(of_openai, event_hooks=hooks)
-        handler = AsyncHTTPHandler()
-        handler.client = careful(httpx.AsyncClient, event_hooks=hooks)
-        return handler
 
     async def chat(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Any:
         client = {} if self.provider == _BY_OPENAI else {"client": self.client}

@@ -83,24 +83,21 @@ class Engine(Base):
             tokens.append(single[0])
         return tokens
 
-    def _sampling(self):
+    def derive(self) -> None:
         from vllm import SamplingParams
         from vllm.sampling_params import StructuredOutputsParams
 
+        length = self.llm.llm_engine.model_config.max_model_len
+        limit = length - self.grader.decoding["max_tokens"]
+        tokenizer = self.llm.get_tokenizer()
+        self.fitter = Fitter(self.grader.prompt, tokenizer, limit, self.chat)
         constraint: dict[str, Any] = {}
         if self.constrained:
             constraint = {"allowed_token_ids": self.words, "logprob_token_ids": self.words}
         elif self.grader.prompt.asks_json:
             schema = schema_of(self.grader.prompt, bounded=True)
             constraint = {"structured_outputs": StructuredOutputsParams(json=schema)}
-        return SamplingParams(**self.grader.decoding, **constraint)
-
-    def derive(self) -> None:
-        length = self.llm.llm_engine.model_config.max_model_len
-        limit = length - self.grader.decoding["max_tokens"]
-        tokenizer = self.llm.get_tokenizer()
-        self.fitter = Fitter(self.grader.prompt, tokenizer, limit, self.chat)
-        self.sampling = self._sampling()
+        self.sampling = SamplingParams(**self.grader.decoding, **constraint)
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         fitted = self.fitter.fit(prompts)

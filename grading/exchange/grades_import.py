@@ -147,13 +147,24 @@ def _write_grades(into: FileImport, before: set[str]) -> int:
         "select grader_id, status, count(*), min(grade), max(grade) from staged_grades "
         "group by all order by all"
     )
-    _enter_scales(into, by_status)
+    for grader_id, at_least in into.scale_at_least.items():  # scales that are told by grades
+        ends = [row[3:] for row in by_status if row[0] == grader_id and row[3] is not None]
+        into.graders[grader_id]["scale_min"] = min([0, *(least for least, _ in ends)])
+        into.graders[grader_id]["scale_max"] = max([at_least, *(most for _, most in ends)])
     graded = {grader_id for grader_id, *_ in by_status}
     wanted = {i: grader for i, grader in into.graders.items() if i in graded}
     _write_graders(into, wanted, before - graded)
     n_new = into.insert_from("grades", _new_grades(into, list(wanted)))
     into.seen["grades_in_lake_already"] = sum(n for _, _, n, _, _ in by_status) - n_new
-    _account(into, by_status)
+    found: dict[str, dict[str, Any]] = {}  # every grader of the file with its grades by status
+    for i, status, n, *_ in by_status:
+        about = {key: into.graders[i][key] for key in ("name", "grader_id", "target")}
+        grader = found.setdefault(i, about | {"grades": 0})
+        grader["grades"] += n
+        grader[status] = n
+        if into.graders[i]["engine"] != "imported":
+            into.seen["grades_on_its_word"] += n
+    into.done.graders = sorted(found.values(), key=lambda grader: grader["name"])
     return n_new
 
 
@@ -223,26 +234,5 @@ def _write_graders(into: FileImport, wanted: dict[str, dict[str, Any]], left: se
         into.count("graders", into.transaction.insert("graders", graders))
 
 
-def _account(into: FileImport, by_status: list[tuple]) -> None:
-    """Every grader of the file with its grades by status."""
-    found: dict[str, dict[str, Any]] = {}
-    for i, status, n, *_ in by_status:
-        about = {key: into.graders[i][key] for key in ("name", "grader_id", "target")}
-        grader = found.setdefault(i, about | {"grades": 0})
-        grader["grades"] += n
-        grader[status] = n
-        if into.graders[i]["engine"] != "imported":
-            into.seen["grades_on_its_word"] += n
-    into.done.graders = sorted(found.values(), key=lambda grader: grader["name"])
-
-
 def _merged(contents: list[str]) -> str:
     return json.dumps(together(map(json.loads, contents)), ensure_ascii=False)
-
-
-def _enter_scales(into: FileImport, by_status: list[tuple]) -> None:
-    """Enter the scales that are told by grades: rows of (grader, status, n, least, greatest)."""
-    for grader_id, at_least in into.scale_at_least.items():
-        ends = [row[3:] for row in by_status if row[0] == grader_id and row[3] is not None]
-        into.graders[grader_id]["scale_min"] = min([0, *(least for least, _ in ends)])
-        into.graders[grader_id]["scale_max"] = max([at_least, *(most for _, most in ends)])

@@ -2,7 +2,6 @@
 
 from gradelake.grading.graders.configured import configured, judges
 from gradelake.grading.graders.engine_finder import engine_of, started
-from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
@@ -17,7 +16,12 @@ def graders(project: Project) -> list[Finding]:
 
 def _look_at(project: Project, name: str) -> Finding:
     try:
-        grader = _read(project, name)
+        looked_up = {"answers_from", "label_rubrics", "scores_from"} & project.graders[name].keys()
+        if name in judges(project) and looked_up:
+            with Lake.readable(project) as lake:
+                grader = configured(project, lake, name)
+        else:
+            grader = read_grader(project, name)
         what = f"grader {name}: {grader.engine} {grader.model}".rstrip()
         what += f", prompt {grader.prompt.name}"
         if not engine_of(grader).has_endpoint:
@@ -32,12 +36,3 @@ def _look_at(project: Project, name: str) -> Finding:
         if f"[graders.{name}]" not in message:
             message = f"[graders.{name}]: {message}"
         return Finding("bad", message, error.hint)
-
-
-def _read(project: Project, name: str) -> Grader:
-    stated = project.graders[name]
-    looked_up = {"answers_from", "label_rubrics", "scores_from"} & stated.keys()
-    if name not in judges(project) or not looked_up:
-        return read_grader(project, name)
-    with Lake.readable(project) as lake:
-        return configured(project, lake, name)

@@ -22,7 +22,25 @@ def model_revision(model: str, where: str) -> str:
         return folder_hash(folder)
     if model.startswith((".", "/", "~")):
         raise BadInput(f"{where}: {model}: no such folder", "Name a model's folder or hub id.")
-    return _hub_commit(model, where)
+    try:
+        from huggingface_hub import HfApi, constants
+    except ImportError as error:
+        raise BadInput(
+            f"{where}: {model!r} is not a folder here, and huggingface_hub is not installed",
+            "State `revision`, or install the engine's extra.",
+        ) from error
+    cached = Path(constants.HF_HUB_CACHE) / f"models--{model.replace('/', '--')}" / "refs" / "main"
+    if cached.is_file():
+        return cached.read_text(encoding="utf-8").strip()
+    try:
+        if revision := HfApi().model_info(model, timeout=20).sha:
+            return revision
+        raise LookupError(model)
+    except Exception as error:
+        raise BadInput(
+            f"{where}: the revision of {model!r} cannot be found out ({type(error).__name__})",
+            "Name the folder of a model, download it first, or state `revision`.",
+        ) from None
 
 
 def folder_hash(folder: Path) -> str:
@@ -51,25 +69,3 @@ def folder_hash(folder: Path) -> str:
     if new:
         keep(cache_file, json.dumps(cache, indent=1).encode())
     return total.hexdigest()[:16]
-
-
-def _hub_commit(model: str, where: str) -> str:
-    try:
-        from huggingface_hub import HfApi, constants
-    except ImportError as error:
-        raise BadInput(
-            f"{where}: {model!r} is not a folder here, and huggingface_hub is not installed",
-            "State `revision`, or install the engine's extra.",
-        ) from error
-    cached = Path(constants.HF_HUB_CACHE) / f"models--{model.replace('/', '--')}" / "refs" / "main"
-    if cached.is_file():
-        return cached.read_text(encoding="utf-8").strip()
-    try:
-        if revision := HfApi().model_info(model, timeout=20).sha:
-            return revision
-        raise LookupError(model)
-    except Exception as error:
-        raise BadInput(
-            f"{where}: the revision of {model!r} cannot be found out ({type(error).__name__})",
-            "Name the folder of a model, download it first, or state `revision`.",
-        ) from None

@@ -201,6 +201,7 @@ class BatchRun:
                 self.price, left, self.grader, chunks, self.submissions.usual_reply()
             )
         limits, part = self.submissions.limits(), _Part()
+        most = self.grader.settings["batch_prompts"]
         for chunk in chunks:
             reserved = spending.reserved(chunk) if spending else 0.0
             known = [n for n, reply in enumerate(chunk.replies) if reply is not None]
@@ -215,10 +216,11 @@ class BatchRun:
                     line(part.name, number, body)
                     for number, (body, *_) in enumerate(bodies, len(part.lines))
                 ]
-                if self._fits(part, lines):
+                size = part.size + sum(map(len, lines))
+                if len(part.lines) + len(lines) <= most and size <= MOST_BYTES:
                     part.pairs.append(self._pairs(part, piece, bodies))
                     part.lines += lines
-                    part.size += sum(map(len, lines))
+                    part.size = size
                     part.reserved += reserved * piece.n_prompts / chunk.n_prompts
                 elif part.lines:
                     yield part
@@ -241,11 +243,6 @@ class BatchRun:
             body, length = self.engine.body(prompt, limits.get(leader))
             found.append((body, length, len(prompt.passage) - length))
         return found
-
-    def _fits(self, part: _Part, lines: list[bytes]) -> bool:
-        most = self.grader.settings["batch_prompts"]
-        size = part.size + sum(map(len, lines))
-        return len(part.lines) + len(lines) <= most and size <= MOST_BYTES
 
     def _pairs(
         self, part: _Part, chunk: Chunk, bodies: list[tuple[dict, int, int]]

@@ -13,7 +13,6 @@ NO_MACHINE_FOR = 60  # seconds without any machine for a worker, after which the
 LOOK_EVERY = 3  # seconds between looks
 LEARN_OF_LOSS = 30  # seconds for a cluster to notice that a machine has died; Ray takes a dozen
 LOST = "its node has died"  # what Ray then says of an actor there
-_TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 
 def join(ray_address: str | None) -> bool:
@@ -26,10 +25,19 @@ def join(ray_address: str | None) -> bool:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     # Ray waits one second to learn why an actor died: too short to tell that its machine did
     os.environ.setdefault("RAY_timeout_ms_task_wait_for_death_info", f"{LEARN_OF_LOSS * 1000}")
+    tokens = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+    has_token = any(os.environ.get(name) for name in tokens)
     if ray_address:
-        _send_token()
-    else:
-        _need_no_home()
+        # `ray start` asks for a token where one exists; whoever joins must be told to send it
+        file = Path("~/.ray/auth_token").expanduser()
+        if has_token or file.is_file():
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
+    elif not has_token:
+        # a Ray that starts writes its token into ~/.ray; where it cannot, it is told one
+        try:
+            Path("~/.ray").expanduser().mkdir(parents=True, exist_ok=True)
+        except (OSError, RuntimeError):  # RuntimeError: nobody knows where the home is
+            os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     import ray
 
     if ray.is_initialized():
@@ -48,23 +56,6 @@ def join(ray_address: str | None) -> bool:
             else "",
         ) from error
     return True
-
-
-def _send_token() -> None:
-    """`ray start` asks for a token where one exists; whoever joins must be told to send it."""
-    file = Path("~/.ray/auth_token").expanduser()
-    if any(os.environ.get(name) for name in _TOKENS) or file.is_file():
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-
-
-def _need_no_home() -> None:
-    """A Ray that starts writes its token into ~/.ray; where it cannot, it is told one."""
-    if any(os.environ.get(name) for name in _TOKENS):
-        return
-    try:
-        Path("~/.ray").expanduser().mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: nobody knows where the home is
-        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 
 
 def size() -> Cluster:

@@ -160,7 +160,12 @@ class Submissions:
         )
         rows = not_in_the_lake(self.lake, "grades", self._grades(committer, pairs, answered))
         committer.count(counts_of(rows))
-        waiting = _in_vain(pairs, again)
+        # the pairs of prompts that were not answered, with what was tried
+        counted = dict.fromkeys(("most_characters", *TOKENS), pl.Int64)
+        tried = pl.DataFrame(again, schema={"prompt_no": pl.Int64, "error": pl.String, **counted})
+        of_leaders = [pl.when("is_leader").then(name).alias(name) for name in TOKENS]
+        waiting = pairs.drop("error", *counted).join(tried, on="prompt_no", how="inner")
+        waiting = waiting.with_columns(*of_leaders)
         with self.lake.transaction("grade", self._what) as transaction:
             self._forget(transaction, submission, rows)
             transaction.insert("submitted_pairs", waiting)
@@ -224,15 +229,6 @@ class Submissions:
                 "in (select (query_id, passage_id, item_id) from graded_now)",
                 *self._whose,
             )
-
-
-def _in_vain(pairs: pl.DataFrame, again: list[dict[str, Any]]) -> pl.DataFrame:
-    """The pairs of prompts that were not answered, with what was tried."""
-    counted = dict.fromkeys(("most_characters", *TOKENS), pl.Int64)
-    tried = pl.DataFrame(again, schema={"prompt_no": pl.Int64, "error": pl.String, **counted})
-    tokens = [pl.when("is_leader").then(name).alias(name) for name in TOKENS]
-    found = pairs.drop("error", *counted).join(tried, on="prompt_no", how="inner")
-    return found.with_columns(*tokens)
 
 
 def _set(transaction: Transaction, submission: Submission, **values: Any) -> None:

@@ -16,7 +16,6 @@ from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:  # it brings polars, which `gradelake --help` should not wait for
     from gradelake.ingest.banks.bank_items import Item
-    from gradelake.ingest.banks.bank_lines import Lines
 
 
 def _print_written(done: dict) -> None:
@@ -85,7 +84,11 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
     elif format_ == "nuggetizer":
         text = _as_nuggetizer(items, queries, bank)
     else:
-        brought = _brought_along(lake, f"{collection}/bank/{bank}")
+        kept = lake.rows(
+            "select query_id, part, content from lake.raw.brought_along where target = ?",
+            f"{collection}/bank/{bank}",
+        )
+        brought = {(query_id, part): json.loads(content) for query_id, part, content in kept}
         text = bank_lines.text_of(items, queries, collection, brought)
     with whole_file(output) as stream:
         stream.write(text.encode())
@@ -112,10 +115,3 @@ def _as_nuggetizer(items: "list[Item]", queries: dict[str, str], bank: str) -> s
         line = {"query": queries.get(query_id, ""), "qid": query_id, "nuggets": nuggets}
         lines.append(f"{json.dumps(line, ensure_ascii=False)}\n")
     return "".join(lines)
-
-
-def _brought_along(lake: Lake, target: str) -> "Lines":
-    rows = lake.rows(
-        "select query_id, part, content from lake.raw.brought_along where target = ?", target
-    )
-    return {(query_id, part): json.loads(content) for query_id, part, content in rows}

@@ -44,7 +44,11 @@ def edit(text: str, folder: Path, name: str, use: Callable[[str, str], T]) -> T:
         result = _edit_until_usable(program, path, use)
     except BaseException as error:
         if path.exists() and path.read_bytes() != text.encode():
-            _say_where(error, path)
+            kept = f"Your sheet was kept in {os.path.relpath(path)}: fix it and use it with --from."
+            if isinstance(error, GradelakeError):
+                error.hint = f"{error.hint}\n  {kept}" if error.hint else kept
+            else:
+                console.warn(kept)
         else:
             path.unlink(missing_ok=True)
         raise
@@ -84,11 +88,3 @@ def _text_of(path: Path) -> str:
         return path.read_bytes().decode()
     except UnicodeDecodeError as error:
         raise BadInput(f"{path.name}: not UTF-8 ({error})", "Save it as UTF-8.") from error
-
-
-def _say_where(error: BaseException, path: Path) -> None:
-    kept = f"Your sheet was kept in {os.path.relpath(path)}: fix it and use it with --from."
-    if isinstance(error, GradelakeError):
-        error.hint = f"{error.hint}\n  {kept}" if error.hint else kept
-    else:
-        console.warn(kept)

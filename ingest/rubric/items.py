@@ -63,7 +63,7 @@ def short_ids(item_ids: Iterable[str]) -> dict[str, str]:
     unique not at all.
     """
     item_ids = list(dict.fromkeys(item_ids))
-    tails = [tail_of(item_id) for item_id in item_ids]
+    tails = [item_id.rsplit("/", 1)[-1] for item_id in item_ids]
     found = {}
     for item_id, tail in zip(item_ids, tails, strict=True):
         if tails.count(tail) > 1:
@@ -77,11 +77,6 @@ def short_ids(item_ids: Iterable[str]) -> dict[str, str]:
         else:
             found[item_id] = tail
     return found
-
-
-def tail_of(item_id: str) -> str:
-    """The part of an id that stands for the text."""
-    return item_id.rsplit("/", 1)[-1]
 
 
 def cleaned(answers: Iterable[str]) -> tuple[str, ...]:

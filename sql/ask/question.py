@@ -240,13 +240,11 @@ def in_words(work: Callable[[], T]) -> T:
         if refused := in_plain_words(error):
             raise refused from None
         missing = isinstance(error, duckdb.CatalogException) and "Table with" in str(error)
-        raise BadInput(_message(error), NOT_BUILT_YET if missing else None) from None
+        message = str(error).partition("\n\nStack Trace")[0].strip()
+        if len(message) > 2000:
+            message = message.split("\n\nLINE")[0]
+        raise BadInput(message, NOT_BUILT_YET if missing else None) from None
     except RuntimeError as error:
         if is_interruption(error):
             raise KeyboardInterrupt from None
         raise
-
-
-def _message(error: Exception) -> str:
-    text = str(error).partition("\n\nStack Trace")[0].strip()
-    return text.split("\n\nLINE")[0] if len(text) > 2000 else text

@@ -126,9 +126,13 @@ def build(
                     lake, models, standing(lake, lake.newest_snapshot()), whole, on_node
                 )
                 on_total(len(chosen))
-                built.measures_gone = seeds.measures_gone(lake)
-                if at_least and built.measures_gone:
-                    raise _measures_are_gone(built.measures_gone)
+                built.measures_gone = gone = seeds.measures_gone(lake)
+                if at_least and gone:
+                    raise WorkFailed(
+                        f"nothing is published: {', '.join(gone)} would be on no board any more",
+                        "seeds/evaluation_grid.csv takes them away. If that is meant, run "
+                        "`gradelake build`.",
+                    )
                 runner.run(chosen, seeds.gather(project))
                 built.counts = {kind: n for kind in COUNTED if (n := runner.counts[kind])}
                 built.seconds_by_node = runner.seconds
@@ -185,13 +189,6 @@ def _as_dbt_chooses(project: Project, models: Plan, selectors: list[str]) -> set
     if not found:
         raise BadInput(f"dbt finds nothing to build for {' '.join(selectors)}")
     return found
-
-
-def _measures_are_gone(names: list[str]) -> WorkFailed:
-    return WorkFailed(
-        f"nothing is published: {', '.join(names)} would be on no board any more",
-        "seeds/evaluation_grid.csv takes them away. If that is meant, run `gradelake build`.",
-    )
 
 
 def _require_share(project: Project, lake: Lake, at_least: float) -> None:

@@ -36,7 +36,12 @@ def run(project: Project, command: list[str], target: Path | None = None, **vari
             try:
                 done = dbtRunner(callbacks=[heard]).invoke(["--log-level", "none", *command])
             finally:
-                _close_adapters()
+                from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+                from dbt.adapters.factory import reset_adapters
+
+                # or its next run here would find what it opened in this process
+                DuckDBConnectionManager.close_all_connections()
+                reset_adapters()
     if n_interrupted() > before or (done.exception and is_interruption(done.exception)):
         raise KeyboardInterrupt
     if not done.success:
@@ -62,12 +67,3 @@ def _environment(project: Project, target: Path | None, **variables: str) -> Ite
         for name in os.environ.keys() - before.keys():  # never empty: other threads read it, too
             del os.environ[name]
         os.environ.update(before)
-
-
-def _close_adapters() -> None:
-    """Close what dbt opened in this process, or its next run here would find it."""
-    from dbt.adapters.duckdb.connections import DuckDBConnectionManager
-    from dbt.adapters.factory import reset_adapters
-
-    DuckDBConnectionManager.close_all_connections()
-    reset_adapters()

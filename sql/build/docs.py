@@ -60,10 +60,22 @@ def _page(project: Project) -> tuple[str, dict[str, Any]]:
         theirs = (target / "manifest.json").read_text(encoding="utf-8")
         catalog = json.loads((target / "catalog.json").read_text(encoding="utf-8"))
     manifest = json.loads(theirs.replace(str(target), "target"))  # nobody's business
-    _leave_out_unit_tests(manifest)
+    # unit tests outnumber what the lineage graph is looked at for
+    unit_tests = set(manifest["unit_tests"])
+    manifest["unit_tests"] = {}
+    for neighbours in ("parent_map", "child_map"):
+        manifest[neighbours] = {
+            unique_id: [one for one in others if one not in unit_tests]
+            for unique_id, others in manifest[neighbours].items()
+            if unique_id not in unit_tests
+        }
     found = catalog["nodes"] | catalog["sources"]
     columns = {unique_id: list(table["columns"]) for unique_id, table in found.items()}
-    _describe_what_is_passed_on(manifest, columns)
+    for unique_id in columns.keys() & manifest["nodes"].keys():
+        described = manifest["nodes"][unique_id]["columns"]
+        for column in columns[unique_id]:
+            about = described.setdefault(column, {"name": column, "meta": {}, "tags": []})
+            about["description"] = meaning(manifest, columns, unique_id, column)
     # in a script, `</` could end it
     page = page.replace(theirs, json.dumps(manifest, ensure_ascii=False).replace("</", "<\\/"))
     for theirs, ours in _FIXED.items():
@@ -83,18 +95,6 @@ def _page(project: Project) -> tuple[str, dict[str, Any]]:
     }
 
 
-def _leave_out_unit_tests(manifest: dict[str, Any]) -> None:
-    """They outnumber what the lineage graph is looked at for."""
-    unit_tests = set(manifest["unit_tests"])
-    manifest["unit_tests"] = {}
-    for neighbours in ("parent_map", "child_map"):
-        manifest[neighbours] = {
-            unique_id: [one for one in others if one not in unit_tests]
-            for unique_id, others in manifest[neighbours].items()
-            if unique_id not in unit_tests
-        }
-
-
 def meaning(
     manifest: dict[str, Any], columns: dict[str, list[str]], unique_id: str, column: str
 ) -> str:
@@ -109,14 +109,6 @@ def meaning(
     sources = node.get("depends_on", {}).get("nodes", ())
     passed_on = (meaning(manifest, columns, each, column) for each in sources)
     return own or next(filter(None, passed_on), "")
-
-
-def _describe_what_is_passed_on(manifest: dict[str, Any], columns: dict[str, list[str]]) -> None:
-    for unique_id in columns.keys() & manifest["nodes"].keys():
-        described = manifest["nodes"][unique_id]["columns"]
-        for column in columns[unique_id]:
-            about = described.setdefault(column, {"name": column, "meta": {}, "tags": []})
-            about["description"] = meaning(manifest, columns, unique_id, column)
 
 
 def _newest_release(project: Project) -> str:

@@ -19,15 +19,11 @@ def changes_of(project: Project) -> Iterator[None]:
     with Lake.live(project) as lake:
         built = None
         while True:
-            found = _state(project, lake)
+            # what shows a change: the newest commit, and the seeds as they were saved
+            files = ((file, file.stat()) for file in sorted(seeds_folder(project).glob("*.csv")))
+            seeds = [(file.name, about.st_mtime_ns, about.st_size) for file, about in files]
+            found = lake.newest_snapshot(), seeds
             if found != built:
                 yield
                 built = found  # from before the build: what was saved during it is seen next
             time.sleep(_SECONDS)
-
-
-def _state(project: Project, lake: Lake) -> tuple:
-    """What shows a change: the newest commit, and the seeds as they were saved."""
-    files = ((file, file.stat()) for file in sorted(seeds_folder(project).glob("*.csv")))
-    seeds = [(file.name, about.st_mtime_ns, about.st_size) for file, about in files]
-    return lake.newest_snapshot(), seeds

@@ -153,7 +153,10 @@ def attach(
     connection: no error and no table of DuckDB's shows it.
     """
     if not read_only:
-        _require_writable(project)
+        local = [] if project.on_postgres else [str(project.lake_path)]
+        for folder in (*local, data_path(project).rstrip("/")):
+            if os.path.exists(folder) and not os.access(folder, os.W_OK):
+                raise cannot_be_used(folder, "it is read-only for this user")
     _bound_memory(connection, project)
     options = [f"DATA_PATH {quote(data_path(project))}", "OVERRIDE_DATA_PATH true"]
     if read_only:
@@ -217,14 +220,6 @@ def _use_all_cores(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     ((n_bytes,),) = connection.execute(query).fetchall()
     if (n_bytes or 0) >= _MANY_BYTES:
         connection.execute("reset threads")
-
-
-def _require_writable(project: Project) -> None:
-    """Raise `WorkFailed` where the system lets nothing be written to the lake."""
-    local = [] if project.on_postgres else [str(project.lake_path)]
-    for folder in (*local, data_path(project).rstrip("/")):
-        if os.path.exists(folder) and not os.access(folder, os.W_OK):
-            raise cannot_be_used(folder, "it is read-only for this user")
 
 
 def _attached(connection: duckdb.DuckDBPyConnection, project: Project, begun: str) -> bool:

@@ -114,14 +114,6 @@ class Transaction:
             self.dirty = True
             self._entries[target] = None
 
-    def _write_ledger(self) -> None:
-        if targets := list(self._entries):
-            self.run("delete from {lake}.raw.ledger where target in (select unnest(?))", targets)
-        if entries := [*filter(None, self._entries.values()), *self._chunks]:
-            places = ", ".join(["(?, ?, ?, ?, ?)"] * len(entries))
-            values = [value for entry in entries for value in entry]
-            self.run(f"insert into {{lake}}.raw.ledger values {places}", *values)
-
     def run(self, statement: str, *parameters: Any) -> None:
         """Execute a writing statement; `{lake}` in it is the catalog's name."""
         self.dirty = True
@@ -209,7 +201,12 @@ class Transaction:
 
     def finish(self) -> None:
         """Write the ledger and the commit's message."""
-        self._write_ledger()
+        if targets := list(self._entries):
+            self.run("delete from {lake}.raw.ledger where target in (select unnest(?))", targets)
+        if entries := [*filter(None, self._entries.values()), *self._chunks]:
+            places = ", ".join(["(?, ?, ?, ?, ?)"] * len(entries))
+            values = [value for entry in entries for value in entry]
+            self.run(f"insert into {{lake}}.raw.ledger values {places}", *values)
         what = ", ".join(counted(n, name.replace("_", " ")) for name, n in self.counts.items() if n)
         message = f"{self.command}: {what}" if what else self.command
         night = {"night": os.environ[NIGHT]} if os.environ.get(NIGHT) else {}

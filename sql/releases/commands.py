@@ -102,34 +102,24 @@ def drop(project, force, name):
     console.say(f"{name} is dropped; `gradelake lake tidy` deletes what only it reads")
 
 
-def _show_difference(found) -> None:
-    _show_labels(found)
-    _show_boards(found)
-
-
-def _show_labels(found) -> None:
-    n = len(found.label_sets)
-    console.say(f"labels: {n} of {counted(found.n_label_sets, 'label sets')} moved")
-    if not n:
-        return
-    columns = ["collection", "label_set", "changed", "appeared", "went", "same"]
-    console.print_table(columns, [[getattr(m, c) for c in columns] for m in found.label_sets])
-    console.say("\nthe first of them (query, passage, label before and after)")
-    columns = ["label_set", "query_id", "passage_id", "before", "after"]
-    rows = [
-        (moves.label_set, *(_cell(example[c]) for c in columns[1:]))
-        for moves in found.label_sets
-        for example in moves.examples
-    ]
-    console.print_table(columns, rows)
-
-
 _SYSTEMS = 10
 
 
-def _show_boards(found) -> None:
-    n = len(found.leaderboards)
-    console.say(f"\nleaderboards: {n} of {found.n_boards} moved")
+def _show_difference(found) -> None:
+    n = len(found.label_sets)
+    console.say(f"labels: {n} of {counted(found.n_label_sets, 'label sets')} moved")
+    if n:
+        columns = ["collection", "label_set", "changed", "appeared", "went", "same"]
+        console.print_table(columns, [[getattr(m, c) for c in columns] for m in found.label_sets])
+        console.say("\nthe first of them (query, passage, label before and after)")
+        columns = ["label_set", "query_id", "passage_id", "before", "after"]
+        rows = [
+            (moves.label_set, *(_cell(example[c]) for c in columns[1:]))
+            for moves in found.label_sets
+            for example in moves.examples
+        ]
+        console.print_table(columns, rows)
+    console.say(f"\nleaderboards: {len(found.leaderboards)} of {found.n_boards} moved")
     for board in found.leaderboards:
         tau = "undefined" if board.kendall is None else f"{board.kendall:.4f}"
         console.say(

@@ -23,12 +23,8 @@ compared as (
         other.label as judgment
     from stale_pairs
     inner join labels as one using (collection, label_set)
-    inner join labels as other
-        on
-            stale_pairs.collection = other.collection
-            and stale_pairs.reference = other.label_set
-            and one.query_id = other.query_id
-            and one.passage_id = other.passage_id
+    inner join labels as other using (collection, query_id, passage_id)
+    where stale_pairs.reference = other.label_set
 ),
 
 -- what a judge's label rubrics were distilled from says nothing about its agreement

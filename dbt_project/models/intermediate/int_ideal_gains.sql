@@ -107,15 +107,9 @@ ideal_rankings as (
                 for worth, nth in ideal_rankings.worths
             ] as worths
         from candidates
-        inner join best_passages
-            on
-                candidates.part = best_passages.part
-                and candidates.tau = best_passages.tau
-                and candidates.passage_no = -best_passages.best.place
-        inner join ideal_rankings
-            on
-                candidates.part = ideal_rankings.part
-                and candidates.tau = ideal_rankings.tau
+        inner join best_passages using (part, tau)
+        inner join ideal_rankings using (part, tau)
+        where candidates.passage_no = -best_passages.best.place
     )
 )
 

@@ -39,28 +39,16 @@ from review_cards
 inner join {{ ref('int_own_graders') }} as graders using (grader_id)
 inner join items using (collection, query_id, item_id)
 inner join {{ ref('int_grades_in_force') }} as grades_in_force
-    on
-        review_cards.grader_id = grades_in_force.grader_id
-        and review_cards.collection = grades_in_force.collection
-        and review_cards.query_id = grades_in_force.query_id
-        and review_cards.passage_id = grades_in_force.passage_id
-        and review_cards.item_id = grades_in_force.item_id
-        and review_cards.passage_sha256 is not distinct from grades_in_force.passage_sha256
-        and review_cards.query_sha256 is not distinct from grades_in_force.query_sha256
-        and grades_in_force.gold_sha256 is not distinct from case
-            when graders.needs_gold_answers then items.newest.gold_sha256
-        end
+    using (grader_id, collection, query_id, passage_id, item_id)
 left join {{ ref('int_grade_reviews') }} as grade_reviews
-    on
-        review_cards.grader_id = grade_reviews.grader_id
-        and review_cards.collection = grade_reviews.collection
-        and review_cards.query_id = grade_reviews.query_id
-        and review_cards.passage_id = grade_reviews.passage_id
-        and review_cards.item_id = grade_reviews.item_id
-        and review_cards.assessor = grade_reviews.assessor
-        and grades_in_force.grade = grade_reviews.grade
+    using (grader_id, collection, query_id, passage_id, item_id, assessor, grade)
 where
-    grades_in_force.grade is not null
+    review_cards.passage_sha256 is not distinct from grades_in_force.passage_sha256
+    and review_cards.query_sha256 is not distinct from grades_in_force.query_sha256
+    and grades_in_force.gold_sha256 is not distinct from case
+        when graders.needs_gold_answers then items.newest.gold_sha256
+    end
+    and grades_in_force.grade is not null
     and items.newest.item_text is not null
 
 union all
@@ -83,15 +71,6 @@ select
     judgments.assessor is not null as is_answered
 from {{ source('raw', 'review_queues') }} as queues
 inner join review_cards using (collection, queue)
-inner join {{ ref('int_labels') }} as labels
-    on
-        queues.collection = labels.collection
-        and queues.label_set = labels.label_set
-        and review_cards.query_id = labels.query_id
-        and review_cards.passage_id = labels.passage_id
+inner join {{ ref('int_labels') }} as labels using (collection, label_set, query_id, passage_id)
 left join {{ source('raw', 'judgments') }} as judgments
-    on
-        review_cards.collection = judgments.collection
-        and review_cards.query_id = judgments.query_id
-        and review_cards.passage_id = judgments.passage_id
-        and review_cards.assessor = judgments.assessor
+    using (collection, query_id, passage_id, assessor)

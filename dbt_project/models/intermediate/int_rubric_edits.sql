@@ -27,11 +27,7 @@ select
     edits.editor,
     edits.reason
 from {{ ref('stg_rubric_edits') }} as edits
-inner join edited_items
-    on
-        edits.collection = edited_items.collection
-        and edits.rubric_version = edited_items.rubric_version
-        and edits.bank = edited_items.bank
-        and edits.item_id = edited_items.edited_item_id
-        and edited_items.query_id = coalesce(edits.query_id, edited_items.query_id)
-        and edits.action = edited_items.action
+inner join edited_items using (collection, rubric_version, bank, action)
+where
+    edits.item_id = edited_items.edited_item_id
+    and edited_items.query_id = coalesce(edits.query_id, edited_items.query_id)

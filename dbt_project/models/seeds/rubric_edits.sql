@@ -88,14 +88,10 @@ known_items as (
         known_items.facet_id,
         {{ item_id('known_items.query_id', 'known_items.facet_id', 'edits.item_text') }} as item_id
     from known_items
-    inner join edits
-        on
-            known_items.collection = edits.collection
-            and known_items.bank = edits.bank
-            and known_items.item_id = edits.item_id
-            and known_items.query_id = coalesce(edits.query_id, known_items.query_id)
+    inner join edits using (collection, bank, item_id)
     where
-        edits.action = 'reword'
+        known_items.query_id = coalesce(edits.query_id, known_items.query_id)
+        and edits.action = 'reword'
         and edits.item_text is not null
 ),
 

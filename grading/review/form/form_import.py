@@ -125,7 +125,12 @@ def import_reviews(lake: Lake, collection: str, path: Path, arguments: list[str]
         )
     ensure_views(lake, VIEWS)
     grader = _grader_of(lake, content, shown)
-    _check_grades(answers, grader, shown)
+    problems = Problems(shown, "Import the file as the browser saved it.")
+    scale = f"{grader.scale_min} to {grader.scale_max}"
+    for n, answer in enumerate(answers, start=1):
+        if answer.grade not in grader.scale:
+            problems.add(None, f"answer {n}: grade {answer.grade} is not of the scale, {scale}")
+    problems.raise_if_any()
     done = Imported(collection, shown, grader.name, content.assessor, len(answers))
     with lake.transaction("import", f"reviews {collection} {content.assessor}") as transaction:
         if grader.kind == "pair":
@@ -154,15 +159,6 @@ def _grader_of(lake: Lake, content: Answers, shown: str) -> Reviewable:
             "Import it into the lake that the form came from.",
         )
     return find_grader(lake, names[0])
-
-
-def _check_grades(answers: list[FormAnswer], grader: Reviewable, shown: str) -> None:
-    scale = f"{grader.scale_min} to {grader.scale_max}"
-    problems = Problems(shown, "Import the file as the browser saved it.")
-    for n, answer in enumerate(answers, start=1):
-        if answer.grade not in grader.scale:
-            problems.add(None, f"answer {n}: grade {answer.grade} is not of the scale, {scale}")
-    problems.raise_if_any()
 
 
 def _write(

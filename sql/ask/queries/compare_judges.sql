@@ -39,18 +39,14 @@ pairs as (
         ) as is_sampled
     from marts.relevance_labels as labels
     inner join judges using (collection, label_set)
-    inner join marts.relevance_labels as judgments
-        on
-            judges.collection = judgments.collection
-            and judges.reference = judgments.label_set
-            and labels.query_id = judgments.query_id
-            and labels.passage_id = judgments.passage_id
+    inner join marts.relevance_labels as judgments using (collection, query_id, passage_id)
     left join intermediate.int_sampled_pairs as sampled
         on
             judges.collection = sampled.collection
             and judges.label_set = sampled.label_set
             and labels.query_id = sampled.query_id
             and labels.passage_id = sampled.passage_id
+    where judges.reference = judgments.label_set
 ),
 
 common as (

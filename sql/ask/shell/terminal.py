@@ -41,7 +41,16 @@ def converse(shell: Shell) -> None:
     source = "working catalog" if shell.lake.release is None else f"release {shell.lake.release}"
     what = "files open" if shell.lake.allows_files else "read-only"
     console.say(f"{source}, {what}. End statements with ; and see .help; Ctrl-D leaves.")
-    session = _session(shell)
+    session: PromptSession = PromptSession(
+        history=KeptHistory(cache_folder() / "sql_history"),
+        lexer=None if os.environ.get("NO_COLOR") else PygmentsLexer(PostgresLexer),
+        completer=ShellCompleter(shell.lake),
+        complete_while_typing=False,
+        multiline=Condition(lambda: needs_more(session.default_buffer.text)),
+        prompt_continuation=CONTINUED,
+        tempfile_suffix=".sql",
+        enable_open_in_editor=True,
+    )
     unfinished: str | None = ""
     while unfinished is not None:
         try:
@@ -67,17 +76,3 @@ def _turn(session: PromptSession, shell: Shell, unfinished: str) -> str | None:
         if not isinstance(error, GradelakeError):
             console.warn("  This is a fault of gradelake; the session goes on.")
     return ""
-
-
-def _session(shell: Shell) -> PromptSession:
-    session: PromptSession = PromptSession(
-        history=KeptHistory(cache_folder() / "sql_history"),
-        lexer=None if os.environ.get("NO_COLOR") else PygmentsLexer(PostgresLexer),
-        completer=ShellCompleter(shell.lake),
-        complete_while_typing=False,
-        multiline=Condition(lambda: needs_more(session.default_buffer.text)),
-        prompt_continuation=CONTINUED,
-        tempfile_suffix=".sql",
-        enable_open_in_editor=True,
-    )
-    return session

@@ -179,7 +179,9 @@ def _write(
         _add_data(writer, storage, path, size, committed.get(path))
         for path, size in console.progress("copying", wanted.items(), len(wanted))
     ]
-    entries += [_keep(writer, path, file) for path, file in taken.items()]
+    for path, file in taken.items():  # what changes has a name that its content gives
+        name = f"kept/{sha256_of(file)}{file.suffix}"
+        entries.append(writer.add(path, name, file.stat().st_size, partial(copied, file)))
     releases = [catalog.name for catalog in catalogs if catalog.name != LIVE]
     snapshot = catalogs[0].snapshot
     manifest = Manifest(
@@ -237,9 +239,3 @@ def _add_data(writer, storage: Storage, path: str, size: int, committed: str | N
             "copy is not: begin a new backup elsewhere.",
         )
     return entry
-
-
-def _keep(writer, path: str, file: Path) -> Entry:
-    """Add a file that changes from backup to backup, under a name that its content gives."""
-    name = f"kept/{sha256_of(file)}{file.suffix}"
-    return writer.add(path, name, file.stat().st_size, partial(copied, file))

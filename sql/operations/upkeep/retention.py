@@ -58,7 +58,10 @@ def maintain(
     with Lake.writer(project) as lake, lake.lock("gradelake lake tidy"):
         _require_fitting(lake)
         before = _catalog_bytes(project)
-        _remove_unfinished(project)
+        # what a killed build was publishing: under the lock nobody writes it any more
+        for folder in (project.lake_path, release_file(project, "x").parent):
+            for file in (*folder.glob("*.writing"), *folder.glob("*.writing-journal")):
+                file.unlink(missing_ok=True)
         console.tell("merging small files ...")
         compaction.flush_inlined_rows(lake, flush_from)
         done.files_merged = compaction.merge_small_files(lake, merge_from)
@@ -144,13 +147,6 @@ def _size(path: str) -> int | None:
         return None
     file = Path(path)
     return file.stat().st_size if file.is_file() else 0
-
-
-def _remove_unfinished(project: Project) -> None:
-    """Remove what a killed build was publishing: under the lock nobody writes it any more."""
-    for folder in (project.lake_path, release_file(project, "x").parent):
-        for file in (*folder.glob("*.writing"), *folder.glob("*.writing-journal")):
-            file.unlink(missing_ok=True)
 
 
 def _catalog_bytes(project: Project) -> int:

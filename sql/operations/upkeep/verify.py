@@ -87,27 +87,29 @@ def verify(
     whole = [path for path, each in named.items() if there.get(path) == each.file.size]
     rows = _footers(storage, whole)
 
-    def wrong_bytes(each: NamedFile) -> str | None:
-        path = each.file.path
+    def what_is_wrong(each: NamedFile) -> str | None:
+        file, path = each.file, each.file.path
+        size = there.get(path)
+        if size is None:
+            return "is missing"
+        if size != file.size:
+            return f"has {size:,} bytes instead of {file.size:,}"
         is_read = deep or path in backed_up
         try:
             sha256 = storage.sha256(path) if is_read else checked.get(path)
         except (OSError, GradelakeError) as error:
             return f"cannot be read: {error}"
         if sha256 and committed.get(path, sha256) != sha256:
-            held = rows_of(project, each.file, each.hits[0])
+            held = rows_of(project, file, each.hits[0])
             return f"has other bytes than when it was committed; it held {held}"
         if sha256 and backed_up.get(path, sha256) != sha256:
             return "has other bytes than in the backup"
-        return None
-
-    def what_is_wrong(each: NamedFile) -> str | None:
-        return (
-            _wrong_size(each.file, there)
-            or wrong_bytes(each)
-            or _wrong_rows(each.file, rows[storage.path(each.file.path)])
-            or (_unreadable(each.file, storage) if deep else None)
-        )
+        found = rows[storage.path(path)]
+        if isinstance(found, str):
+            return f"cannot be read: {found}"
+        if found != file.rows:
+            return f"has {counted(found, 'rows')} instead of {file.rows:,}"
+        return _unreadable(file, storage) if deep else None
 
     looking = console.progress("looking at files", named.values(), len(named))
     faults = [_fault(each, storage, what) for each in looking if (what := what_is_wrong(each))]
@@ -183,13 +185,6 @@ def _fault(named: NamedFile, storage: Storage, what: str) -> Fault:
     return Fault(what, remedy, storage.path(named.file.path), named.file.table, named.hits)
 
 
-def _wrong_size(file: DataFile, there: dict[str, int]) -> str | None:
-    size = there.get(file.path)
-    if size is None:
-        return "is missing"
-    return None if size == file.size else f"has {size:,} bytes instead of {file.size:,}"
-
-
 def _footers(storage: Storage, paths: list[str]) -> dict[str, int | str]:
     """What each Parquet footer says: rows, or why it cannot be read."""
     query = "select file_name, num_rows from parquet_file_metadata(?)"
@@ -205,12 +200,6 @@ def _footers(storage: Storage, paths: list[str]) -> dict[str, int | str]:
                 except duckdb.Error as error:
                     found[path] = str(error).splitlines()[0]
     return found
-
-
-def _wrong_rows(file: DataFile, found: int | str) -> str | None:
-    if isinstance(found, str):
-        return f"cannot be read: {found}"
-    return None if found == file.rows else f"has {counted(found, 'rows')} instead of {file.rows:,}"
 
 
 def _unreadable(file: DataFile, storage: Storage) -> str | None:

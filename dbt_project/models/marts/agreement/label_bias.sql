@@ -27,12 +27,7 @@ compared as (
         greatest(other.label, 0) / label_pairs.max_reference as judgment_share
     from {{ ref('int_label_pairs') }} as label_pairs
     inner join labels as one using (collection, label_set)
-    inner join labels as other
-        on
-            label_pairs.collection = other.collection
-            and label_pairs.reference = other.label_set
-            and one.query_id = other.query_id
-            and one.passage_id = other.passage_id
+    inner join labels as other using (collection, query_id, passage_id)
     -- what a judge's label rubrics were distilled from says nothing about its bias
     anti join {{ ref('int_sampled_pairs') }} as sampled_pairs
         on
@@ -41,7 +36,8 @@ compared as (
             and one.query_id = sampled_pairs.query_id
             and one.passage_id = sampled_pairs.passage_id
     where
-        label_pairs.assessor is not null
+        label_pairs.reference = other.label_set
+        and label_pairs.assessor is not null
         and label_pairs.max_label > 0
         and label_pairs.max_reference > 0
 ),

@@ -26,10 +26,5 @@ inner join {{ ref('int_rubric_totals') }} as totals on variants.variant = totals
 inner join {{ source('raw', 'systems') }} as systems using (collection)
 cross join cutoffs
 left join {{ ref('int_rubric_scores') }} as rubric_scores
-    on
-        variants.variant = rubric_scores.variant
-        and systems.system = rubric_scores.system
-        and totals.tau = rubric_scores.tau
-        and cutoffs.k = rubric_scores.k
-        and totals.facet_id = rubric_scores.facet_id
+    using (variant, system, tau, k, facet_id)
 where totals.facet_id is not null

@@ -39,12 +39,8 @@ scores as (
         cast(round(topic_scores.value * 1e10) as hugeint) as value
     from boards
     inner join {{ ref('topic_scores') }} as topic_scores
-        on
-            boards.collection = topic_scores.collection
-            and boards.trial_label_set = topic_scores.label_set
-            and boards.level = topic_scores.level
-            and boards.system = topic_scores.system
-            and boards.measure = topic_scores.measure
+        using (collection, level, system, measure)
+    where boards.trial_label_set = topic_scores.label_set
 ),
 
 query_sums as (

@@ -33,14 +33,8 @@ shifts as (
     from boards
     inner join {{ ref('int_rubric_versions') }} as versions using (collection, rubric_version)
     inner join boards as boards_before
-        on
-            boards.collection = boards_before.collection
-            and boards.grader = boards_before.grader
-            and boards.policy = boards_before.policy
-            and versions.previous_version = boards_before.rubric_version
-            and boards.level = boards_before.level
-            and boards.measure = boards_before.measure
-            and boards.system = boards_before.system
+        using (collection, grader, policy, level, measure, system)
+    where versions.previous_version = boards_before.rubric_version
 ),
 
 correlations as (

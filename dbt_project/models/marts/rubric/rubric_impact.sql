@@ -24,11 +24,8 @@ items as (
         grader_items.* replace (sides.rubric_version as rubric_version),
         sides.is_after
     from {{ ref('int_grader_items') }} as grader_items
-    inner join sides
-        on
-            grader_items.collection = sides.collection
-            and grader_items.rubric_version = sides.side_version
-            and grader_items.query_id = sides.query_id
+    inner join sides using (collection, query_id)
+    where grader_items.rubric_version = sides.side_version
 ),
 
 item_counts as (
@@ -66,17 +63,14 @@ compared_labels as (
         max(labels.n_missing) filter (where not sides.is_after) as n_missing_before,
         max(labels.n_missing) filter (where sides.is_after) as n_missing_after
     from {{ ref('int_rubric_labels') }} as labels
-    inner join sides
-        on
-            labels.collection = sides.collection
-            and labels.rubric_version = sides.side_version
-            and labels.query_id = sides.query_id
+    inner join sides using (collection, query_id)
     semi join changed_items
         on
             labels.collection = changed_items.collection
             and labels.grader = changed_items.grader
             and sides.rubric_version = changed_items.rubric_version
             and labels.query_id = changed_items.query_id
+    where labels.rubric_version = sides.side_version
     group by all
 ),
 
