@@ -7,6 +7,7 @@ itself (signals, terminals, locales, broken pipes, imports, kills) needs one.
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -63,6 +64,11 @@ def gradelake(
     done = run(folder, *map(str, arguments), given=given, **environment)
     assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done
+
+
+def typed(folder: Path, line: str, code: int = 0) -> subprocess.CompletedProcess:
+    """The same, as people type it: `gradelake LINE`."""
+    return gradelake(folder, *shlex.split(line), code=code)
 
 
 def a_night(folder: Path, *options: str, code: int = 0) -> dict:

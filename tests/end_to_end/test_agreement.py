@@ -11,7 +11,7 @@ import pytest
 from tests import agreement_oracle, oracle
 from tests.command_line import gradelake
 from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
-from tests.projects import toml, write
+from tests.projects import project
 
 pytestmark = pytest.mark.slow
 
@@ -49,16 +49,14 @@ def assert_cell(row, one, other) -> None:
 def test_what_people_hold_relevant_is_a_cut_where_nobody_judged_just_so(new_lake, tmp_path):
     """Judgments are 0 and 2, relevant is from 1 on."""
     passages = [f"p{n}" for n in range(6)]
-    write(tmp_path / "topics.tsv", ["q1\twhy", "q2\thow"])
     judged = [f"q{q} 0 {p} {2 * (n % 2)}" for q in (1, 2) for n, p in enumerate(passages)]
     labelled = [f"q{q} 0 {p} {n % 3}" for q in (1, 2) for n, p in enumerate(passages)]
-    write(tmp_path / "people.qrels", judged)
-    write(tmp_path / "judge.qrels", labelled)
-    settings = {"queries": "topics.tsv", "judgments": {"people": "people.qrels"}, "min_relevant": 1}
-    write(tmp_path / "gradelake.toml", toml({"collections.mine": settings}))
+    files = {"topics.tsv": {"q1": "why", "q2": "how"}, "people": judged, "judge": labelled}
+    settings = {"queries": "topics.tsv", "judgments": {"people": "people"}, "min_relevant": 1}
+    project(tmp_path, {"mine": settings}, files=files)
     new_lake(tmp_path)
     gradelake(tmp_path, "ingest", "mine")
-    gradelake(tmp_path, "import", "labels", "mine", "judge.qrels", "--judge", "j")
+    gradelake(tmp_path, "import", "labels", "mine", "judge", "--judge", "j")
     gradelake(tmp_path, "build")
     done = gradelake(tmp_path, "sql", "@kappa", "--collection", "mine", "--format", "json")
     found = {row["cut"]: row["kappa"] for row in json.loads(done.stdout)}

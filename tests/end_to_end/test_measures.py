@@ -1,6 +1,5 @@
 """Every family of measures against ir_measures, cell by cell; measures that are not there."""
 
-import json
 import random
 import shutil
 from pathlib import Path
@@ -99,13 +98,10 @@ def test_cut_measures_of_one_value_are_those_of_a_cut_ranking(measured):
 @pytest.mark.slow
 def test_a_grid_adds_measures_and_takes_away_only_what_it_names(demo, tmp_path):
     folder = shutil.copytree(demo, tmp_path / "demo")
-    boards = "select distinct measure from marts.leaderboard"
-    grid = folder / "seeds" / "evaluation_grid.csv"
-    grid.parent.mkdir(exist_ok=True)
+    (grid := folder / "seeds" / "evaluation_grid.csv").parent.mkdir(exist_ok=True)
 
     def computed() -> set[str]:
-        found = json.loads(gradelake(folder, "sql", boards, "--format", "json").stdout)
-        return {row["measure"] for row in found}
+        return set(published(folder).column("select measure from lake.marts.leaderboard"))
 
     before = computed()
     grid.write_text("measure\nnDCG@5\nAP\n")

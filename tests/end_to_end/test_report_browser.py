@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.analyses.typed import typed
 from tests.browser import Look, wrong
-from tests.command_line import gradelake
+from tests.command_line import gradelake, typed
 from tests.end_to_end.edited_demo import BIRDS
 from tests.reading import published
 
