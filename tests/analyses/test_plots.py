@@ -16,8 +16,7 @@ from gradelake.analyses.plots.style import MOST_ROWS, apart, rows_figure, shorte
 from gradelake.analyses.tables.leaderboard import Scores
 from gradelake.sql.common.errors import BadInput
 from tests.analyses.small import FAR, LONG
-from tests.analyses.typed import typed
-from tests.command_line import gradelake
+from tests.command_line import gradelake, typed
 from tests.reading import published
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,7 @@ import pytrec_eval
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests import oracle
-from tests.analyses.typed import typed
-from tests.command_line import gradelake
+from tests.command_line import gradelake, typed
 from tests.projects import LEXICAL, project
 from tests.reading import live, published
 

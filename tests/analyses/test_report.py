@@ -13,8 +13,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests import oracle
-from tests.analyses.typed import typed
-from tests.command_line import gradelake
+from tests.command_line import gradelake, typed
 from tests.conftest import made_once
 from tests.end_to_end.edited_demo import BIRDS
 from tests.moved_demo import HOSTILE

@@ -16,8 +16,7 @@ from gradelake.ingest.collections.judgments_csv import read_judgments
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.analyses.typed import typed
-from tests.command_line import gradelake
+from tests.command_line import gradelake, typed
 from tests.reading import published
 
 pytestmark = pytest.mark.slow

@@ -14,7 +14,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.rank_correlation import STATISTICS
 from gradelake.sql.lake.opening import Lake
-from tests.analyses.typed import typed
+from tests.command_line import typed
 
 pytestmark = pytest.mark.slow
 

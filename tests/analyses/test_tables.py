@@ -11,8 +11,7 @@ from scipy import stats
 from gradelake.analyses.tables.agreement import boxed_judgment
 from gradelake.analyses.tables.latex import escape, render
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
-from tests.analyses.typed import typed
-from tests.command_line import gradelake
+from tests.command_line import gradelake, typed
 from tests.reading import published
 
 pytestmark = pytest.mark.slow
