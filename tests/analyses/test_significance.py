@@ -63,8 +63,7 @@ def test_of_two_systems_it_says_which_is_better_by_how_much_and_how_surely(capsy
     two = board([[0.1, 0.5], [0.2, 0.7], [0.1, 0.4], [0.3, 0.6], [0.2, 0.9], [0.1, 0.6]])
     answer = Significance({}, compare_pairs(two), None, 0.05, None)
     answer.show()
-    heading, titles, row = capsys.readouterr().out.splitlines()[:3]
-    assert "1 pair of 2 systems over 6 queries" in heading
+    _, titles, row = capsys.readouterr().out.splitlines()[:3]
     values = two.values / UNIT
     (low, high) = stats.ttest_rel(values[:, 1], values[:, 0]).confidence_interval(0.95)
     better, worse = two.systems[::-1]

@@ -138,10 +138,8 @@ def test_what_cannot_be_written_is_not_acknowledged_and_spoils_nothing(project):
     [
         ({"opinion": "abc"}, "opinion"),
         ({"opinion": 10**12}, "opinion 1000000000000 is too large"),
-        ({"grade": None}, "grade"),
         ({"seconds": float("nan")}, "seconds nan is too large"),
         ({"at": "2026-11-27T10:00:00+02:00"}, "no time in UTC without an offset"),
-        ({"at": "yesterday"}, "at: "),
         (None, "object"),
     ],
 )
