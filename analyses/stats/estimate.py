@@ -239,10 +239,10 @@ def _from_pairs(asked: _Asked, k: int) -> HumanBoard:
         judge = np.array([pair in labelled_relevant for pair in pairs])
         strata.append(Stratum(size, shares * human[:, None], shares * judge[:, None]))
         ranked.append(shares > 0)
-    estimates = [
+    powered, sample_only = (
         _where_enough(stratified(strata, total), strata, ranked) for total in (judge_total, None)
-    ]
-    if n_few := np.count_nonzero(np.isnan(estimates[0].standard_error)):
+    )
+    if n_few := int(np.isnan(powered.standard_error).sum()):
         notes.append(
             f"{counted(n_few, 'systems', 'have')} no interval: too few judged pairs are among "
             f"their top {k}, or too few of those tell judge and people apart; draw the sample "
@@ -254,7 +254,8 @@ def _from_pairs(asked: _Asked, k: int) -> HumanBoard:
         assessor_level,
         systems,
         judge_total,
-        *estimates,
+        powered,
+        sample_only,
         sum(len(s.human) for s in strata),
         judged.population,
         notes,

@@ -101,8 +101,8 @@ class Journal:
                 found.append((row[0], _entry(*row[-2:])))
             except (ValueError, TypeError) as error:
                 wrong.append((row, error))
-        for row, error in wrong:
-            self._set_aside(row, error)
+        for each in wrong:
+            self._set_aside(*each)
         return found
 
     def _set_aside(self, row: tuple, error: Exception) -> None:

@@ -128,8 +128,8 @@ def _show_difference(found) -> None:
             f"tau-b {tau} over the {board.n_systems} on both"
         )
         columns = ["system", "score_before", "score_after", "rank_before", "rank_after"]
-        rows = [[_cell(system[c]) for c in columns] for system in board.systems[:_SYSTEMS]]
-        console.print_table(columns, rows)
+        cells = [[_cell(system[c]) for c in columns] for system in board.systems[:_SYSTEMS]]
+        console.print_table(columns, cells)
         if len(board.systems) > _SYSTEMS:
             console.say(f"and {len(board.systems) - _SYSTEMS:,} more (--json lists all)")
 
