@@ -11,6 +11,7 @@ from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import (
     at_level,
     first_board,
+    judged_share,
     read_agreement,
     read_boards,
     read_topic_scores,
@@ -38,6 +39,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.opening import Lake
 
+HALF = 0.5  # of the passages that systems rank high
 QUERIES_AT_ONCE = 50  # of grids and rankings
 SCORES_AT_ONCE = 10_000  # of systems on topics, by each measure
 USUAL = "select label_set, level from lake.marts.usual_levels where collection = ?"
@@ -113,6 +115,10 @@ def make_report(
     levelled = [m for m, kind in kinds.items() if kind in choosing.LEVELLED]
     usual_levels = dict(lake.rows(USUAL, collection))
     levels = {name: usual_levels.get(name, cut) for name in scored}
+    judged = {name: judged_share(boards[name], levels[name]) for name in scored}
+    opens_on = reference if reference in scored else next(iter(scored), None)
+    if opens_on and judged[opens_on] < HALF:  # most of what is ranked high would count as nothing
+        opens_on = max(scored, key=lambda name: judged[name])
     queries = ask(lake, "query_texts", collection=collection)
     query_ids = in_batches([row["query_id"] for row in queries], QUERIES_AT_ONCE)
     most = max((len(queries) * len(board["systems"]) for board in boards.values()), default=1)
@@ -145,9 +151,11 @@ def make_report(
         "source": provenance["source"],
         "min_relevant": cut,
         "reference": reference,
+        "opens_on": opens_on,
         "assessor": assessor,
         "levels": levels,
         "label_sets": scored,
+        "judged": judged,
         "of_answers": of_answers,
         "incomplete": {
             name: one.says
@@ -198,7 +206,6 @@ def make_report(
     packs["label-sets"] = pack(
         compare_label_sets({name: levels[name] for name in of_passages}, read, usual)
     )
-    opens_on = reference if reference in scored else next(iter(scored), None)
     first = None
     if opens_on:
         first = first_board(opens_on, boards[opens_on], levels[opens_on])

@@ -14,7 +14,9 @@ function scores(data, level, measure) {
   return data.systems
     .map((system, i) => ({
       system, score: at.score[i], stderr: at.stderr[i], rank: at.rank[i], before: at.before[i],
-      low: at.score[i] - reach * at.stderr[i], high: at.score[i] + reach * at.stderr[i],
+      // every measure is from 0 to 1
+      low: Math.max(0, at.score[i] - reach * at.stderr[i]),
+      high: Math.min(1, at.score[i] + reach * at.stderr[i]),
       best: at.best?.[i], worst: at.worst?.[i], groups: at.groups?.[i] ?? "",
       ranks: at.best?.[i] ? `${at.best[i]} to ${at.worst[i]}` : null,
     }))
@@ -71,8 +73,8 @@ function startBoards(settled) {
 
 async function chooseBoard({ labels, measure, level }) {
   if (!byId("choose-labels")) return;
-  const { label_sets: names, reference } = board.settled;
-  labels = names.includes(labels) ? labels : names.includes(reference) ? reference : names[0];
+  const { label_sets: names, opens_on: usual } = board.settled;
+  labels = pick(names, labels, usual);
   const address = addressed();
   const data = await boardOf(labels);
   if (addressed() !== address) return; // another choice came first
@@ -104,7 +106,10 @@ async function showBoards(data, { labels, measure, level }) {
 
 function incomplete(labels) {
   const says = board.settled.incomplete[labels];
-  return says ? ` ${labels} is ${says}.` : "";
+  const judged = board.settled.judged[labels];
+  const few = ` Of the passages that systems rank among their first 10, ${labels} labels ${Math.round(100 * judged)} %; ` +
+    "the others count as not relevant.";
+  return (says ? ` ${labels} is ${says}.` : "") + (judged < 0.9 ? few : "");
 }
 
 // A cell that says by how many ranks a system moved; `instead` where it did not stand there before

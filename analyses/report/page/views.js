@@ -34,9 +34,9 @@ function pick(known, ...wanted) {
 
 // The choices of an address, made whole with those of a board that there is.
 async function withBoard(state) {
-  const { label_sets: names, reference } = board.settled;
+  const { label_sets: names, opens_on: usual } = board.settled;
   if (!names.length) return { ...state, labels: null, data: null };
-  const labels = pick(names, state.labels, reference);
+  const labels = pick(names, state.labels, usual);
   const data = await boardOf(labels);
   return {
     ...state, labels, data,

@@ -69,7 +69,7 @@ select
     cast(labels.label as integer) as grade,
     null as answer,
     judgments.assessor is not null as is_answered
-from {{ source('raw', 'review_queues') }} as queues
+from {{ source('raw', 'review_queues') }}
 inner join review_cards using (collection, queue)
 inner join {{ ref('int_labels') }} as labels using (collection, label_set, query_id, passage_id)
 left join {{ source('raw', 'judgments') }} as judgments
