@@ -14,7 +14,7 @@ from gradelake.serve.sessions import DAYS
 async def enter(request: Request) -> Response:
     """The page that a link opens. The link's secret stands behind #, so browsers send it to nobody;
     the page's script sends it on, and takes it out of the address."""
-    return page(request, "enter", title="Sign in")
+    return page(request, "enter", title="Sign in", refused=None)
 
 
 async def entered(request: Request) -> Response:

@@ -5,6 +5,7 @@ empty one lies over it.
 """
 
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -18,6 +19,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+
+from tests.places import REPOSITORY
 
 RAY = Path(sys.executable).with_name("ray")
 _HIDING = 'mount -t tmpfs none "$1" && mkdir -p "$2" && shift 2 && exec "$@"'
@@ -57,11 +60,7 @@ class Cluster:
         # sockets are in there too, so the path has to be short
         self.folder = Path(tempfile.mkdtemp(prefix="gl", dir="/tmp"))
         self.address = f"127.0.0.1:{_free_port()}"
-        self.environment = {
-            "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN": secrets.token_hex(32),
-            "RAY_USAGE_STATS_ENABLED": "0",
-        }
+        self.environment = {"RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_USAGE_STATS_ENABLED": "0"}
         self.machines: list[Machine] = []
 
     def __enter__(self) -> "Cluster":
@@ -75,8 +74,10 @@ class Cluster:
         One after the other: two that start at once on one machine choose the same sockets.
         `hide` is a folder that is empty there, but for the folder `instead` below it.
         """
+        environment = os.environ | self.environment
         if self.machines:
             place = [f"--address={self.address}"]
+            environment |= before_joining()
         else:
             place = [
                 "--head",
@@ -99,11 +100,7 @@ class Cluster:
         log = self.folder / f"{len(self.machines)}.log"
         with log.open("w") as out:
             process = subprocess.Popen(
-                command,
-                stdout=out,
-                stderr=out,
-                start_new_session=True,
-                env=os.environ | self.environment,
+                command, stdout=out, stderr=out, start_new_session=True, env=environment
             )
         self.machines.append(Machine(process, log))
         deadline = time.monotonic() + 90
@@ -133,6 +130,13 @@ class Cluster:
             if child.is_running():
                 child.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def before_joining() -> dict[str, str]:
+    """The variables that the page on several machines puts before `ray start --address`."""
+    page = (REPOSITORY / "grading/README.md").read_text(encoding="utf-8")
+    (stated,) = re.findall(r"\$ ((?:\w+=\S+ )*)ray start --address", page)
+    return dict(each.split("=", 1) for each in stated.split())
 
 
 def require_linux() -> None:
