@@ -110,7 +110,8 @@ async def on_http_error(request: Request, error: Exception) -> Response:
         detail = "There is nothing at this address."
     response = _failed(request, error.status_code, detail)
     response.headers.update(error.headers or {})
-    if error.status_code == 401 and request.method == "GET":
+    # a page, not what a browser asks for beside it, such as its icon
+    if error.status_code == 401 and "text/html" in request.headers.get("accept", ""):
         path = request.scope["raw_path"] + b"?" + request.scope["query_string"]
         there = quote(path.removesuffix(b"?")[:_LONGEST], safe="")
         response.set_cookie(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.neutral import without_halves
 from gradelake.grading.prompts.prompt import Prompt, Rendered
 from gradelake.sql.common.errors import WorkFailed
 
@@ -36,6 +37,11 @@ class Response:
     cut_characters: int = 0  # of the passage's end
     is_cut_off: bool = False
     is_final: bool = False
+
+    def mend(self) -> None:
+        """Replace half characters, which JSON can spell and no file hold."""
+        self.text = without_halves(self.text)
+        self.error = self.error and without_halves(self.error)
 
 
 class EngineUnusable(WorkFailed):

@@ -115,8 +115,7 @@ def score_with_retries(score: Score, prompts: Sequence[Rendered]) -> list[Respon
                     raise ValueError(f"{len(answers)} responses to {len(group)} prompts")
                 for answer in answers:
                     _require_probabilities(answer.probabilities)
-                    answer.text = without_halves(answer.text)
-                    answer.error = answer.error and without_halves(answer.error)
+                    answer.mend()
             except EngineUnusable:
                 raise
             except Exception as error:

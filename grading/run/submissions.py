@@ -139,6 +139,7 @@ class Submissions:
             reply = replies.get(number)
             if reply is None:
                 continue
+            reply.mend()
             most = None
             if reply.error and is_too_long(reply.error):
                 most = shorter(leader["passage_characters"])

@@ -263,8 +263,8 @@ def test_a_reply_with_half_a_character_is_read_and_costs_no_other_pair(hosted, s
     run = to_its_end(hosted)
     assert (run.batched.collected, run.batched.under_way) == (12, 0)
     assert set(server.times_billed().values()) == {1}
-    responses = {response for response, _ in hosted.grades("gpt", "response, grade").values()}
-    assert responses == {"2", "2 \ufffd"}
+    found = set(hosted.grades("gpt", "response, status").values())
+    assert found == {("2", "ok"), ("2 \ufffd", "failed")}
 
 
 def test_another_model_stops_it_and_nothing_is_paid_for_again_until_asked(hosted, server):

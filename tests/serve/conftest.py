@@ -25,7 +25,8 @@ def server(demo_lake) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def odd_lake(tmp_path_factory) -> Path:
-    """The lake of tests/serve/hostile.py; tests only read it, but for who may enter."""
+    """The lake of tests/serve/hostile.py; tests only read it, but for who may enter: other names in
+    each file, for processes share it."""
     return made_once(tmp_path_factory, "odd", hostile.make)
 
 

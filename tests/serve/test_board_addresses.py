@@ -24,7 +24,7 @@ def rita(odd: Server, browser) -> Iterator[Page]:
     """A tab of a reader; nothing is said on its console."""
     page = browser.new_context().new_page()
     said: list[str] = []
-    page.goto(f"{odd.url}/enter#{odd.people.add('rita', 'reader')}")
+    page.goto(f"{odd.url}/enter#{odd.people.add('adda', 'reader')}")
     page.wait_for_url(f"{odd.url}/")
     page.on("console", lambda line: said.append(line.text))
     page.on("pageerror", lambda error: said.append(str(error)))

@@ -12,7 +12,7 @@ from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM, UNASKED, XSS, S
 
 @pytest.fixture(scope="module")
 def reader(odd):
-    return odd.browser("rita", "reader")
+    return odd.browser("bo", "reader")
 
 
 def encoded(part: str) -> str:

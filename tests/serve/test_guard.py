@@ -166,7 +166,8 @@ def test_who_signs_in_goes_where_they_wanted_to_and_to_no_other_server(server):
     name, secret = f"gradelake_{server.port}-asked", server.people.add("wanda", "reader")
     for path in ("/c/demo/board?release=r1", "/c/demo/passages/a%2Fb"):
         wanda = server.browser()
-        assert wanda.get(path).status_code == 401
+        assert wanda.get(path, headers={"accept": "text/html"}).status_code == 401
+        assert wanda.get("/favicon.ico", headers={"accept": "image/*"}).status_code >= 401
         entered = wanda.post("/enter", data={"secret": secret})
         assert entered.headers["location"] == path
         assert wanda.post("/enter", data={"secret": secret}).headers["location"] == "/"
