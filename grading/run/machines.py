@@ -15,6 +15,18 @@ LEARN_OF_LOSS = 30  # seconds for a cluster to notice that a machine has died; R
 LOST = "its node has died"  # what Ray then says of an actor there
 
 
+def send_token() -> None:
+    """Have Ray send the token of a cluster, where one is known. It heeds that only before it is
+    imported, which an engine of somebody's own may do."""
+    # `ray start` asks for a token where one exists; whoever joins must be told to send it
+    if _has_token() or Path("~/.ray/auth_token").expanduser().is_file():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+
+def _has_token() -> bool:
+    return any(os.environ.get(name) for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
+
+
 def join(ray_address: str | None) -> bool:
     """Connect to the cluster at an address, or start Ray here for this process.
 
@@ -25,14 +37,9 @@ def join(ray_address: str | None) -> bool:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     # Ray waits one second to learn why an actor died: too short to tell that its machine did
     os.environ.setdefault("RAY_timeout_ms_task_wait_for_death_info", f"{LEARN_OF_LOSS * 1000}")
-    tokens = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
-    has_token = any(os.environ.get(name) for name in tokens)
     if ray_address:
-        # `ray start` asks for a token where one exists; whoever joins must be told to send it
-        file = Path("~/.ray/auth_token").expanduser()
-        if has_token or file.is_file():
-            os.environ.setdefault("RAY_AUTH_MODE", "token")
-    elif not has_token:
+        send_token()
+    elif not _has_token():
         # a Ray that starts writes its token into ~/.ray; where it cannot, it is told one
         try:
             Path("~/.ray").expanduser().mkdir(parents=True, exist_ok=True)

@@ -74,10 +74,8 @@ class Cluster:
         One after the other: two that start at once on one machine choose the same sockets.
         `hide` is a folder that is empty there, but for the folder `instead` below it.
         """
-        environment = os.environ | self.environment
         if self.machines:
             place = [f"--address={self.address}"]
-            environment |= before_joining()
         else:
             place = [
                 "--head",
@@ -99,8 +97,13 @@ class Cluster:
             command = [*_UNSHARE, "sh", "-c", _HIDING, "sh", str(hide), str(instead), *command]
         log = self.folder / f"{len(self.machines)}.log"
         with log.open("w") as out:
+            stated = before(place[0].partition("=")[0])
             process = subprocess.Popen(
-                command, stdout=out, stderr=out, start_new_session=True, env=environment
+                command,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                env=os.environ | self.environment | stated,
             )
         self.machines.append(Machine(process, log))
         deadline = time.monotonic() + 90
@@ -132,10 +135,10 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def before_joining() -> dict[str, str]:
-    """The variables that the page on several machines puts before `ray start --address`."""
+def before(option: str) -> dict[str, str]:
+    """The variables that the page on several machines puts before `ray start` with this option."""
     page = (REPOSITORY / "grading/README.md").read_text(encoding="utf-8")
-    (stated,) = re.findall(r"\$ ((?:\w+=\S+ )*)ray start --address", page)
+    (stated,) = re.findall(rf"\$ ((?:\w+=\S+ )*)ray start {option}", page)
     return dict(each.split("=", 1) for each in stated.split())
 
 
