@@ -33,7 +33,7 @@ def evidence_sql(counts: str) -> str:
     """The model that computes evidence, over a table of counts."""
     files = ("macros/drift.sql", "models/intermediate/int_drift_evidence.sql")
     text = "\n".join((Path(DBT_PROJECT) / file).read_text() for file in files)
-    return jinja2.Template(text).render(ref=lambda name: counts)
+    return jinja2.Template(text).render(ref=lambda name: counts, config=lambda **_: "")
 
 
 def kappa(labels: np.ndarray, judgments: np.ndarray) -> float:

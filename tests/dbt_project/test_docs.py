@@ -167,7 +167,7 @@ def test_without_a_lake_or_a_build_it_says_what_to_do_first(tmp_path):
     (tmp_path / "gradelake.toml").touch()
     done = gradelake(tmp_path, "docs", code=2)
     assert "no lake here yet" in done.stderr
-    assert "gradelake init" in done.stderr
+    assert "gradelake ingest" in done.stderr
     with Lake.create(Project.find(tmp_path)):
         pass
     done = gradelake(tmp_path, "docs", code=2)

@@ -97,13 +97,9 @@ class Cluster:
             command = [*_UNSHARE, "sh", "-c", _HIDING, "sh", str(hide), str(instead), *command]
         log = self.folder / f"{len(self.machines)}.log"
         with log.open("w") as out:
-            stated = before(place[0].partition("=")[0])
+            known = os.environ | self.environment | before(place[0].partition("=")[0])
             process = subprocess.Popen(
-                command,
-                stdout=out,
-                stderr=out,
-                start_new_session=True,
-                env=os.environ | self.environment | stated,
+                command, stdout=out, stderr=out, start_new_session=True, env=known
             )
         self.machines.append(Machine(process, log))
         deadline = time.monotonic() + 90

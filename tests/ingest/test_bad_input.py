@@ -397,7 +397,7 @@ def test_the_command_reports_on_stderr_and_leaves_with_3_when_something_landed(t
     )
     assert process.stdout.endswith("\nnext: `gradelake build` brings it into the marts\n")
     assert tiny.systems() == {"good"}
-    assert "next:" not in tiny.gradelake("ingest", "tiny").stdout, "nothing new to build"
+    assert "next:" not in tiny.gradelake("ingest", "tiny", code=3).stdout, "nothing new to build"
 
 
 def test_the_command_leaves_with_2_when_nothing_could_land_and_answers_in_json(tiny):

@@ -155,13 +155,6 @@ def test_odd_secrets_are_nobodys(nobody):
         assert answer.status_code in (403, 413, 429), secret[:20]
 
 
-def test_a_wrong_link_is_told_on_the_page_that_signs_in(nobody):
-    answer = nobody.post("/enter", data={"secret": "wrong"})
-    assert answer.status_code in (403, 429)
-    assert 'role="alert"' in answer.text
-    assert "/static/serve/enter.js" in answer.text
-
-
 def test_who_signs_in_goes_where_they_wanted_to_and_to_no_other_server(server):
     name, secret = f"gradelake_{server.port}-asked", server.people.add("wanda", "reader")
     for path in ("/c/demo/board?release=r1", "/c/demo/passages/a%2Fb"):
