@@ -252,9 +252,7 @@ def test_lines_of_other_prompts_and_repeated_ones_are_not_read(hosted, server):
 
 
 def test_a_reply_with_half_a_character_is_read_and_costs_no_other_pair(hosted, server):
-    """JSON may hold it; no file and no table could."""
-
-    def changed(lines):
+    def changed(lines):  # JSON may hold it; no file and no table could
         lines[0]["response"]["body"]["choices"][0]["message"]["content"] = "2 \ud800"
         return lines
 
