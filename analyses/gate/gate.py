@@ -76,11 +76,6 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
             "Name another system with --baseline, or an earlier release with --baseline-release.",
         )
     level = rule.level
-    rankings = [
-        each.rows(RANKINGS, rule.collection, system)
-        for each, system in ((lake, rule.system), (earlier or lake, baseline))
-    ]
-    is_same = rankings[0] == rankings[1]
     measures: list[Paired] = []
     notes: list[str] = []
     for measure in dict.fromkeys(rule.measures):
@@ -90,7 +85,11 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
         if not measures:
             notes += _notes_on_labels(lake, earlier, rule, board, other)
         paired = _paired(board, other, rule.system, baseline, earlier)
-        measures.append(replace(paired, is_same=is_same))
+        if not paired.differences.any():  # perhaps by chance
+            ours = lake.rows(RANKINGS, rule.collection, rule.system)
+            theirs = (earlier or lake).rows(RANKINGS, rule.collection, baseline)
+            paired = replace(paired, is_same=ours == theirs)
+        measures.append(paired)
         notes += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, measure, level)
     verdict = judge(measures, rule.tolerance, rule.alpha)
     return Gate(rule, baseline, lake.release, (earlier or lake).release, verdict, notes)
