@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gradelake.grading import engines
 from gradelake.grading.engines import Engine, EngineUnusable
+from gradelake.grading.engines._ray_token import send_token
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.own_code import load_file
@@ -42,9 +43,7 @@ def find(project: Project, name: str, where: str) -> tuple[type[Engine], str | N
     known = [*shipped(), *own]
     require_known(name, known, f"{where}: there is no engine {name!r}")
     file = str(own[name]) if name not in shipped() else None
-    if file and project.grading.get("ray_address"):
-        from gradelake.grading.run.machines import send_token
-
+    if file and project.grading.get("ray_address"):  # it may import Ray
         send_token()
     return load(name, file), file
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from gradelake.grading.engines import Cluster, Workers
+from gradelake.grading.engines._ray_token import has_token, send_token
 from gradelake.grading.run import lone_ray
 from gradelake.sql.common.errors import WorkFailed
 
@@ -13,18 +14,6 @@ NO_MACHINE_FOR = 60  # seconds without any machine for a worker, after which the
 LOOK_EVERY = 3  # seconds between looks
 LEARN_OF_LOSS = 30  # seconds for a cluster to notice that a machine has died; Ray takes a dozen
 LOST = "its node has died"  # what Ray then says of an actor there
-
-
-def send_token() -> None:
-    """Have Ray send the token of a cluster, where one is known. It heeds that only before it is
-    imported, which an engine of somebody's own may do."""
-    # `ray start` asks for a token where one exists; whoever joins must be told to send it
-    if _has_token() or Path("~/.ray/auth_token").expanduser().is_file():
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
-
-
-def _has_token() -> bool:
-    return any(os.environ.get(name) for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
 
 
 def join(ray_address: str | None) -> bool:
@@ -39,7 +28,7 @@ def join(ray_address: str | None) -> bool:
     os.environ.setdefault("RAY_timeout_ms_task_wait_for_death_info", f"{LEARN_OF_LOSS * 1000}")
     if ray_address:
         send_token()
-    elif not _has_token():
+    elif not has_token():
         # a Ray that starts writes its token into ~/.ray; where it cannot, it is told one
         try:
             Path("~/.ray").expanduser().mkdir(parents=True, exist_ok=True)
