@@ -12,6 +12,7 @@ from gradelake.ingest.collections import datasets, trec
 from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
+from gradelake.ingest.tables.form import Form
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
@@ -121,11 +122,14 @@ class Targets:
     def from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         return datasets.read(self.dataset_id, what, records)
 
-    def file_hash(self, shown: str) -> str:
-        """Hash of one of the collection's files. Raises `Rejected` when it cannot be read."""
+    def file_hash(self, shown: str, form: Form | None = None) -> str:
+        """Hash of one of the collection's files, and of what settings say of its table. Raises
+        `Rejected` when it cannot be read."""
         self.at_work.hashing(shown)
         try:
-            return files.sha256_of(self.collection.path(shown))
+            sha256 = files.sha256_of(self.collection.path(shown))
+            said = form and form.model_dump_json(exclude_none=True, exclude={"file"})
+            return hash_of((sha256, said)) if said else sha256
         except OSError as error:
             setting = self.collection.setting_of(shown)
             named = f"[collections.{self.name}] {setting} names it. " if setting else ""
@@ -174,6 +178,20 @@ class Targets:
         is_known = pl.col("query_id").is_in([*self.query_ids])
         self._left_out.setdefault(shown, Counter()).update(frame.filter(~is_known)["query_id"])
         return frame.filter(is_known)
+
+    def named_by_text(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Rows of a table, which may name a query by its text, with the query's id."""
+        unknown = [*set(frame["query_id"].unique()) - self.query_ids]
+        ids = dict(
+            self.transaction.lake.rows(
+                "select trim(text), any_value(query_id) from lake.raw.queries "
+                "where collection = ? and trim(text) in (select unnest(?)) "
+                "group by trim(text) having count(*) = 1",
+                self.name,
+                unknown,
+            )
+        )
+        return frame.with_columns(pl.col("query_id").replace(ids))
 
     def require_some(self, n_rows: int, shown: str) -> None:
         """Say what `of_known_queries` left out of a file. Raises `Rejected` where that was all."""
