@@ -74,7 +74,7 @@ class Part:
 
 @dataclass
 class DryRun:
-    """What an ingest would have done; `read_as`: of each table the columns of its roles."""
+    """What an ingest would have done; `read_as`: "KIND from FILE" -> the columns of its roles."""
 
     outcome: Outcome
     read_as: dict[str, dict[str, str]]
@@ -126,4 +126,4 @@ def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:
         if form or is_table(path, kind):
             with suppress(Rejected):  # the ingest says why
                 _, row = next(rows_of(path, shown, form or PLAIN, Problems(shown, "")))
-                yield shown, columns_of(kind, form or PLAIN, row)
+                yield f"{kind} from {shown}", columns_of(kind, form or PLAIN, row)

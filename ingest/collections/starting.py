@@ -158,7 +158,7 @@ def _lines(name: str, found: list[Seen]) -> Iterator[str]:
     if judged := of_kind["judgments"]:
         for seen in judged:
             yield f"# {seen.shown}: {seen.why}"
-        files_by_name = ", ".join(f"{_text(_named(seen))} = {_text(seen.shown)}" for seen in judged)
+        files_by_name = ", ".join(f"{_named(seen)} = {_text(seen.shown)}" for seen in judged)
         yield f"judgments = {{ {files_by_name} }}"
     for kind in ("runs", "responses"):
         if of_kind[kind]:
@@ -191,7 +191,9 @@ def _topics_of_others(of_kind: dict[str, list[Seen]]) -> Iterator[str]:
 
 def _named(seen: Seen) -> str:
     name = Path(seen.shown).name.partition(".")[0]
-    return name if is_name(name) else "official"
+    if not is_name(name):
+        return "official"
+    return name if re.fullmatch(r"[\w-]+", name) else _text(name)
 
 
 def _text(text: str) -> str:

@@ -192,7 +192,7 @@ def test_a_dry_run_says_how_files_are_read_and_leaves_the_lake_alone(shop):
     before = shop.snapshot()
     shop.write("ratings.csv", ["search_term,sku,rating", "green shoes,1,2"])
     done = dry_run(shop.project, "tiny")
-    assert done.read_as["results.csv"] == {
+    assert done.read_as["runs from results.csv"] == {
         "query": "search_term",
         "passage": "sku",
         "rank": "position",
@@ -206,7 +206,7 @@ def test_a_dry_run_says_how_files_are_read_and_leaves_the_lake_alone(shop):
     assert "unknown query 'green shoes'" in said(done.outcome)
     assert (done.exit_code, shop.snapshot()) == (3, before)
     printed = shop.gradelake("ingest", "tiny", "--dry-run", code=3)
-    assert "results.csv: query = search_term, passage = sku, rank = position" in printed.stdout
+    assert "runs from results.csv: query = search_term, passage = sku" in printed.stdout
 
 
 def test_frames_come_in_beside_what_is_there(shop):
