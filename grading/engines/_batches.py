@@ -15,7 +15,13 @@ from typing import Any
 
 from gradelake.grading.engines import EngineUnusable, Response
 from gradelake.grading.engines._chat import reason_of, short
-from gradelake.grading.engines._client import LONGEST_REPLY, Misshapen, open_client, read_json
+from gradelake.grading.engines._client import (
+    LONGEST_REPLY,
+    Misshapen,
+    masked,
+    open_client,
+    read_json,
+)
 from gradelake.grading.engines._connection import Busy, Connection, patiently
 from gradelake.sql.common.errors import GradelakeError
 
@@ -251,7 +257,7 @@ class Batches:
     def _text(self, thing: Any, name: str) -> str:
         """A text that a reply must have, without the key in it. Raises `EngineUnusable`."""
         value, key = getattr(thing, name, None), self.connection.key
-        if not isinstance(value, str) or not value or (key and key in value):
+        if not isinstance(value, str) or not value or masked(value, key) != value:
             raise self.connection.unusable(f"the reply has no {name}: is this a batch API?")
         return value
 
