@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
@@ -87,7 +88,8 @@ def estimated_cost(
     price = price_of(lake, grader)
     if price is None:
         return None
-    grades, tokens = taken.grades, n_bytes * taken.tokens_per_byte
+    grades: Any = taken.grades  # a mean of polars may be of anything
+    tokens = n_bytes * taken.tokens_per_byte
     asked, cached, said = (grades[f"{name}_tokens"] for name in ("prompt", "cached", "completion"))
     if taken.is_here:
         # of a sum to come: its own spread, and that of the rates that it is told by
