@@ -1,5 +1,6 @@
 """The command line: it mounts each room's commands."""
 
+import gc
 import sys
 import traceback
 from typing import NoReturn
@@ -100,6 +101,7 @@ def main() -> None:
     """Run a command; errors meant for people are printed without a stack trace."""
     whatever_the_locale()
     heed_ctrl_c()
+    gc.set_threshold(100_000)  # at 700, Python's own, it takes most of a long JSON line's time
     try:
         app(standalone_mode=False)
     except (GradelakeError, click.ClickException) as error:

@@ -22,9 +22,9 @@ class OpenLake:
     The release is opened at the first question, and kept: what others build meanwhile changes no
     answer. Relations can be read until the lake is closed.
 
-    `ingest`, `plan`, `grade`, `sentinel`, `build`, `report` and `gate` do what the commands do, by
-    the same functions. They return what a command prints with `--json`, raise `GradelakeError`,
-    and show nothing unless `progress` is true.
+    `ingest`, `systems`, `remove_systems`, `rename_system`, `plan`, `grade`, `sentinel`, `build`,
+    `report` and `gate` do what the commands do, by the same functions. They return what a command
+    prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is true.
     """
 
     def __init__(self, project: Project, release: str | None = None, allow_files: bool = False):
@@ -101,6 +101,28 @@ class OpenLake:
 
                 done = ingest_collection(self.project, collection, ["ingest", collection])
         return console.plain(done.as_object())
+
+    def systems(self, collection: str) -> dict[str, Any]:
+        """The systems that a collection has now, built or not, and where each came from."""
+        from gradelake.ingest.collections.system_names import list_systems
+
+        with Lake.live(self.project) as lake:
+            return console.plain({"systems": list_systems(lake, collection)})
+
+    def remove_systems(self, collection: str, *systems: str) -> dict[str, Any]:
+        """Take systems out of a collection; the next build takes them off its boards."""
+        from gradelake.ingest.collections import system_names
+
+        arguments = ["system", "remove", collection, *systems]
+        chosen = list(dict.fromkeys(systems))
+        return system_names.remove_systems(self.project, collection, chosen, arguments)
+
+    def rename_system(self, collection: str, system: str, name: str) -> dict[str, Any]:
+        """Give a system another name, from the next build on."""
+        from gradelake.ingest.collections import system_names
+
+        arguments = ["system", "rename", collection, system, name]
+        return system_names.rename_system(self.project, collection, system, name, arguments)
 
     def grade(
         self,

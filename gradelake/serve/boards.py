@@ -26,7 +26,17 @@ _KEPT = 4  # reports in memory: some MB each
 _PATIENCE = 2.0  # seconds that a request waits for one in work
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 # the first part of an address below a collection's (analyses/report/page/paths.js)
-_THINGS = ("systems", "queries", "passages", "items")
+# and whether a release has it
+_THINGS = {
+    "systems": "from lake.raw.systems where collection = $1 and system = $2",
+    "queries": "from lake.raw.queries where collection = $1 and query_id = $2",
+    "passages": """from (
+        select collection, passage_id from lake.raw.passages
+        union all
+        select collection, passage_id from lake.intermediate.int_pool
+    ) where collection = $1 and passage_id = $2""",
+    "items": "from lake.marts.rubric_items_effective where collection = $1 and item_id = $2",
+}
 _PAIRS = ("compare", "labels")
 
 
@@ -128,14 +138,31 @@ def thing(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     collection = request.path_params["collection"]
     kind = parts[3] if parts[2] == collection else ""  # else a / of the address was %2F
     ids = [each for each in parts[4:] if each]
-    if kind not in _THINGS + _PAIRS or len(ids) != (kind in _THINGS):
+    if kind not in (*_THINGS, *_PAIRS) or len(ids) != (kind in _THINGS):
         raise HTTPException(404)
+    _require_things(request, collection, kind, ids)
     if kind == "passages" and "query" not in request.query_params:
         query = urlencode(
             [("query", _query_of(request, collection, *ids)), *request.query_params.multi_items()]
         )
         return RedirectResponse(f"{at(collection)}/{kind}/{quote(ids[0], safe='')}?{query}", 303)
     return board(request, person, sent)
+
+
+def _require_things(request: Request, collection: str, kind: str, ids: list[str]) -> None:
+    """Raise 404 for an id of the address that the release does not have."""
+    values = request.query_params
+    named = [(kind, each) for each in ids]
+    if kind == "compare":
+        named = [("systems", values[name]) for name in "ab" if name in values]
+    elif kind == "passages" and "query" in values:
+        named.append(("queries", values["query"]))
+    with request.app.state.readers.release(values.get("release")) as lake:
+        lake.require_collection(collection)
+        for kind, each in named:
+            if not lake.rows(f"select 1 {_THINGS[kind]} limit 1", collection, each):
+                one = "query" if kind == "queries" else kind.removesuffix("s")
+                raise HTTPException(404, f"Collection {collection} has no {one} {each!r}.")
 
 
 def _query_of(request: Request, collection: str, passage_id: str) -> str:

@@ -77,6 +77,13 @@ async def _sent(request: Request) -> dict[str, Any]:
     return fields
 
 
+def texts(sent: dict[str, Any]) -> dict[str, str]:
+    """What a form sent. Raises 400 for what no form sends: numbers, lists."""
+    if not all(isinstance(value, str) for value in sent.values()):
+        raise HTTPException(400, "Each field of this form is a text.")
+    return sent
+
+
 def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
     """templates/NAME.html.jinja as a page; `title` is among the values."""
     state = request.app.state

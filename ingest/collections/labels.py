@@ -53,7 +53,7 @@ def import_labels(
         files.require_same(path, shown, sha256)
         if repeated:
             done.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
-        trec.require_known_queries(frame, lake.query_ids(collection), shown)
+        frame = done.of_known_queries(frame, lake)
         done.written = _write(transaction, collection, judge, frame, path.name, max_label)
         transaction.record(target, sha256, done.written)
         transaction.say(labels=done.written)

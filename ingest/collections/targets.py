@@ -14,7 +14,6 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
 from gradelake.ingest.tables.form import Form
 from gradelake.sql.common import files
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.rows import contract, types_of
@@ -170,14 +169,11 @@ class Targets:
     def of_known_queries(self, frame: pl.DataFrame, shown: str) -> pl.DataFrame:
         """Rows of the collection's topics. The others are left out and counted, or refused by
         `Rejected`, as `unknown_queries` says."""
-        unknown = set(frame["query_id"].unique()) - self.query_ids
-        if not unknown:
-            return frame
-        if self.collection.unknown_queries == "refuse":
-            trec.require_known_queries(frame, self.query_ids, shown)
-        is_known = pl.col("query_id").is_in([*self.query_ids])
-        self._left_out.setdefault(shown, Counter()).update(frame.filter(~is_known)["query_id"])
-        return frame.filter(is_known)
+        leave_out = self.collection.unknown_queries == "leave out"
+        frame, left = trec.of_known_queries(frame, self.query_ids, shown, leave_out)
+        if left:
+            self._left_out.setdefault(shown, Counter()).update(left)
+        return frame
 
     def named_by_text(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Rows of a table, which may name a query by its text, with the query's id."""
@@ -195,16 +191,8 @@ class Targets:
 
     def require_some(self, n_rows: int, shown: str) -> None:
         """Say what `of_known_queries` left out of a file. Raises `Rejected` where that was all."""
-        if not (left := self._left_out.pop(shown, None)):
-            return
-        first = ", ".join([*left][:5]) + (" ..." if len(left) > 5 else "")
-        if not n_rows:
-            message = f"none of its queries is a topic of {self.name}: {first}"
-            raise reject(shown, None, message, "Is this the right file?")
-        self.outcome.warnings.append(
-            f"{shown}: {counted(left.total(), 'lines')} left out, of "
-            f"{counted(len(left), 'queries')} without a topic: {first}"
-        )
+        if left := self._left_out.pop(shown, None):
+            self.outcome.warnings.append(trec.note_of_left_out(left, n_rows, shown, self.name))
 
     def staged(self, table: str) -> Staged:
         """A raw table's rows on their way, too many to be held, each with its line in `line`."""

@@ -180,6 +180,13 @@ def test_what_is_too_large_is_not_read(server):
         assert answer.startswith((b"HTTP/1.1 413", b"HTTP/1.1 400")), length
 
 
+def test_a_number_where_a_form_has_a_text_is_refused_in_words(server):
+    sender = server.browser("nora", "editor")
+    for path, sent in (("/c/demo/review/", {"of": 5}), ("/c/demo/rubric/q", {"version": 1})):
+        answer = sender.post(path, json=sent)
+        assert (answer.status_code, "is a text" in answer.text) == (400, True), path
+
+
 def test_what_becomes_too_large_is_cut_off(reader):
     answer = reader.post("/leave", content=(b"x" * 100_000 for _ in range(20)))
 
