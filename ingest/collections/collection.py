@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, Field
 
 from gradelake.ingest.collections.trec import system_name
+from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.ingest.tables.form import Form, Judgments, OrFile, Passages, Responses, Runs, Topics
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
@@ -45,6 +46,7 @@ def _or_nothing(value: Any) -> Any:
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 F = TypeVar("F", bound=Form)
 Tables = Annotated[tuple[Annotated[F, OrFile], ...], BeforeValidator(_as_tuple)]
+_ENGINES = "For example: [collections.NAME.engines.b] with url, hits and id."
 _LIKE = 'It looks like { name = "file" }.'
 Files = Annotated[dict[Name, str], BeforeValidator(_as_table), Field(description=_LIKE)]
 _Judgments = Annotated[
@@ -81,6 +83,7 @@ class Settings(Checked):
     max_relevance: _Int32 | None = None
     default_pool_depth: int = Field(DEFAULT_POOL_DEPTH, ge=1, le=_LARGEST)
     inbox: Text | None = None
+    engines: dict[Name, dict[str, Any]] = Field(default={}, description=_ENGINES)
 
 
 class Collection(Settings):
@@ -92,6 +95,7 @@ class Collection(Settings):
     judgments: dict[str, str]  # type: ignore[assignment]
     runs: tuple[str, ...]  # type: ignore[assignment]
     responses: tuple[str, ...]  # type: ignore[assignment]
+    engines: dict[str, SearchEngine]  # type: ignore[assignment]
     forms: dict[str, tuple[Form, ...]]
     name: str
     folder: Path
@@ -107,6 +111,10 @@ class Collection(Settings):
         settings = dict(checked.table(Settings, project, "collections", name))
         all_are_near = "passages" in stated or "ir_dataset" not in stated
         forms = _taken_out(settings)
+        settings["engines"] = {
+            engine: checked.table(SearchEngine, project, "collections", name, "engines", engine)
+            for engine in settings["engines"]
+        }
         settings["passages_for"] = settings["passages_for"] or ("all" if all_are_near else "pool")
         settings["unknown_queries"] = settings["unknown_queries"] or (
             "leave out" if "ir_dataset" in stated else "refuse"
@@ -146,7 +154,7 @@ class Collection(Settings):
         )
         files = ("ir_dataset", "registered_by", "near_duplicates", "inbox", "queries", "passages")
         settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named
-        settings |= {"official_ranks": {}, "car_pages": False, "passages_for": "all"}
+        settings |= {"official_ranks": {}, "engines": {}, "car_pages": False, "passages_for": "all"}
         settings["unknown_queries"] = settings["unknown_queries"] or "refuse"
         return cls.model_construct(
             **settings,

@@ -82,7 +82,7 @@ def _bring_in(into: Targets) -> None:
     for leaderboard, shown in into.collection.official_ranks.items():
         into.guarded(_official_ranks, into, leaderboard, shown)
     into.guarded(groups.write, into)
-    into.guarded(passages.add_corpus, into)
+    into.guarded(passages.add_corpus, into, systems.texts)
     if into.collection.is_whole or not into.known("collections", "collection"):
         _collection_row(into)
     if into.collection.is_whole:

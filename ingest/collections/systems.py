@@ -12,6 +12,8 @@ from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response, passage_id
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, target_of
 from gradelake.ingest.collections.targets import Targets, hash_of
+from gradelake.ingest.engines.evidence import evidence_of, read_hits
+from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.ingest.tables.columns import read_run
 from gradelake.ingest.tables.form import Form
 from gradelake.ingest.tables.reading import is_table
@@ -55,6 +57,7 @@ class Systems:
         self.into = into
         self.claimed: dict[str, str] = {}  # systems that a file of this ingest brings, and which
         self.of_refused: set[str] = set()  # those that the lake has of files refused this time
+        self.texts: dict[str, str] = {}  # of passages that search engines found
 
     def runs(self) -> None:
         """Every run that is new or changed; faulty ones are left as the lake has them."""
@@ -90,7 +93,11 @@ class Systems:
         """Add a run's rows to those of others. Returns how many. Raises `Rejected` for a run that
         cannot be used, some of whose rows may then be among them."""
         n_rows = n_frames = no_rank = 0
+        texts: dict[str, str] = {}
         for frame in frames:
+            if "text" in frame.columns:
+                texts |= dict(frame.select("passage_id", "text").drop_nulls().iter_rows())
+                frame = frame.drop("text")
             if source.is_table:
                 frame = self.into.named_by_text(frame)
             frame = self.into.of_known_queries(frame, source.shown)
@@ -105,6 +112,7 @@ class Systems:
                 f"{source.shown}: ranks that are no whole numbers are left empty: "
                 f"{no_rank:,} (ranking is by score)"
             )
+        self.texts = texts | self.texts
         return n_rows
 
     def _run_sources(self) -> Iterator[RunSource]:
@@ -116,6 +124,12 @@ class Systems:
             else:
                 system = trec.system_name(self.into.collection.path(shown))
                 claims.setdefault(system, {})[shown] = partial(self._run, system, shown)
+        for engine, settings in self.into.collection.engines.items():
+            shown = evidence_of(self.into.name, engine)
+            if self.into.collection.path(shown).exists():  # it was asked
+                claims.setdefault(engine, {})[shown] = partial(
+                    self._engine, engine, settings, shown
+                )
         scoreddocs, own = self.into.collection.scoreddocs, self.into.dataset_id
         if scoreddocs and own and self.into.dataset.has_scoreddocs():
             claims.setdefault(scoreddocs, {})[own] = partial(self._scoreddocs, scoreddocs)
@@ -170,6 +184,19 @@ class Systems:
             rows = part.drop("system")
             source = RunSource(system, shown, sha256, partial(iter, [rows]), is_table=True)
             claims.setdefault(system, {})[shown] = partial(_same, source)
+
+    def _engine(self, system: str, settings: SearchEngine, shown: str) -> RunSource:
+        """What a search engine answered to the topics as they are now."""
+        into, topics = self.into, "select query_id, text from lake.raw.queries where collection = ?"
+        queries = dict(into.transaction.lake.rows(topics, into.name))
+        read = partial(
+            read_hits,
+            *(into.collection.path(shown), shown, settings, queries),
+            note=into.outcome.warnings.append,
+        )
+        into.at_work.check(shown, read)
+        said = settings.model_dump_json(), into.transaction.recorded(into.target("queries"))
+        return RunSource(system, shown, hash_of((into.file_hash(shown), *said)), read)
 
     def _scoreddocs(self, system: str) -> RunSource:
         records = self.into.from_dataset("scoreddocs", lambda: self.into.dataset.scoreddocs_iter())
