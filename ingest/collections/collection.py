@@ -17,6 +17,10 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, require_known
 
 DEFAULT_POOL_DEPTH = 20
+NO_TOPICS = (
+    'Set ir_dataset = "..." or queries = "topics.tsv"; or bring logs of a RAG system in, whose '
+    "questions become topics: gradelake import rag NAME FILE"
+)
 ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an inbox
 
 
@@ -102,10 +106,6 @@ class Collection(Settings):
             assessor_is_unnamed=isinstance(stated.get("judgments"), str),
         )
         where = f"{project.file}: [collections.{name}]"
-        if not collection.ir_dataset and not collection.queries:
-            raise BadInput(
-                f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
-            )
         for setting in ("registered_by", "car_pages"):
             if getattr(collection, setting) and not collection.ir_dataset:
                 raise BadInput(
@@ -115,6 +115,11 @@ class Collection(Settings):
         if collection.inbox is not None:
             _check_inbox(collection, collection.inbox, project, where)
         return collection
+
+    @property
+    def names_topics(self) -> bool:
+        """Whether settings say where topics come from; else logs bring them."""
+        return bool(self.ir_dataset or self.queries)
 
     def path(self, shown: str) -> Path:
         return self.folder / shown

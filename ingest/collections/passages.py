@@ -40,6 +40,11 @@ def add_generated(into: Targets, found: list[Response]) -> None:
         rows.setdefault(answer_id, (answer_id, response.text, None, "answer"))
         for position, (own_id, text) in enumerate(response.passages(), start=1):
             rows[own_id] = (own_id, text, position, "response")
+    add_texts(into, rows)
+
+
+def add_texts(into: Targets, rows: dict[str, tuple[str, str, int | None, str]]) -> None:
+    """Add those of these passages (id, text, position, origin), by id, that the lake has not."""
     for (own_id,) in into.transaction.lake.rows(
         "select passage_id from lake.raw.passages "
         "where collection = ? and passage_id in (select unnest(?))",

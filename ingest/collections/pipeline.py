@@ -12,7 +12,7 @@ import polars as pl
 
 from gradelake.ingest.collections import datasets, groups, passages, texts, trec
 from gradelake.ingest.collections import inbox as inboxes
-from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.sql.common.clock import utc_now
@@ -79,11 +79,11 @@ def _bring_in(into: Targets) -> None:
         into.guarded(_official_ranks, into, leaderboard, shown)
     into.guarded(groups.write, into)
     into.guarded(passages.add_corpus, into)
-    _collection_row(into)
+    collection_row(into)
     _warn_of_what_is_kept(into, systems)
 
 
-def _collection_row(into: Targets) -> None:
+def collection_row(into: Targets) -> None:
     """Settings that marts need; kept up to date with `gradelake.toml`."""
     judged = into.transaction.lake.value(
         "select max(relevance) from lake.raw.judgments where collection = ?", into.name
@@ -109,6 +109,10 @@ def _collection_row(into: Targets) -> None:
 
 
 def _queries(into: Targets) -> None:
+    if not into.collection.names_topics:
+        if not into.known("queries", "query_id"):  # those of logs stay as they are
+            raise reject(into.name, None, "has no topics", NO_TOPICS)
+        return
     if not into.dataset.has_queries():
         raise reject(into.dataset_id, None, "has no topics", 'Set queries = "topics.tsv".')
     if into.collection.queries:

@@ -10,7 +10,7 @@ import polars as pl
 
 from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response, passage_id
-from gradelake.ingest.collections.system_names import OF_SYSTEMS, target_of
+from gradelake.ingest.collections.system_names import OF_SYSTEMS, of_logs, target_of
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
@@ -110,7 +110,9 @@ class Systems:
         scoreddocs = self.into.collection.scoreddocs
         if scoreddocs and self.into.collection.ir_dataset and self.into.dataset.has_scoreddocs():
             shown_by_system.setdefault(scoreddocs, []).append(self.into.dataset_id)
+        logged = of_logs(self.into.transaction, self.into.name)
         self.claimed = {system: claims[0] for system, claims in shown_by_system.items()}
+        self.claimed |= dict.fromkeys(logged, "`gradelake import rag`")
         generating = self.into.known("systems", "system", kind="generation")
         for system, claims in shown_by_system.items():
             try:
@@ -122,11 +124,12 @@ class Systems:
                         f"several files claim the system {system!r}: {', '.join(claims)}",
                         "Rename all but one: a system is named after its file, without endings.",
                     )
-                if system in generating:
+                if system in generating | logged:
+                    kind = "generation system" if system in generating else "system of a RAG log"
                     raise reject(
                         claims[0],
                         None,
-                        f"the lake has a generation system named {system!r}",
+                        f"the lake has a {kind} named {system!r}",
                         "Rename this file: a system's name is its file name without endings.",
                     )
                 if claims == [self.into.dataset_id]:
@@ -250,13 +253,7 @@ class Systems:
                 "run_entries", self.into.own(entries[system], system=system)
             )
             self.into.count("run_entries", n_rows)
-            for table, rows in (
-                ("answers", _answers(answers)),
-                ("sentences", _sentences(answers)),
-                ("citations", _citations(answers)),
-            ):
-                if rows.height:
-                    self.into.transaction.insert(table, self.into.own(rows, system=system))
+            write_answers(self.into, system, answers)
         self.into.written("responses", target, file.sha256, len(file.found))
         if gone and not all_are_good:
             self.into.transaction.forget(target)  # looked at again once the others are fixed
@@ -264,7 +261,6 @@ class Systems:
                 f"{file.shown} no longer has {', '.join(sorted(gone))}; kept, because another "
                 "file of responses was rejected"
             )
-        passages.add_generated(self.into, file.found)
 
     def _of_known_queries(self, found: list[Response], shown: str) -> list[Response]:
         """The responses to topics of the collection, where others are to be left out."""
@@ -330,6 +326,18 @@ def _entries(answers: list[Response]) -> pl.DataFrame:
         for position, (passage, _) in enumerate(response.passages(), start=1)
     )
     return frame_of("run_entries", RANKING, rows)
+
+
+def write_answers(into: Targets, system: str, answers: list[Response]) -> None:
+    """Add what a system answered, whole and by sentence, and what it cites."""
+    for table, rows in (
+        ("answers", _answers(answers)),
+        ("sentences", _sentences(answers)),
+        ("citations", _citations(answers)),
+    ):
+        if rows.height:
+            into.transaction.insert(table, into.own(rows, system=system))
+    passages.add_generated(into, answers)
 
 
 def _answers(answers: list[Response]) -> pl.DataFrame:

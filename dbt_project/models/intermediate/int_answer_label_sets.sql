@@ -21,6 +21,28 @@ query_counts as (
     from {{ ref('int_grader_items') }}
     where asks_about = 'answer'
     group by all
+),
+
+-- a query that something was retrieved for was met, though nobody said a word
+queries_met as (
+    select
+        collection,
+        query_id
+    from {{ ref('stg_sentences') }}
+    union
+    select
+        collection,
+        query_id
+    from {{ ref('stg_run_entries') }}
+    semi join {{ source('raw', 'answers') }} using (collection, system)
+),
+
+met_counts as (
+    select
+        collection,
+        count(*) as n_queries
+    from queries_met
+    group by all
 )
 
 select
@@ -41,8 +63,9 @@ select
     'support' as kind,
     grader,
     null as rubric_version,
-    count(distinct query_id) as n_queries,
+    met_counts.n_queries,
     cast(sum(n_citations - n_missing) as bigint) as n_wanted,
     cast(sum(n_judged) as bigint) as n_graded
 from {{ ref('support_scores') }}
+inner join met_counts using (collection)
 group by all
