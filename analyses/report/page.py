@@ -33,7 +33,7 @@ from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.report_queries import ask, in_batches
-from gradelake.analyses.stats.boards import Board, boards_by_measure, read_board
+from gradelake.analyses.stats.boards import Board, boards_by_measure, counting_of, read_board
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, did_you_mean
@@ -170,6 +170,7 @@ def make_report(
         "of_rubric": [m for m, kind in kinds.items() if kind == "rubric"],
         "has_levels": levelled,
         "queries": queries,
+        "counts": counting_of(lake, collection),
         "t": t_quantiles(len(queries)),
         "replicates": REPLICATES,
         "official": official,

@@ -59,7 +59,9 @@ def _from_to(low: float | None, high: float | None) -> str | None:
 
 
 def _heading(board: Board) -> str:
-    return f"{board.label_set}, {board.measure}, level {board.level}:"
+    segment = "" if board.segment is None else f", segment {board.segment}"
+    counts = "" if board.counting is None else ", by weight and cluster"
+    return f"{board.label_set}, {board.measure}, level {board.level}{segment}{counts}:"
 
 
 @dataclass(frozen=True)

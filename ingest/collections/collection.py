@@ -67,6 +67,7 @@ class Settings(Checked):
     groups: dict[Name, dict[Name, Patterns]] = Field(
         {}, description='For example: [collections.NAME.groups.family] with bert = ["bert_*"].'
     )
+    query_weights: Text | None = None
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
     unknown_queries: Annotated[str, one_of(("refuse", "leave out"))] | None = None
@@ -161,7 +162,7 @@ class Collection(Settings):
 
     def setting_of(self, shown: str) -> str | None:
         """The setting that names a file; None for one that a pattern matched."""
-        for key in ("queries", "passages", "near_duplicates"):
+        for key in ("queries", "query_weights", "passages", "near_duplicates"):
             if getattr(self, key) == shown:
                 return key
         for key in ("judgments", "official_ranks"):
@@ -211,7 +212,8 @@ def _check_inbox(collection: Collection, stated: str, project: Project, where: s
 def _files_named(table: dict[str, Any]) -> list[str]:
     """Paths that a collection's settings name; of a pattern, the part before it."""
     named: list[Any] = [
-        table.get(name) for name in ("queries", "passages", "near_duplicates", "registered_by")
+        table.get(name)
+        for name in ("queries", "query_weights", "passages", "near_duplicates", "registered_by")
     ]
     for name in ("judgments", "official_ranks"):
         named += table[name].values() if isinstance(table.get(name), dict) else []

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from gradelake.ingest.csv_tables import finite_number
+from gradelake.ingest.csv_tables import Table, finite_number
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
@@ -23,13 +23,20 @@ class Facet(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A topic; `text` is what systems were asked, the rest is for people and prompts."""
+    """A topic; `text` is what systems were asked, the rest up to `facets` is for people and prompts.
+    `weight`, `cluster` and `segments` say how it counts in means."""
 
     query_id: str
     text: str
     description: str | None = None
     narrative: str | None = None
     facets: tuple[Facet, ...] = ()
+    weight: float | None = None
+    cluster: str | None = None
+    segments: tuple[str, ...] = ()
+
+
+COUNTING = Query._fields[-3:]
 
 
 class Passage(NamedTuple):
@@ -71,6 +78,7 @@ def read_queries(path: Path, shown: str) -> list[Query]:
             _field(row, ("description", "problem_statement")) or None,
             _field(row, ("narrative", "background")) or None,
             tuple(_facets(row.get("subtopics"), line, problems)),
+            *counting(row, line, problems),
         )
         if len(query.query_id.split()) > 1:
             problems.add(
@@ -83,6 +91,46 @@ def read_queries(path: Path, shown: str) -> list[Query]:
     if not found:
         raise reject(shown, None, "holds no topics, only a header", problems.hint)
     return [query for _, query in found]
+
+
+def counting(
+    row: dict[str, Any], line: int, problems: Problems
+) -> tuple[float | None, str | None, tuple[str, ...]]:
+    """The weight, the cluster and the segments that a row states, by the keys `COUNTING`.
+
+    Segments are a list of texts, one text with a bar between them, or an object: {"language": "de"}
+    is `language=de`.
+    """
+    weight, stated = row.get("weight"), row.get("segments")
+    number = None if weight in (None, "") else finite_number(weight)
+    if (number is None) != (weight in (None, "")) or (number or 0) < 0:
+        problems.add(line, f"weight {weight!r} is not a number of at least 0")
+    if isinstance(stated, dict):
+        stated = [f"{name}={value}" for name, value in stated.items() if value is not None]
+    each = stated.split("|") if isinstance(stated, str) else [] if stated is None else stated
+    if not isinstance(each, list) or not all(isinstance(one, str) for one in each):
+        problems.add(line, "segments are not a list of texts, one text, or an object")
+        each = []
+    segments = dict.fromkeys(text for one in each if (text := one.strip()))
+    return number, _field(row, ("cluster",)) or None, tuple(segments)
+
+
+def read_query_weights(path: Path, shown: str) -> tuple[list[str], list[tuple[int, Query]]]:
+    """(which of `COUNTING` a CSV has as columns, (line, query without its text) of each row).
+
+    Raises `Rejected` by line.
+    """
+    hint = f"It needs a column query_id, and at least one of {', '.join(COUNTING)}."
+    table = Table(files.read(path, shown), shown, ("query_id",))
+    stated = [name for name in COUNTING if name in table.names]
+    table.require(["query_id", *(stated or COUNTING[:1])], hint)
+    problems = Problems(shown, hint)
+    found = []
+    for line, row in table.rows(problems.add):
+        query = Query(row["query_id"], "-", None, None, (), *counting(row, line, problems))
+        found.append((line, query))
+    _require_one_each("query", found, problems)
+    return stated, found
 
 
 def _facets(stated: Any, line: int, problems: Problems) -> Iterator[Facet]:

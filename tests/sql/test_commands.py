@@ -73,6 +73,7 @@ EMPTY = (
     | NOTHING_CITED
     | {"consistency", "noise"}  # the demo's judges are asked once
     | {"drift", "facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
+    | {"segments"}
 )
 
 
