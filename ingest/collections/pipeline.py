@@ -121,10 +121,10 @@ def _queries(into: Targets) -> None:
     if into.changed(target, sha256):
         _replace_queries(into, queries, target, sha256)
     target, sha256 = into.target("query_weights"), hash_of(counting.rows())
-    if counting.height or into.transaction.recorded(target):
-        if into.changed(target, sha256):
-            shown = into.collection.query_weights or into.collection.queries or into.dataset_id
-            into.replace("query_weights", counting, shown, target, sha256)
+    is_known = counting.height or into.transaction.recorded(target)
+    if is_known and into.changed(target, sha256):
+        shown = into.collection.query_weights or into.collection.queries or into.dataset_id
+        into.replace("query_weights", counting, shown, target, sha256)
 
 
 def _query_weights(into: Targets, queries: list[texts.Query]) -> pl.DataFrame:

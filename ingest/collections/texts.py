@@ -23,8 +23,8 @@ class Facet(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A topic; `text` is what systems were asked, the rest up to `facets` is for people and prompts.
-    `weight`, `cluster` and `segments` say how it counts in means."""
+    """A topic; `text` is what systems were asked, what comes up to `facets` is for people and
+    prompts. `weight`, `cluster` and `segments` say how it counts in means."""
 
     query_id: str
     text: str

@@ -21,6 +21,11 @@ board_queries as (
     semi join stale_systems using (collection, label_set)
 ),
 
+label_set_queries as (
+    select * from board_queries
+    where averaged_over = 'labels'
+),
+
 labels as (
     select * from {{ ref('int_labels') }}
     semi join stale_systems using (collection, label_set)
@@ -67,10 +72,7 @@ unlabelled_entries as (
         ranked_entries.rank
     from ranked_entries
     inner join stale_systems using (collection, system)
-    semi join (
-        select * from board_queries
-        where averaged_over = 'labels'
-    ) using (collection, label_set, query_id)
+    semi join label_set_queries using (collection, label_set, query_id)
     anti join labels using (collection, query_id, passage_id, label_set)
 ),
 

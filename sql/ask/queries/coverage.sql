@@ -4,6 +4,18 @@
 -- :rubric_version = newest     a version of the rubric, or any
 -- :tau = 4                     a grade of tau or more covers an item
 -- :k = 20                      passages of each ranking that are looked at
+with
+
+counts as (
+    select
+        queries.collection,
+        queries.query_id,
+        coalesce(stated.weight, 1) as weight
+    from raw.queries as queries
+    left join raw.query_weights as stated using (collection, query_id)
+    where coalesce(stated.weight, 1) > 0
+)
+
 select
     coverage.collection,
     coverage.grader,
@@ -23,16 +35,7 @@ select
         4
     ) as workbench
 from marts.rubric_coverage as coverage
-inner join
-    (
-        select
-            queries.collection,
-            queries.query_id,
-            coalesce(stated.weight, 1) as weight
-        from raw.queries as queries
-        left join raw.query_weights as stated using (collection, query_id)
-        where coalesce(stated.weight, 1) > 0
-    ) as counts using (collection, query_id)
+inner join counts using (collection, query_id)
 where
     coverage.tau = cast($tau as integer)
     and coverage.k = cast($k as integer)
