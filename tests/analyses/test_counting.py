@@ -139,6 +139,7 @@ def test_by_traffic_a_shop_keeps_the_ranker_that_an_unweighted_board_would_drop(
         assert asked("stats", "ranks", collection, *BY)["top"] == [best]
         (pair,) = asked("stats", "significance", collection, *BY)["pairs"]
         assert (pair["difference"] > 0) == (best == "a")
+        assert pair["difference"] == pytest.approx(pair["mean_first"] - pair["mean_second"])
         assert pair["p"] < 0.05
         found = asked("gate", collection, "--system", "a", "--baseline", "b", *BY, code=fell)
         assert found["measures"][0]["difference"] == pytest.approx(pair["difference"])
