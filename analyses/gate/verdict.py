@@ -179,7 +179,8 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
             needed = queries_needed(found.sample, tolerance, alpha, len(measures))
             if paired.counting:  # as many more as these tell less than equal ones
                 more = len(paired.queries) / found.sample.n
-                needed = tuple(n and int(np.ceil(n * more)) for n in needed)
+                as_seen, if_equal = (n and int(np.ceil(n * more)) for n in needed)
+                needed = (as_seen, if_equal)
         judged.append(Judged(paired, found, p_fell, verdict, *needed))
     return Verdict(judged, tolerance, alpha)
 
