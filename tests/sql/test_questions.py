@@ -256,7 +256,7 @@ def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path):
             transaction.finish_run([])
         unpublished = "release r2 was committed but not published"  # as after a kill in between
         assert unpublished in {found.what for found in examine(lambda: project)}
-        publishing.publish(project, "r2")
+        publishing.publish(lake, "r2")
         for kind in NO_DATA:
             with lake.transaction(kind) as transaction:
                 transaction.insert("graders", graders(f"by {kind}"))
