@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.files import sha256_of
+from gradelake.sql.common.project import CONFIG_NAME
 from gradelake.sql.lake.storage import sync
 
 MANIFEST = "manifest.json"
@@ -58,6 +59,8 @@ def read_manifest(backup: Path) -> Manifest:
             raise BadInput(f"{backup}: made by another Gradelake", "Use the one that made it.")
         entries = [Entry(**entry) for entry in content.pop("entries")]
         manifest = Manifest(**content, entries=entries)
+        if not {CONFIG_NAME, "lake/catalog.sqlite"} <= {entry.path for entry in entries}:
+            raise KeyError(CONFIG_NAME)  # each backup has both
     except (FileNotFoundError, KeyError) as error:
         raise BadInput(
             f"{backup}: no backup here ({MANIFEST} is missing or incomplete)",
