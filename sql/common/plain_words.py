@@ -27,7 +27,7 @@ _NO_RIGHT = re.compile(
     r"cannot execute [A-Z ]+ in a read-only transaction|permission denied for [a-z]+ \"?\w+\"?"
 )
 _LACKS = re.compile(
-    r"(?s)^Binder Error: .*?(?:column |have a column named |extract field )[\"'](\w+)[\"']"
+    r"(?si)^Binder Error: .*?(?:column |have a column named |extract field )[\"'](\w+)[\"']"
     r"|^Catalog Error: Table with name (\S+) does not exist"
 )
 _KEPT_FROM_US = (errno.EROFS, errno.EACCES, errno.EPERM)

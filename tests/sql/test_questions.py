@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -27,6 +28,7 @@ from gradelake.sql.lake.transaction import NO_DATA
 from gradelake.sql.operations.doctor import examine
 from gradelake.sql.releases import publishing
 from tests.command_line import gradelake
+from tests.serve.server import Server
 from tests.sql.small_lake import graders, publish, small_lake
 
 
@@ -174,6 +176,14 @@ def test_a_release_of_an_older_version_answers_or_says_which_column_it_lacks(old
     ):
         told = gradelake(folder, *words, code=1).stderr
         assert LACKS.search(" ".join(told.split()).replace(" What", "\n  What")), words
+    with Server(folder) as server:
+        reader = server.browser("rita", "reader")
+        for page in ("/c/demo/", "/c/demo/ask/leaderboard"):
+            while (answer := reader.get(page)).status_code == 202:  # being made
+                time.sleep(0.2)
+            assert answer.status_code == 503, page
+            assert "has no column" in answer.text
+            assert "makes a release that has it" in answer.text
 
 
 def test_a_build_gives_readers_a_release_again_that_was_emptied(demo, tmp_path):
