@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -207,7 +208,7 @@ class OpenLake:
             collections, file, reference, compare_with, grid_passages, without_rubric, previewed
         )
         with console.quietly(not progress), Lake.published(self.project, self.release) as lake:
-            done = write_reports(self.project, lake, request)
+            done = question.in_words(lambda: write_reports(self.project, lake, request), ours=True)
         return console.plain(done.as_object())
 
     def gate(
@@ -229,9 +230,8 @@ class OpenLake:
 
         asked |= {"collection": collection, "measures": measures}
         asked = {name: value for name, value in asked.items() if value is not None}
-        found = run_gate(
-            self.project, lambda: Lake.published(self.project, self.release), rule, asked
-        )
+        opened = partial(Lake.published, self.project, self.release)
+        found = question.in_words(lambda: run_gate(self.project, opened, rule, asked), ours=True)
         return console.plain(Answer(found, n_queries).as_object())
 
     def close(self) -> None:
