@@ -144,7 +144,14 @@ def import_():
     """
 
 
-@import_.command("labels", short_help="Store a qrels-style FILE as a judge's labels.")
+def _pairs(_context, _option, said: tuple[str, ...]) -> dict[str, str]:
+    """`judgment=stars` of an option that may be repeated."""
+    if wrong := [each for each in said if not all(each.partition("="))]:
+        raise click.BadParameter(f"{wrong[0]!r} is not ROLE=COLUMN, such as judgment=stars")
+    return dict(each.split("=", 1) for each in said)
+
+
+@import_.command("labels", short_help="Store a qrels-style FILE, or a table, as a judge's labels.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--judge", required=True, help="Name of the judge that made the labels.")
@@ -153,19 +160,30 @@ def import_():
     type=click.IntRange(min=1),
     help="Top of the judge's scale (default: its highest label).",
 )
+@click.option(
+    "--column",
+    "columns",
+    metavar="ROLE=COLUMN",
+    multiple=True,
+    callback=_pairs,
+    help="Of a table: which column is the query, passage or judgment, if it has an unusual name.",
+)
 @answering(lambda done: done.print())
 @click.pass_obj
-def import_labels(project, collection, file, judge, max_label):
+def import_labels(project, collection, file, judge, max_label, columns):
     """Store a qrels-style FILE as a direct judge's grades: label set `judge:NAME`.
+
+    FILE may be a table, too: CSV, JSON, Parquet, .xlsx, or a database with one.
 
     \b
     Examples:
       gradelake import labels dl19 Sun.qrels --judge Sun
+      gradelake import labels shop gpt.csv --judge gpt --column judgment=verdict
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.labels import import_labels as run_import
 
-        return run_import(lake, collection, file, judge, sys.argv[1:], max_label)
+        return run_import(lake, collection, file, judge, sys.argv[1:], max_label, columns)
 
 
 @import_.command("bank", short_help="Store FILE's questions or nuggets as a rubric bank.")

@@ -17,6 +17,7 @@ from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.tables.columns import read_judgments
 from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
@@ -224,7 +225,8 @@ def _judged_in_table(
     raters.update(named)
     for rater, rows in named.items():
         if into.changed(_judgments_target(into, rater, shown), sha256):
-            rows, repeated = trec.once_per_pair(into.named_by_text(rows), shown)
+            rows = with_query_ids(into.transaction.lake, into.name, rows)
+            rows, repeated = trec.once_per_pair(rows, shown)
             _put_judgments(into, rater, rows, repeated, shown, sha256)
 
 

@@ -14,6 +14,7 @@ from gradelake.ingest.collections.system_names import OF_SYSTEMS, target_of
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.ingest.tables.columns import read_run
 from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
@@ -92,7 +93,7 @@ class Systems:
         n_rows = n_frames = no_rank = 0
         for frame in frames:
             if source.is_table:
-                frame = self.into.named_by_text(frame)
+                frame = with_query_ids(self.into.transaction.lake, self.into.name, frame)
             frame = self.into.of_known_queries(frame, source.shown)
             self.into.stage(staged, frame, source.shown, system=source.system)
             n_rows, n_frames = n_rows + frame.height, n_frames + 1
@@ -261,7 +262,7 @@ class Systems:
             found = read()
         if form or is_table(path, "responses"):
             asked = pl.DataFrame({"query_id": [response.query_id for response in found]})
-            ids = self.into.named_by_text(asked)["query_id"]
+            ids = with_query_ids(self.into.transaction.lake, self.into.name, asked)["query_id"]
             found = [
                 replace(response, query_id=query_id)
                 for response, query_id in zip(found, ids, strict=True)
