@@ -26,7 +26,7 @@ from gradelake.grading.review.commands import export_review, import_reviews, rev
 from gradelake.grading.review.queue_commands import queue
 from gradelake.grading.sentinel.commands import sentinel
 from gradelake.ingest.banks.bank_export import export_bank
-from gradelake.ingest.commands import import_, ingest, init
+from gradelake.ingest.commands import import_, ingest, init, start
 from gradelake.ingest.rubric.commands import rubric
 from gradelake.ingest.system_commands import system
 from gradelake.nightly.commands import nightly, schedule
@@ -85,7 +85,7 @@ for command in (
 stats.add_command(estimate)
 
 SECTIONS = {
-    "Bring in": (init, ingest, import_, system),
+    "Bring in": (init, start, ingest, import_, system),
     "Grade": (plan, grade, sentinel, generate, distil, prompts),
     "Derive and ask": (build, sql, docs, report, stats, gate, plot, export),
     "People": (rubric, review, queue, serve, assessor),

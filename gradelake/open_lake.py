@@ -79,12 +79,28 @@ class OpenLake:
             """
         )
 
-    def ingest(self, collection: str, *, progress: bool = False) -> dict[str, Any]:
-        """Bring what is new or changed of a collection in; what was refused is in `rejected`."""
-        from gradelake.ingest.collections.pipeline import ingest_collection
+    def ingest(
+        self, collection: str, *, dry_run: bool = False, progress: bool = False, **frames: Any
+    ) -> dict[str, Any]:
+        """Bring what is new or changed of a collection in; what was refused is in `rejected`.
 
+        Without `frames` it is what gradelake.toml names. `queries` and `passages` are frames of
+        polars, pandas or Arrow; `runs`, `judgments` and `responses` frames by their names, such as
+        `runs={"bm25": frame}`. They come in beside what is there.
+        """
         with console.quietly(not progress):
-            done = ingest_collection(self.project, collection, ["ingest", collection])
+            if frames:
+                from gradelake.ingest.collections.frames import ingest_frames
+
+                done = ingest_frames(self.project, collection, frames)
+            elif dry_run:
+                from gradelake.ingest.collections.dry_run import dry_run as run_dry
+
+                return console.plain(run_dry(self.project, collection).as_object())
+            else:
+                from gradelake.ingest.collections.pipeline import ingest_collection
+
+                done = ingest_collection(self.project, collection, ["ingest", collection])
         return console.plain(done.as_object())
 
     def systems(self, collection: str) -> dict[str, Any]:

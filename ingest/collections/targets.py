@@ -12,6 +12,7 @@ from gradelake.ingest.collections import datasets, trec
 from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
+from gradelake.ingest.tables.form import Form
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
 from gradelake.sql.lake.keys import KEYS
@@ -120,11 +121,14 @@ class Targets:
     def from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         return datasets.read(self.dataset_id, what, records)
 
-    def file_hash(self, shown: str) -> str:
-        """Hash of one of the collection's files. Raises `Rejected` when it cannot be read."""
+    def file_hash(self, shown: str, form: Form | None = None) -> str:
+        """Hash of one of the collection's files, and of what settings say of its table. Raises
+        `Rejected` when it cannot be read."""
         self.at_work.hashing(shown)
         try:
-            return files.sha256_of(self.collection.path(shown))
+            sha256 = files.sha256_of(self.collection.path(shown))
+            said = form and form.model_dump_json(exclude_none=True, exclude={"file"})
+            return hash_of((sha256, said)) if said else sha256
         except OSError as error:
             setting = self.collection.setting_of(shown)
             named = f"[collections.{self.name}] {setting} names it. " if setting else ""

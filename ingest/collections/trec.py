@@ -22,12 +22,13 @@ _QRELS = {
     6: [*QRELS_COLUMNS, "second aspect", "third aspect"],
 }
 _BEIR = [b"query-id", b"corpus-id", b"score"]  # its header
+_ENDINGS = "run|txt|trec|res|tsv|jsonl|json|ndjson|csv|parquet|xlsx|duckdb|db|sqlite3?"
 _WHOLE_NUMBER = r"^[+-]?[0-9]{1,9}$"
 
 
 def system_name(path: Path) -> str:
     """A run's system: its file name without endings (`bm25.run.gz` is `bm25`)."""
-    return re.sub(r"(\.(run|txt|trec|res|tsv|jsonl|json))?(\.gz)?$", "", path.name)
+    return re.sub(rf"(\.({_ENDINGS}))?(\.gz)?$", "", path.name)
 
 
 def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
