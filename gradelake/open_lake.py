@@ -22,9 +22,9 @@ class OpenLake:
     The release is opened at the first question, and kept: what others build meanwhile changes no
     answer. Relations can be read until the lake is closed.
 
-    `ingest`, `plan`, `grade`, `sentinel`, `build`, `report` and `gate` do what the commands do, by
-    the same functions. They return what a command prints with `--json`, raise `GradelakeError`,
-    and show nothing unless `progress` is true.
+    `ingest`, `plan`, `grade`, `sentinel`, `build`, `report`, `compare` and `gate` do what the
+    commands do, by the same functions. They return what a command prints with `--json`, raise
+    `GradelakeError`, and show nothing unless `progress` is true.
     """
 
     def __init__(self, project: Project, release: str | None = None, allow_files: bool = False):
@@ -170,6 +170,7 @@ class OpenLake:
         *collections: str,
         output: str | PathLike[str] | None = None,
         reference: str | None = None,
+        compare: tuple[str, str] | None = None,
         compare_with: str | None = None,
         grid_passages: int | None = None,
         without_rubric: bool = False,
@@ -182,11 +183,22 @@ class OpenLake:
 
         file, previewed = (Path(each) if each else None for each in (output, preview))
         request = Request(
-            collections, file, reference, compare_with, grid_passages, without_rubric, previewed
+            *(collections, file, reference, compare_with, grid_passages, without_rubric),
+            *(previewed, compare),
         )
         with console.quietly(not progress), Lake.published(self.project, self.release) as lake:
             done = write_reports(self.project, lake, request)
         return console.plain(done.as_object())
+
+    def compare(self, *names: str, **asked: Any) -> dict[str, Any]:
+        """Whether B is better than A, of `names`: A and B, perhaps after their collection.
+
+        `sentence` has the answer; `asked` may have measure, label_set, level, alpha, replicates and
+        seed.
+        """
+        from gradelake.analyses.compare.comparison import compare
+
+        return console.plain(compare(self._reading(), names, **asked).as_object())
 
     def gate(
         self,
