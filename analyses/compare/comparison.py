@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.compare.bounds import BOUNDED, Head, Scale, least_and_most
+from gradelake.analyses.compare.bounds import BOUNDED, Head, least_and_most
 from gradelake.analyses.report.shown import (
     chosen_reference,
     judged_shares,
@@ -15,7 +15,8 @@ from gradelake.analyses.report.shown import (
     shown_label_sets,
 )
 from gradelake.analyses.stats.boards import UNIT, Board, default_level, measures_of, read_board
-from gradelake.analyses.stats.significance import Pairs, compare_pairs
+from gradelake.analyses.stats.resample import or_none
+from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, NotThere
@@ -26,8 +27,7 @@ FIRST = 10  # passages that are looked at for a measure that knows no cutoff
 LISTED = 10  # queries that are shown of each kind
 
 BOTH_IN = """
-    select collection from lake.raw.systems
-    where system = $a or system = $b
+    select collection from lake.raw.systems where system in ($a, $b)
     group by collection having count(distinct system) = $n
     order by collection
 """
@@ -35,7 +35,7 @@ WITH_BOARDS = """
     select label_set from lake.marts.leaderboard
     where
         collection = $collection
-        and (system = $a or system = $b)
+        and system in ($a, $b)
         and measure = coalesce($measure, measure)
     group by label_set having count(distinct system) = 2
 """
@@ -43,8 +43,7 @@ HEADS = """
     with
 
     labels as (
-        select query_id, passage_id, label
-        from lake.marts.relevance_labels
+        select query_id, passage_id, label from lake.marts.relevance_labels
         where collection = $collection and label_set = $label_set
     ),
 
@@ -52,222 +51,54 @@ HEADS = """
         select
             query_id,
             passage_id,
-            min(rank) filter (where system = $b) as first_rank,
-            min(rank) filter (where system = $a) as second_rank
+            min(rank) filter (where system = $b) as first,
+            min(rank) filter (where system = $a) as second
         from lake.intermediate.int_ranked_entries
-        where collection = $collection and (system = $a or system = $b) and rank <= $k
+        where collection = $collection and system in ($a, $b) and rank <= $k
         group by all
     ),
 
     passages as (
-        select
-            heads.query_id,
-            list((heads.first_rank, heads.second_rank, labels.label)) as passages
-        from heads
-        left join labels using (query_id, passage_id)
+        select query_id, list((heads.first, heads.second, labels.label)) as passages
+        from heads left join labels using (query_id, passage_id)
         group by all
     )
 
-    select labels.query_id, coalesce(any_value(passages.passages), []), list(labels.label)
-    from labels
-    left join passages using (query_id)
+    select query_id, coalesce(any_value(passages.passages), []), list(labels.label)
+    from labels left join passages using (query_id)
     group by all
 """
 
 
 @dataclass(frozen=True)
-class Missing:
-    """How much of the first k of two systems has a label, and what the rest could change.
-
-    `judged`: shares of what B, A and either has there; None where they have nothing. `ends`: the
-    least and the greatest difference; None for a measure without such bounds.
-    """
-
-    k: int
-    judged: dict[str, float | None]
-    ends: tuple[float, float] | None
-
-
-@dataclass(frozen=True)
 class Comparison:
-    """Of B and A, the first and the second system of `pairs`; all differences are B less A.
+    """What `compare` finds, as `--json` prints it: figures have 10 decimals, differences are of B
+    less A."""
 
-    `missing`: None for label sets that label no passages.
-    """
-
-    collection: str
-    release: str | None
-    pairs: Pairs
-    alpha: float
-    has_levels: bool
-    texts: dict[str, str]
-    missing: Missing | None
-
-    @property
-    def board(self) -> Board:
-        return self.pairs.board
-
-    @property
-    def differences(self) -> np.ndarray:
-        """One for each query, in units of 1e-10."""
-        return self.board.values[:, 0] - self.board.values[:, 1]
-
-    @property
-    def _figures(self) -> tuple[float, float, float]:
-        """(difference, how far its interval reaches to each side, p)."""
-        pairs = self.pairs
-        return float(pairs.difference[0]), float(pairs.reach(self.alpha)[0]), float(pairs.p[0])
-
-    def queries(self, sign: int) -> list[dict[str, Any]]:
-        """Those where B is better (1) or worse (-1), the most first."""
-        board, differences = self.board, self.differences
-        return [
-            {
-                "query_id": board.queries[row],
-                "text": self.texts.get(board.queries[row]),
-                "a": round(float(board.values[row, 1] / UNIT), 10),
-                "b": round(float(board.values[row, 0] / UNIT), 10),
-                "difference": round(float(differences[row] / UNIT), 10),
-            }
-            for row in np.argsort(-sign * differences, kind="stable")[:LISTED]
-            if sign * differences[row] > 0
-        ]
-
-    @property
-    def sentence(self) -> str:
-        """What somebody wants to know who reads one sentence."""
-        board, (difference, reach, p) = self.board, self._figures
-        (b, a), n = board.systems, counted(len(board.queries), "queries")
-        better, worse = (b, a) if difference > 0 else (a, b)
-        least, most = sorted((abs(difference) - reach, abs(difference) + reach))
-        sure = f"p {'< 0.001' if p < 0.0005 else f'= {p:.3f}'}"
-        if not np.isnan(reach):
-            sure = f"{least:.3f} to {most:.3f}, {sure}"
-        by = f"{abs(difference):.3f} of {board.measure} on {n} ({sure})"
-        if not self.differences.any():
-            said = f"{b} and {a} have the same {board.measure} on each of {n}"
-        elif difference == 0:
-            said = f"{b} and {a} have the same mean {board.measure} on {n} ({sure})"
-        elif p <= self.alpha:
-            said = f"{better} is better than {worse} by {by}"
-        else:
-            said = f"It cannot be told whether {b} is better than {a}: {better} is ahead by {by}"
-        return f"{said}{self._what_is_unjudged(worse)}."
-
-    def _what_is_unjudged(self, worse: str) -> str:
-        missing = self.missing
-        if missing is None or missing.judged["either"] is None:
-            return ""
-        share = 1 - missing.judged["either"]
-        if share == 0:
-            return f"; all that they rank in the first {missing.k} is judged"
-        shown = f"{100 * share:.0f}" if share >= 0.005 else "less than 1"
-        said = f"; {shown} % of what they rank in the first {missing.k} is unjudged, and"
-        if missing.ends is None:
-            return f"{said} how much that could change is not known of {self.board.measure}"
-        (difference, _, p), (least, most) = self._figures, missing.ends
-        if worse == self.board.systems[0]:
-            least, most = -most, -least
-        if difference == 0:
-            could = "could not" if least == most == 0 else "could"
-            return f"{said} that {could} make one of them better"
-        if p > self.alpha:
-            return f"{said} that {'could' if least < 0 else 'could not'} put {worse} ahead"
-        could = "turn it around" if least < 0 else "make them equal"
-        return f"{said} that could {could if least <= 0 else 'not turn it around'}"
-
-    def says(self) -> dict[str, str]:
-        """Every figure in words, by what it is."""
-        board, (difference, reach, p) = self.board, self._figures
-        (b, a), differences = board.systems, self.differences
-        n = counted(len(board.queries), "queries")
-        means = board.values.mean(axis=0) / UNIT
-        interval = ""
-        if not np.isnan(reach):
-            ends = difference - reach, difference + reach
-            interval = f", {100 * (1 - self.alpha):g} % interval {_from_to(*ends)}"
-        patterns = "all" if self.pairs.is_exact else f"{self.pairs.n_replicates:,} random"
-        complete = board.completeness.says
-        counts = [int(found.sum()) for found in (differences > 0, differences < 0)]
-        said = {
-            "labels": f"{board.label_set}"
-            + f", relevant from {board.level}" * self.has_levels
-            + f"; {complete}" * bool(complete),
-            board.measure: f"{b} {means[0]:.4f}, {a} {means[1]:.4f}",
-            f"{b} less {a}": f"{difference:z.4f}{interval} ({n})",
-            "p": f"{p:.4f} (paired randomisation test, {patterns} sign patterns)",
-            f"{b} is": f"better on {counts[0]}, worse on {counts[1]}, equal on "
-            f"{len(differences) - sum(counts)}",
-        }
-        if missing := self.missing:
-            shares = [
-                f"{who} {share:.0%}"
-                for who, share in zip((b, a, "both together"), missing.judged.values(), strict=True)
-                if share is not None
-            ]
-            said[f"judged of the first {missing.k}"] = ", ".join(shares) or "nothing is ranked"
-            known = f"not known of {board.measure}; it is of {', '.join(f'{m}@k' for m in BOUNDED)}"
-            said[f"{b} less {a}, if all of it were judged"] = (
-                _from_to(*missing.ends) if missing.ends else known
-            )
-        return said
-
-    def show(self) -> None:
-        """The sentence, the figures, and the queries by their words."""
-        console.say(f"{self.sentence}\n", wrap=True)
-        for name, words in self.says().items():
-            console.say(f"{name}: {words}", wrap=True)
-        b, a = self.board.systems
-        for better, rows in ((b, self.queries(1)), (a, self.queries(-1))):
-            if rows:
-                console.say(f"\nqueries where {better} is better, the most first")
-                shown = [
-                    (
-                        row["text"] or row["query_id"],
-                        *(round(row[k], 4) for k in ("a", "b")),
-                        round(row["difference"], 4),
-                    )
-                    for row in rows
-                ]
-                console.print_table(("query", a, b, "difference"), shown)
+    found: dict[str, Any]
 
     def as_object(self) -> dict[str, Any]:
-        """All of it; figures have 10 decimals, differences are of B less A."""
-        board, (difference, reach, p), missing = self.board, self._figures, self.missing
-        differences = self.differences
-        low, high = (None, None) if np.isnan(reach) else (difference - reach, difference + reach)
-        (b, a), means = board.systems, board.values.mean(axis=0) / UNIT
-        least, most = missing.ends if missing and missing.ends else (None, None)
-        return {
-            "sentence": self.sentence,
-            "collection": self.collection,
-            "release": self.release,
-            "a": a,
-            "b": b,
-            "label_set": board.label_set,
-            **board.completeness.as_object(),
-            "measure": board.measure,
-            "level": board.level,
-            "n_queries": len(board.queries),
-            "mean_a": _rounded(means[1]),
-            "mean_b": _rounded(means[0]),
-            "difference": _rounded(difference),
-            "low": _rounded(low),
-            "high": _rounded(high),
-            "alpha": self.alpha,
-            "p": p,
-            "is_exact": self.pairs.is_exact,
-            "wins": int((differences > 0).sum()),
-            "losses": int((differences < 0).sum()),
-            "ties": int((differences == 0).sum()),
-            "k": missing and missing.k,
-            "judged": missing and {who: _rounded(one) for who, one in missing.judged.items()},
-            "least": _rounded(least),
-            "most": _rounded(most),
-            "best": self.queries(1),
-            "worst": self.queries(-1),
-            "says": self.says(),
-        }
+        return self.found
+
+    def show(self) -> None:
+        """The sentence, the figures in words, and the queries by their words."""
+        found = self.found
+        console.say(f"{found['sentence']}\n", wrap=True)
+        for name, words in found["says"].items():
+            console.say(f"{name}: {words}", wrap=True)
+        for better, which in (("b", "best"), ("a", "worst")):
+            if found[which]:
+                console.say(f"\nqueries where {found[better]} is better, the most first")
+                console.print_table(
+                    ("query", found["a"], found["b"], "difference"),
+                    [
+                        (
+                            row["text"] or row["query_id"],
+                            *(round(row[name], 4) for name in ("a", "b", "difference")),
+                        )
+                        for row in found[which]
+                    ],
+                )
 
 
 def compare(
@@ -291,18 +122,47 @@ def compare(
         label_set = _usual_label_set(lake, collection, a, b, measure)
     choosing.require_board(lake, collection, label_set)
     level = default_level(lake, collection, label_set) if level is None else level
-    kinds = choosing.measures(lake)
     if measure is None:
         known = {name for name, at in measures_of(lake, collection, label_set) if at == level}
-        measure = next((one for one in ("nDCG@10", *kinds) if one in known), "nDCG@10")
-    board = read_board(lake, collection, label_set, measure, level)
-    pairs = compare_pairs(board.pair(b, a), replicates, seed)
-    texts = dict(
-        lake.rows("select query_id, text from lake.raw.queries where collection = ?", collection)
-    )
-    missing = _missing(lake, collection, pairs.board)
-    has_levels = kinds[measure] in choosing.LEVELLED
-    return Comparison(collection, lake.release, pairs, alpha, has_levels, texts, missing)
+        usual = ("nDCG@10", *choosing.measures(lake))
+        measure = next((name for name in usual if name in known), usual[0])
+    board = read_board(lake, collection, label_set, measure, level).pair(b, a)
+    pairs = compare_pairs(board, replicates, seed)
+    reach = pairs.reach(alpha)
+    differences = board.values[:, 0] - board.values[:, 1]
+    mean_b, mean_a = board.values.mean(axis=0) / UNIT
+    rows = _queries(lake, collection, board)
+    found = {
+        "collection": collection,
+        "release": lake.release,
+        "a": a,
+        "b": b,
+        "label_set": label_set,
+        **board.completeness.as_object(),
+        "measure": measure,
+        "level": level,
+        "n_queries": len(board.queries),
+        "mean_a": _rounded(mean_a),
+        "mean_b": _rounded(mean_b),
+        "difference": _rounded(pairs.difference[0]),
+        "low": _rounded((pairs.difference - reach)[0]),
+        "high": _rounded((pairs.difference + reach)[0]),
+        "alpha": alpha,
+        "p": float(pairs.p[0]),
+        "is_exact": pairs.is_exact,
+        "replicates": replicates,
+        "wins": int((differences > 0).sum()),
+        "losses": int((differences < 0).sum()),
+        "ties": int((differences == 0).sum()),
+        **_missing(lake, collection, board),
+        "best": [row for row in rows if row["difference"] > 0][:LISTED],
+        "worst": [row for row in rows[::-1] if row["difference"] < 0][:LISTED],
+    }
+    labels = f"{label_set}{choosing.at_level(lake, measure, level)}"
+    if complete := board.completeness.says:
+        labels += f"; {complete}"
+    said = {"labels": labels} | says(found)
+    return Comparison({"sentence": sentence(found)} | found | {"says": said})
 
 
 def _named(lake: Lake, names: Sequence[str]) -> tuple[str, str, str]:
@@ -327,8 +187,8 @@ def _named(lake: Lake, names: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _usual_label_set(lake: Lake, collection: str, a: str, b: str, measure: str | None) -> str:
-    wanted = {"collection": collection, "a": a, "b": b, "measure": measure}
-    usable = set(lake.column(WITH_BOARDS, **wanted))
+    of = {"collection": collection, "a": a, "b": b, "measure": measure}
+    usable = lake.column(WITH_BOARDS, **of)
     shown, shares = shown_label_sets(lake, collection), judged_shares(lake, collection)
     judged = {row["label_set"]: shares.get(row["label_set"], 0.0) for row in shown}
     own = {name: share for name, share in judged.items() if name in usable}
@@ -342,39 +202,121 @@ def _usual_label_set(lake: Lake, collection: str, a: str, b: str, measure: str |
     return found
 
 
-def _missing(lake: Lake, collection: str, board: Board) -> Missing | None:
-    """What of both systems' heads has no label, and the mean of each query's bounds."""
+def _queries(lake: Lake, collection: str, board: Board) -> list[dict[str, Any]]:
+    """Each query with its words and both values, where B is most ahead first."""
+    texts = dict(
+        lake.rows("select query_id, text from lake.raw.queries where collection = ?", collection)
+    )
+    rows = [
+        {
+            "query_id": query,
+            "text": texts.get(query),
+            "a": _rounded(of_a / UNIT),
+            "b": _rounded(of_b / UNIT),
+            "difference": _rounded((of_b - of_a) / UNIT),
+        }
+        for query, (of_b, of_a) in zip(board.queries, board.values, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row["difference"])
+
+
+def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
+    """`judged`: how much of the first `k` of A, of B and of either has a label; `least`, `most`:
+    the differences that labels for the rest could make. None where there is no such figure."""
     b, a = board.systems
-    family, cutoff = lake.rows(
+    ((family, cutoff),) = lake.rows(
         "select family, cutoff from lake.intermediate.int_measures where measure = ?", board.measure
-    )[0]
+    )
     k = cutoff or FIRST
     of = {"collection": collection, "label_set": board.label_set, "a": a, "b": b, "k": k}
-    heads = {query: Head(*found) for query, *found in lake.rows(HEADS, **of)}
-    if not heads:
-        return None
-    passages = [one for head in heads.values() for one in head.passages]
-    judged = {
-        who: np.mean([one[2] is not None for one in of]).item() if of else None
-        for who, of in (
-            ("b", [one for one in passages if one[0]]),
-            ("a", [one for one in passages if one[1]]),
-            ("either", passages),
-        )
-    }
-    ends = None
-    if family in BOUNDED and cutoff:
+    heads = {query: parts for query, *parts in lake.rows(HEADS, **of)}
+    passages = [one for in_heads, _ in heads.values() for one in in_heads]
+    has_label = [(*map(bool, one[:2]), True, one[2] is not None) for one in passages]
+    judged = {}
+    for place, who in enumerate(("b", "a", "either")):
+        theirs = [one[-1] for one in has_label if one[place]]
+        judged[who] = _rounded(np.mean(theirs)) if theirs else None
+    least = most = None
+    if heads and cutoff and family in BOUNDED:
         top = choosing.highest_labels(lake, collection)[board.label_set]
-        scale = Scale(k, board.level, top)
-        bounds = np.array([least_and_most(family, scale, heads[each]) for each in board.queries])
-        least, most = bounds.mean(axis=0)
-        ends = float(least), float(most)
-    return Missing(k, judged, ends)
+        bounds = [
+            least_and_most(family, Head(*heads[query], k, board.level, top))
+            for query in board.queries
+        ]
+        least, most = map(_rounded, np.mean(bounds, axis=0))
+    return {"k": k, "judged": judged, "least": least, "most": most}
 
 
-def _from_to(low: float, high: float) -> str:
-    return f"{low:z.4f} to {high:z.4f}"
+def sentence(found: dict[str, Any]) -> str:
+    """What somebody wants to know who reads one sentence."""
+    a, b, difference, p = (found[name] for name in ("a", "b", "difference", "p"))
+    better, worse = (b, a) if difference > 0 else (a, b)
+    n = counted(found["n_queries"], "queries")
+    sure = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"
+    if found["low"] is not None:
+        low, high = _of_better(found, "low", "high")
+        sure = f"{low:z.3f} to {high:z.3f}, {sure}"
+    by = f"by {abs(difference):.3f} of {found['measure']} on {n} ({sure})"
+    if not found["wins"] + found["losses"]:
+        said = f"{b} and {a} have the same {found['measure']} on each of {n}"
+    elif difference == 0:
+        said = f"{b} and {a} have the same mean {found['measure']} on {n} ({sure})"
+    elif p <= found["alpha"]:
+        said = f"{better} is better than {worse} {by}"
+    else:
+        said = f"It cannot be told whether {b} is better than {a}: {better} is ahead {by}"
+    if (judged := found["judged"]["either"]) is None:
+        return f"{said}."
+    if judged == 1:
+        return f"{said}; all that they rank in the first {found['k']} is judged."
+    share = f"{100 * (1 - judged):.0f}" if judged <= 0.995 else "less than 1"
+    said += f"; {share} % of what they rank in the first {found['k']} is unjudged, and"
+    if found["least"] is None:
+        return f"{said} how much that could change is not known of {found['measure']}."
+    least, most = _of_better(found, "least", "most")
+    if difference == 0:
+        could = "could" if least < most else "could not"
+        return f"{said} that {could} make one of them better."
+    if p > found["alpha"]:
+        return f"{said} that {'could' if least < 0 else 'could not'} put {worse} ahead."
+    could = "turn it around" if least < 0 else "make them equal"
+    return f"{said} that could {could if least <= 0 else 'not turn it around'}."
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(float(value), 10) + 0.0  # no -0
+def _of_better(found: dict[str, Any], low: str, high: str) -> tuple[float, float]:
+    """Bounds of the difference, seen from the system that is ahead."""
+    ends = found[low], found[high]
+    return ends if found["difference"] > 0 else (-ends[1], -ends[0])
+
+
+def says(found: dict[str, Any]) -> dict[str, str]:
+    """Figures in words, by what they are."""
+    a, b, measure = found["a"], found["b"], found["measure"]
+    interval = ""
+    if found["low"] is not None:
+        interval = f", {100 * (1 - found['alpha']):g} % interval {_from_to(found, 'low', 'high')}"
+    patterns = "all" if found["is_exact"] else f"{found['replicates']:,} random"
+    said = {
+        measure: f"{b} {found['mean_b']:.4f}, {a} {found['mean_a']:.4f}",
+        f"{b} less {a}": f"{found['difference']:z.4f}{interval}",
+        "p": f"{found['p']:.4f} (paired randomisation test, {patterns} sign patterns)",
+        f"{b} is": f"better on {found['wins']}, worse on {found['losses']}, equal on "
+        f"{found['ties']} of {counted(found['n_queries'], 'queries')}",
+    }
+    shares = zip((b, a, "both together"), found["judged"].values(), strict=True)
+    if judged := [f"{who} {share:.0%}" for who, share in shares if share is not None]:
+        known = f"not known of {measure}; of {', '.join(f'{name}@k' for name in BOUNDED)} it is"
+        said[f"judged of the first {found['k']}"] = ", ".join(judged)
+        said[f"{b} less {a}, if all of it were judged"] = (
+            known if found["least"] is None else _from_to(found, "least", "most")
+        )
+    return said
+
+
+def _from_to(found: dict[str, Any], low: str, high: str) -> str:
+    return f"{found[low]:z.4f} to {found[high]:z.4f}"
+
+
+def _rounded(value: float) -> float | None:
+    """With 10 decimals, and no -0; None for one that is undefined."""
+    return or_none(round(float(value), 10) + 0.0)

@@ -9,10 +9,8 @@ import pytest
 import pytrec_eval
 from scipy import stats
 
-from gradelake.analyses.compare.bounds import BOUNDED, Head, Scale, least_and_most
-from gradelake.analyses.compare.comparison import Comparison, Missing
-from gradelake.analyses.stats.significance import compare_pairs
-from tests.analyses.boards import board
+from gradelake.analyses.compare.bounds import BOUNDED, Head, least_and_most
+from gradelake.analyses.compare.comparison import sentence
 from tests.command_line import gradelake
 from tests.reading import published
 from tests.report_page import Page
@@ -51,7 +49,7 @@ def test_bounds_are_the_least_and_the_most_of_all_labels_that_there_could_be(fam
             least, most = min(least, gained), max(most, gained)
         ranks = [{one: rank for rank, one in enumerate(of, 1)} for of in (first, second)]
         passages = [(*(of.get(one) for of in ranks), known.get(one)) for one in {*first, *second}]
-        found = least_and_most(family, Scale(DEPTH, level, TOP), Head(passages, [*known.values()]))
+        found = least_and_most(family, Head(passages, [*known.values()], DEPTH, level, TOP))
         assert found == pytest.approx((least, most), abs=1e-9), (first, second, known, level)
         moved += most > least
     assert moved > 30
@@ -122,54 +120,60 @@ def test_the_figures_are_those_of_scipy_and_of_counting(demo):
         assert all(row["text"] == texts[row["query_id"]] for row in rows)
 
 
-MISSING = Missing(10, {"b": 0.8, "a": 0.9, "either": 0.82}, (-0.1, 0.4))
-BETTER = [[0.2, 0.5], [0.1, 0.7], [0.1, 0.4], [0.3, 0.6], [0.2, 0.9], [0.1, 0.6]]
-UNSURE = [[0.1, 0.3], [0.5, 0.4]]
+AHEAD = {"difference": 0.45, "low": 0.265, "high": 0.635, "p": 0.031, "wins": 6, "losses": 0}
+BEHIND = AHEAD | {"difference": -0.45, "low": -0.635, "high": -0.265}
+UNSURE = {"difference": 0.05, "low": -0.186, "high": 0.196, "p": 0.25, "wins": 4, "losses": 2}
+EQUAL = {"difference": 0.0, "low": 0.0, "high": 0.0, "p": 1.0, "wins": 0, "losses": 0}
+BY = "by 0.450 of P@10 on 6 queries (0.265 to 0.635, p = 0.031)"
+UNTOLD = (
+    "It cannot be told whether B is better than A: B is ahead by 0.050 of P@10 on 6 queries "
+    "(-0.186 to 0.196, p = 0.250)"
+)
+UNJUDGED = "; 18 % of what they rank in the first 10 is unjudged, and"
 
 
 @pytest.mark.parametrize(
-    ("values", "missing", "sentence"),
+    ("figures", "ends", "share", "words"),
     [
+        (AHEAD, (-0.1, 0.6), 0.82, f"B is better than A {BY}{UNJUDGED} that could turn it around."),
+        (AHEAD, (0.0, 0.6), 0.82, f"B is better than A {BY}{UNJUDGED} that could make them equal."),
         (
-            BETTER,
-            MISSING,
-            "s2 is better than s1 by 0.450 of P@10 on 6 queries (0.265 to 0.635, p = 0.031); "
-            "18 % of what they rank in the first 10 is unjudged, and that could turn it around.",
+            BEHIND,
+            (-0.6, -0.2),
+            0.82,
+            f"A is better than B {BY}{UNJUDGED} that could not turn it around.",
         ),
         (
-            [row[::-1] for row in BETTER],
-            Missing(10, MISSING.judged, (-0.6, -0.2)),
-            "s1 is better than s2 by 0.450 of P@10 on 6 queries (0.265 to 0.635, p = 0.031); "
-            "18 % of what they rank in the first 10 is unjudged, and that could not turn it "
-            "around.",
+            BEHIND,
+            (-0.6, 0.1),
+            0.82,
+            f"A is better than B {BY}{UNJUDGED} that could turn it around.",
         ),
+        (UNSURE, (-0.1, 0.1), 0.82, f"{UNTOLD}{UNJUDGED} that could put A ahead."),
+        (UNSURE, (0.0, 0.1), 0.82, f"{UNTOLD}{UNJUDGED} that could not put A ahead."),
         (
             UNSURE,
-            Missing(10, MISSING.judged, (0.0, 0.1)),
-            "It cannot be told whether s2 is better than s1: s2 is ahead by 0.050 of P@10 on "
-            "2 queries (-1.856 to 1.956, p = 1.000); 18 % of what they rank in the first 10 is "
-            "unjudged, and that could not put s1 ahead.",
+            (None, None),
+            0.82,
+            f"{UNTOLD}{UNJUDGED} how much that could change is not known of P@10.",
         ),
+        (UNSURE, (None, None), None, f"{UNTOLD}."),
         (
-            UNSURE,
-            Missing(10, MISSING.judged, None),
-            "It cannot be told whether s2 is better than s1: s2 is ahead by 0.050 of P@10 on "
-            "2 queries (-1.856 to 1.956, p = 1.000); 18 % of what they rank in the first 10 is "
-            "unjudged, and how much that could change is not known of P@10.",
-        ),
-        (
-            [[0.5, 0.5]],
-            Missing(10, dict.fromkeys(("b", "a", "either"), 1.0), (0.0, 0.0)),
-            "s2 and s1 have the same P@10 on each of 1 query; all that they rank in the first 10 "
+            EQUAL,
+            (0.0, 0.0),
+            1.0,
+            "B and A have the same P@10 on each of 6 queries; all that they rank in the first 10 "
             "is judged.",
         ),
     ],
 )
 def test_one_sentence_says_who_is_better_how_surely_and_whether_labels_matter(
-    values, missing, sentence
+    figures, ends, share, words
 ):
-    pairs = compare_pairs(board(values).pair("s2", "s1"))
-    assert Comparison("c", None, pairs, 0.05, True, {}, missing).sentence == sentence
+    of = {"a": "A", "b": "B", "measure": "P@10", "n_queries": 6, "alpha": 0.05, "k": 10}
+    least, most = ends
+    missing = {"judged": {"either": share}, "least": least, "most": most}
+    assert sentence(of | figures | missing) == words
 
 
 @pytest.mark.slow
