@@ -65,7 +65,7 @@ def _first_relevant(worth: Callable[[int], float]) -> Callable[[Head], float]:
     """Of measures that see the first relevant passage alone: one more of them at most helps."""
 
     def lead(passages: list[Passage]) -> float:
-        ranks = [[one[place] for one in passages if one[place]] for place in (0, 1)]
+        ranks = [[rank for one in passages if (rank := one[place])] for place in (0, 1)]
         first, second = (worth(min(of)) if of else 0.0 for of in ranks)
         return first - second
 

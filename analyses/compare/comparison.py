@@ -235,13 +235,13 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
     judged = {}
     for place, who in enumerate(("b", "a", "either")):
         theirs = [one[-1] for one in has_label if one[place]]
-        judged[who] = _rounded(np.mean(theirs)) if theirs else None
+        judged[who] = _rounded(float(np.mean(theirs))) if theirs else None
     least = most = None
     if heads and cutoff and family in BOUNDED:
         top = choosing.highest_labels(lake, collection)[board.label_set]
         bounds = [
-            least_and_most(family, Head(*heads[query], k, board.level, top))
-            for query in board.queries
+            least_and_most(family, Head(in_heads, labels, k, board.level, top))
+            for in_heads, labels in map(heads.__getitem__, board.queries)
         ]
         least, most = map(_rounded, np.mean(bounds, axis=0))
     return {"k": k, "judged": judged, "least": least, "most": most}
