@@ -8,6 +8,7 @@ from typing import NoReturn
 import click
 
 from gradelake.analyses.commands import export_public, export_qrels
+from gradelake.analyses.compare.commands import compare
 from gradelake.analyses.gate.commands import gate
 from gradelake.analyses.plots.commands import plot
 from gradelake.analyses.report.commands import report
@@ -87,7 +88,7 @@ stats.add_command(estimate)
 SECTIONS = {
     "Bring in": (init, start, ingest, import_, system),
     "Grade": (plan, grade, sentinel, generate, distil, prompts),
-    "Derive and ask": (build, sql, docs, report, stats, gate, plot, export),
+    "Derive and ask": (build, sql, docs, compare, report, stats, gate, plot, export),
     "People": (rubric, review, queue, serve, assessor),
     "Look after": (nightly, schedule, release, log, lake, doctor),
 }
