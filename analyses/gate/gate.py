@@ -20,6 +20,7 @@ UNLABELLED = """
     from lake.marts.leaderboard
     where collection = ? and label_set = ? and measure = ? and level = ? and system = ?
 """
+TEXTS = "select query_id, text from lake.raw.queries where collection = ?"
 RANKINGS = """
     select count(*), bit_xor(hash(query_id, passage_id, rank))
     from lake.intermediate.int_rankings
@@ -34,7 +35,8 @@ LABELS = """
 
 @dataclass(frozen=True)
 class Gate:
-    """A rule and what came of it; releases are None for the working catalog."""
+    """A rule and what came of it; releases are None for the working catalog. `texts`: query_id ->
+    the query's words."""
 
     rule: Rule
     baseline: str
@@ -42,6 +44,7 @@ class Gate:
     baseline_release: str | None
     verdict: Verdict
     notes: list[str]
+    texts: dict[str, str]
 
     @property
     def against(self) -> str:
@@ -92,7 +95,8 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
         measures.append(paired)
         notes += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, measure, level)
     verdict = judge(measures, rule.tolerance, rule.alpha)
-    return Gate(rule, baseline, lake.release, (earlier or lake).release, verdict, notes)
+    texts = dict(lake.rows(TEXTS, rule.collection))
+    return Gate(rule, baseline, lake.release, (earlier or lake).release, verdict, notes, texts)
 
 
 def _earlier_board(earlier: Lake, rule: Rule, measure: str, level: int) -> Board:

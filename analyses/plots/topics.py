@@ -9,8 +9,6 @@ from gradelake.analyses.plots import style
 from gradelake.analyses.stats.boards import UNIT, read_board
 from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.significance import randomisation_test
-from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
 
 INSTEAD = "The mart `topic_scores` has the scores: ask it with `gradelake sql`."
@@ -33,13 +31,7 @@ def draw_topics(
     paired randomisation test. Raises `BadInput` for a system that the leaderboard does not have.
     """
     board = read_board(lake, collection, label_set, measure, level)
-    if systems[0] == systems[1]:
-        raise BadInput(f"--systems {systems[0]} is the same system twice", "Name two.")
-    for system in systems:
-        if system not in board.systems:
-            hint = did_you_mean(system, board.systems)
-            raise BadInput(f"the leaderboard of {label_set!r} has no system {system!r}", hint)
-    values = board.of(list(systems)).values
+    values = board.pair(*systems).values
     differences = values[:, 0] - values[:, 1]
     order = np.argsort(-differences, kind="stable")
     units = Units.of(differences[:, None], board.counting)

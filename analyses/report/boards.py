@@ -74,15 +74,6 @@ def first_board(label_set: str, board: dict[str, Any], level: int) -> dict[str, 
     return {"label_set": label_set, "measure": measure, "rows": rows}
 
 
-def judged_share(board: dict[str, Any], level: int) -> float:
-    """How much of their top 10 passages has a label, in the mean of the systems; 1 where the grid
-    does not measure that."""
-    levels = board["boards"]
-    at_level = levels[level if level in levels else min(levels)]
-    shares = [each for each in at_level.get("Judged@10", {}).get("score", ()) if each is not None]
-    return sum(shares) / len(shares) if shares else 1
-
-
 def _key(row: dict[str, Any]) -> tuple[str, int, str]:
     return row["label_set"], row["level"], row["measure"]
 

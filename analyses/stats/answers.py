@@ -103,6 +103,8 @@ class Ranks:
             "Systems that share a letter do not differ significantly (randomised Tukey HSD, "
             f"alpha {self.found.alpha:g})."
         )
+        if self.found.too_few:
+            console.warn(f"note: {self.found.too_few}")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradelake.analyses import choosing
 from gradelake.analyses.stats.counting import Counting, Units
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
@@ -89,6 +89,18 @@ class Board:
             values=self.values[:, columns],
             printed=self.printed[columns],
         )
+
+    def pair(self, one: str, other: str) -> "Board":
+        """The board of two of its systems. Raises `BadInput`, `NotThere` for one it has not."""
+        if one == other:
+            raise BadInput(f"{one!r} is the same system twice", "Name two.")
+        for system in (one, other):
+            if system not in self.systems:
+                raise NotThere(
+                    f"the leaderboard of {self.label_set!r} has no system {system!r}",
+                    did_you_mean(system, self.systems),
+                )
+        return self.of([one, other])
 
     def on(self, queries: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """(weighted values with a row for each of these queries, the weight of those the board has,

@@ -9,6 +9,7 @@ from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.resample import in_blocks, or_none, resampled, student_reach
 from gradelake.analyses.stats.significance import tukey_hsd
+from gradelake.sql.common.counted import counted
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,15 @@ class RankUncertainty:
     groups: list[tuple[int, int]]
 
     @property
+    def too_few(self) -> str:
+        """What there is to say where no two differ, nor could two that were compared alone."""
+        n = len(self.board.queries)
+        # of two equal systems, one wins all n queries so often
+        if len(self.groups) > 1 or len(self.systems) < 2 or 2.0 ** (1 - n) <= self.alpha:
+            return ""
+        return f"{counted(n, 'queries', 'are')} too few to tell two systems apart."
+
+    @property
     def top(self) -> list[str]:
         """The best system, and those that are not shown to differ from it."""
         _, last = self.groups[0]
@@ -65,6 +75,8 @@ def rank_uncertainty(
     - best_rank, worst_rank: percentiles of the ranks that a system has in boards of resampled
       queries (Hall and Miller, Using the bootstrap to quantify the authority of an empirical
       ranking, Annals of Statistics 2009), and the rank observed; of ties each has the best rank.
+      Of few queries they are too narrow: where no two systems are shown to differ, each may have
+      any rank.
     - groups: by the randomised Tukey HSD (Carterette, TOIS 2012), whose p depends on the difference
       alone: the compact letter display of Piepho (An algorithm for a letter-based representation of
       all-pairwise comparisons, JCGS 2004) is then every longest run of systems whose first and last
@@ -101,6 +113,8 @@ def rank_uncertainty(
     ps = np.ones((n_systems, n_systems))
     ps[first, second] = ps[second, first] = p_tukey
     groups = runs(ps[np.ix_(order, order)] <= alpha)
+    if len(groups) == 1 and n_queries > 1:
+        best, worst = np.full(n_systems, 1), np.full(n_systems, n_systems)
     found = []
     for place, system in enumerate(order):
         name = board.systems[system]

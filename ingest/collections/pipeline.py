@@ -15,10 +15,14 @@ from gradelake.ingest.collections import inbox as inboxes
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
+from gradelake.ingest.tables.columns import read_judgments
+from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.queries import with_query_ids
+from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
-from gradelake.sql.common.project import Project
+from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake.judged import imported_mark
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
@@ -68,8 +72,9 @@ def _bring_in(into: Targets) -> None:
     into.query_ids = into.known("queries", "query_id")
     if not into.query_ids:
         return  # nothing else can be checked without topics; why is in `rejected`
+    raters: set[str] = set()  # that tables of judgments name
     for assessor, source in _judgment_sources(into).items():
-        into.guarded(_judgments, into, assessor, source)
+        into.guarded(_judgments, into, assessor, source, raters)
     into.guarded(_near_duplicates, into)
     systems = Systems(into)
     systems.runs()
@@ -79,8 +84,10 @@ def _bring_in(into: Targets) -> None:
         into.guarded(_official_ranks, into, leaderboard, shown)
     into.guarded(groups.write, into)
     into.guarded(passages.add_corpus, into)
-    _collection_row(into)
-    _warn_of_what_is_kept(into, systems)
+    if into.collection.is_whole or not into.known("collections", "collection"):
+        _collection_row(into)
+    if into.collection.is_whole:
+        _warn_of_what_is_kept(into, systems, raters)
 
 
 def _collection_row(into: Targets) -> None:
@@ -110,6 +117,8 @@ def _collection_row(into: Targets) -> None:
 
 def _queries(into: Targets) -> None:
     if not into.dataset.has_queries():
+        if not into.collection.is_whole and into.known("queries", "query_id"):
+            return
         raise reject(into.dataset_id, None, "has no topics", 'Set queries = "topics.tsv".')
     if into.collection.queries:
         into.file_hash(into.collection.queries)  # it says where it looked
@@ -198,16 +207,12 @@ def _judgment_sources(into: Targets) -> dict[str, str | None]:
     return sources
 
 
-def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
-    target = into.target(f"judgments/{assessor}")
-    by_people = into.transaction.recorded(imported_mark(into.name, assessor))
-    if by_people and by_people == into.transaction.recorded(target):
-        raise reject(
-            shown or into.dataset_id,
-            None,
-            f"assessor {assessor!r} has judgments from `gradelake import judgments`",
-            "Choose another name in gradelake.toml; a person's judgments are never replaced.",
-        )
+def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]) -> None:
+    form = into.collection.form(f"judgments.{assessor}")
+    if shown and (form or is_table(into.collection.path(shown), "judgments")):
+        _judged_in_table(into, assessor, shown, form, raters)
+        return
+    target = _judgments_target(into, assessor, shown)
     if shown is None:
         shown = into.dataset_id
         found = into.from_dataset("qrels", lambda: into.dataset.qrels_iter())
@@ -226,6 +231,50 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
         into.at_work.check(shown, read)
         with into.at_work.reading(shown):
             frame, repeated = read()
+    _put_judgments(into, assessor, frame, repeated, shown, sha256)
+
+
+def _judgments_target(into: Targets, assessor: str, shown: str | None) -> str:
+    """The target of an assessor's judgments. Raises `Rejected` where they are a person's own."""
+    target = into.target(f"judgments/{assessor}")
+    by_people = into.transaction.recorded(imported_mark(into.name, assessor))
+    if by_people and by_people == into.transaction.recorded(target):
+        raise reject(
+            shown or into.dataset_id,
+            None,
+            f"assessor {assessor!r} has judgments from `gradelake import judgments`",
+            "Choose another name in gradelake.toml; a person's judgments are never replaced.",
+        )
+    return target
+
+
+def _judged_in_table(
+    into: Targets, assessor: str, shown: str, form: Form | None, raters: set[str]
+) -> None:
+    """Judgments of a table: of the assessor, or of each rater that a column of it names."""
+    sha256 = into.file_hash(shown, form)
+    read = partial(read_judgments, into.collection.path(shown), shown, form)
+    into.at_work.check(shown, read)
+    with into.at_work.reading(shown):
+        frame = read()
+    frame = frame.with_columns(pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor))
+    named = {part["rater"][0]: part.drop("rater") for part in frame.partition_by("rater")}
+    for rater in named:
+        if not is_name(rater):
+            fix = "A rater's name holds letters, digits and . _ + = @ -, a letter or digit first."
+            raise reject(shown, None, f"{rater!r} cannot be used as an assessor's name", fix)
+    raters.update(named)
+    for rater, rows in named.items():
+        if into.changed(_judgments_target(into, rater, shown), sha256):
+            rows = with_query_ids(into.transaction.lake, into.name, rows)
+            rows, repeated = trec.once_per_pair(rows, shown)
+            _put_judgments(into, rater, rows, repeated, shown, sha256)
+
+
+def _put_judgments(
+    into: Targets, assessor: str, frame: pl.DataFrame, repeated: int, shown: str, sha256: str
+) -> None:
+    target = into.target(f"judgments/{assessor}")
     frame = into.of_known_queries(frame, shown)
     into.require_some(frame.height, shown)
     if repeated:
@@ -242,7 +291,8 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
 def _near_duplicates(into: Targets) -> None:
     shown, target = into.collection.near_duplicates, into.target("near_duplicates")
     if not shown:
-        if into.transaction.recorded(target):  # the setting was taken out: the clusters go with it
+        # the setting was taken out: the clusters go with it
+        if into.transaction.recorded(target) and into.collection.is_whole:
             into.transaction.delete("near_duplicates", collection=into.name)
             into.transaction.forget(target)
             into.count("settings", 1)
@@ -256,7 +306,7 @@ def _near_duplicates(into: Targets) -> None:
     into.replace("near_duplicates", frame, shown, target, sha256)
 
 
-def _warn_of_what_is_kept(into: Targets, systems: Systems) -> None:
+def _warn_of_what_is_kept(into: Targets, systems: Systems, raters: set[str]) -> None:
     """Say which inputs the settings no longer name; what is in the lake stays."""
     kept = []
     imported = {
@@ -264,9 +314,12 @@ def _warn_of_what_is_kept(into: Targets, systems: Systems) -> None:
         for assessor in into.known("judgments", "assessor")
         if into.transaction.recorded(imported_mark(into.name, assessor))
     }
+    refused = {rejected.file for rejected in into.outcome.rejected}
+    if refused & {*into.collection.judgments.values()}:
+        raters |= into.known("judgments", "assessor")  # whose they are is not known
     brought = systems.claimed.keys() | systems.of_refused | _systems_of_the_inbox(into)
     for table, column, named in (
-        ("judgments", "assessor", imported | set(_judgment_sources(into))),
+        ("judgments", "assessor", imported | raters | set(_judgment_sources(into))),
         ("official_ranks", "leaderboard", set(into.collection.official_ranks)),
         ("systems", "system", brought),
     ):

@@ -60,6 +60,21 @@ async function tested({ a, b, labels, measure, level }) {
   };
 }
 
+// What `gradelake compare` says of them: asked of the server, or in the file for the pair that it is about
+async function told({ a, b, labels, measure, level }) {
+  const wanted = { a, b, labels, measure, level };
+  if (AT) {
+    const { release } = board.settled;
+    const answer = await fetch(`${AT}/compare.json?${new URLSearchParams({ ...wanted, release })}`);
+    const found = await answer.json();
+    if (!answer.ok) throw new Error(found.error);
+    return found;
+  }
+  const kept = board.settled.compared;
+  const same = kept && Object.entries(wanted).every(([name, value]) => kept[name] === value);
+  return same ? kept : null;
+}
+
 // `ahead`: what can be said where the difference is no chance
 function toldApart(ahead, { n, low, high }, test) {
   if (n < 2) return "No conclusion can be drawn from one topic.";
@@ -130,7 +145,9 @@ async function compareSystems(ids, asked) {
     return [make("h2", {}, `${a} and ${b}`),
       make("p", { class: "note" }, `No topic counts for ${measure} of the labels ${labels}.`)];
   }
-  const found = paired(rows, data.reach[measure]), test = await tested(state);
+  const found = paired(rows, data.reach[measure]), said = await told(state);
+  const test = await tested(state);
+  if (test && said) Object.assign(test, { p: said.p, is_exact: said.is_exact });
   const byName = [...systems].sort((x, y) => x.localeCompare(y));
   const others = (system) => byName.filter((other) => other !== system);
   const ahead = `${found.mean > 0 ? a : b} is ahead by more than chance`;
@@ -140,15 +157,15 @@ async function compareSystems(ids, asked) {
   return [
     make("h2", {}, `${a} and ${b}`),
     viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
-    make("p", { id: "compare-says" }, verdict, incomplete(labels)),
+    make("p", { id: "compare-says" }, ...(said ? [said.sentence] : [verdict, incomplete(labels)])),
     facts([
-      ...pairedFacts(state, found, measure),
+      ...(said ? Object.entries(said.says) : pairedFacts(state, found, measure)),
       ...(test ? [
-        pFact(test),
+        ...(said ? [] : [pFact(test)]),
         [`p, of ${test.n_pairs} pairs`, `Tukey's HSD ${figure(test.tukey, 4)}; ` +
           (test.holm === undefined ? "too few sign patterns for Holm's correction to find any"
             : `Holm ${figure(test.holm, 4)}`)],
-      ] : [["p", command("stats", "significance", board.settled.collection, "--measure",
+      ] : said ? [] : [["p", command("stats", "significance", board.settled.collection, "--measure",
         measure, "--label-set", labels, "--level", level)]]),
     ]),
     ...topicByTopic(state, "view-chart", measure, rows, "is better"),

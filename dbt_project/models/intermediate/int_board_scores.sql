@@ -86,6 +86,34 @@ unlabelled_at_k as (
     from unlabelled_entries
     inner join grid on unlabelled_entries.rank <= grid.cutoff
     group by all
+),
+
+ranking_lengths as (
+    select
+        ranked_entries.collection,
+        stale_systems.label_set,
+        ranked_entries.system,
+        max(ranked_entries.rank) as n_retrieved
+    from ranked_entries
+    inner join stale_systems using (collection, system)
+    semi join label_set_queries using (collection, label_set, query_id)
+    group by
+        ranked_entries.collection,
+        stale_systems.label_set,
+        ranked_entries.system,
+        ranked_entries.query_id
+),
+
+entries_at_k as (
+    select
+        ranking_lengths.collection,
+        ranking_lengths.label_set,
+        ranking_lengths.system,
+        grid.measure,
+        sum(least(ranking_lengths.n_retrieved, grid.cutoff)) as n_entries
+    from ranking_lengths
+    inner join grid on grid.cutoff is not null
+    group by all
 )
 
 select
@@ -102,7 +130,9 @@ select
     means.n_queries,
     means.n_answered,
     case when grid.cutoff is not null then coalesce(unlabelled_at_k.n_unlabelled, 0) end
-        as n_unlabelled_at_k
+        as n_unlabelled_at_k,
+    cast(entries_at_k.n_entries as bigint) as n_entries_at_k
 from means
 inner join grid using (measure)
 left join unlabelled_at_k using (collection, label_set, system, measure)
+left join entries_at_k using (collection, label_set, system, measure)
