@@ -11,7 +11,7 @@ from urllib.parse import quote
 import polars as pl
 
 from gradelake.ingest.collections.responses import passage_id
-from gradelake.ingest.csv_tables import Table, finite_number
+from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.ingest.tables.form import ROLES, Form
 from gradelake.ingest.tables.reading import is_table
@@ -134,21 +134,23 @@ def counting(
 
 
 def read_query_weights(path: Path, shown: str) -> tuple[list[str], list[tuple[int, Query]]]:
-    """(which of `COUNTING` a CSV has as columns, (line, query without its text) of each row).
+    """(which of `COUNTING` a table has, (line, query without its text) of each row), of any form
+    that tables have. A row names its query by its id, or by its text.
 
     Raises `Rejected` by line.
     """
-    hint = f"It needs a column query_id, and at least one of {', '.join(COUNTING)}."
-    table = Table(files.read(path, shown), shown, ("query_id",))
-    stated = [name for name in COUNTING if name in table.names]
-    table.require(["query_id", *(stated or COUNTING[:1])], hint)
+    hint = f"It needs a column of queries, and at least one of {', '.join(COUNTING)}."
     problems = Problems(shown, hint)
+    stated: set[str] = set()
     found = []
-    for line, row in table.rows(problems.add):
-        query = Query(row["query_id"], "-", None, None, (), *counting(row, line, problems))
-        found.append((line, query))
+    for line, row in roles_of("queries", path, shown, None, (), problems):
+        stated |= row.keys() & {*COUNTING}
+        named = row.get("query") or row.get("text", "")
+        found.append((line, Query(named, "-", None, None, (), *counting(row, line, problems))))
     _require_one_each("query", found, problems)
-    return stated, found
+    if not stated:
+        raise reject(shown, None, f"says nothing of {', '.join(COUNTING)}", hint)
+    return [name for name in COUNTING if name in stated], found
 
 
 def _facets(stated: Any, line: int, problems: Problems) -> Iterator[Facet]:

@@ -144,6 +144,13 @@ def test_by_traffic_a_shop_keeps_the_ranker_that_an_unweighted_board_would_drop(
         found = asked("gate", collection, "--system", "a", "--baseline", "b", *BY, code=fell)
         assert found["measures"][0]["difference"] == pytest.approx(pair["difference"])
         assert asked("stats", "ranks", collection, *BY, "--segment", "tail")["top"] == ["b"]
+        told = asked("compare", collection, "b", "a", *BY)
+        figures = [pair[name] for name in ("difference", "low", "high", "p")]
+        assert [told[name] for name in ("difference", "low", "high", "p")] == pytest.approx(figures)
+        assert told["mean_b"] - told["mean_a"] == pytest.approx(told["difference"])
+        assert [part["difference"] > 0 for part in told["segments"]] == [True, False]
+    assert told["difference_unweighted"] < 0 < told["difference"]
+    assert "on 100 queries by their weights" in told["sentence"]
     told = gradelake(shop, "gate", "--rule", "tail", code=4).stdout
     assert told.startswith("fell: a against b by assessor:me; segment tail, tolerance 0.01")
     assert "queries count by their weights, and clusters of queries as one" in told

@@ -185,9 +185,9 @@ REFUSED = {
         ("r.json", '["a", "b"]', 1, "not a JSON object"),
         ("r.json", '{"": 1}', None, "a system without a name"),
     ],
-    (read_query_weights, "It needs a column query_id, and at least one of weight, cluster"): [
-        ("w.csv", "query_id,wait\nq1,2\n", 1, "no column weight"),
-        ("w.csv", "id,weight\nq1,2\n", 1, "no column query_id"),
+    (read_query_weights, "It needs a column of queries, and at least one of weight, cluster"): [
+        ("w.csv", "query_id,wait\nq1,2\n", None, "says nothing of weight"),
+        ("w.csv", "who,weight\nq1,2\n", 2, "a query without an id"),
         *(
             ("w.csv", f"query_id,weight\nq1,{weight}\n", 2, f"weight '{weight}' is not a number")
             for weight in ("-1", "nan", "inf", "often")
