@@ -1,5 +1,6 @@
 """The command line: it mounts each room's commands."""
 
+import gc
 import sys
 import traceback
 from typing import NoReturn
@@ -7,6 +8,7 @@ from typing import NoReturn
 import click
 
 from gradelake.analyses.commands import export_public, export_qrels
+from gradelake.analyses.compare.commands import compare
 from gradelake.analyses.gate.commands import gate
 from gradelake.analyses.plots.commands import plot
 from gradelake.analyses.report.commands import report
@@ -25,7 +27,7 @@ from gradelake.grading.review.commands import export_review, import_reviews, rev
 from gradelake.grading.review.queue_commands import queue
 from gradelake.grading.sentinel.commands import sentinel
 from gradelake.ingest.banks.bank_export import export_bank
-from gradelake.ingest.commands import import_, ingest, init
+from gradelake.ingest.commands import import_, ingest, init, start
 from gradelake.ingest.rubric.commands import rubric
 from gradelake.ingest.system_commands import system
 from gradelake.nightly.commands import nightly, schedule
@@ -34,9 +36,9 @@ from gradelake.sql.ask.commands import sql
 from gradelake.sql.build.commands import build, docs
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import Sections, whatever_the_locale
-from gradelake.sql.common.errors import NOT_BUILT_YET, GradelakeError
+from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.interrupts import heed_ctrl_c, is_interruption
-from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.common.plain_words import in_plain_words, older_release
 from gradelake.sql.common.project import Project
 from gradelake.sql.operations.commands import log
 from gradelake.sql.operations.upkeep.commands import lake
@@ -84,9 +86,9 @@ for command in (
 stats.add_command(estimate)
 
 SECTIONS = {
-    "Bring in": (init, ingest, import_, system),
+    "Bring in": (init, start, ingest, import_, system),
     "Grade": (plan, grade, sentinel, generate, distil, prompts),
-    "Derive and ask": (build, sql, docs, report, stats, gate, plot, export),
+    "Derive and ask": (build, sql, docs, compare, report, stats, gate, plot, export),
     "People": (rubric, review, queue, serve, assessor),
     "Look after": (nightly, schedule, release, log, lake, doctor),
 }
@@ -100,6 +102,7 @@ def main() -> None:
     """Run a command; errors meant for people are printed without a stack trace."""
     whatever_the_locale()
     heed_ctrl_c()
+    gc.set_threshold(100_000)  # at 700, Python's own, it takes most of a long JSON line's time
     try:
         app(standalone_mode=False)
     except (GradelakeError, click.ClickException) as error:
@@ -115,10 +118,7 @@ def main() -> None:
         if is_interruption(error):
             _interrupted()
         _trace()
-        if type(error).__name__ == "CatalogException":  # DuckDB's
-            console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
-            sys.exit(1)
-        if refused := in_plain_words(error):
+        if refused := in_plain_words(error) or older_release(error):
             console.warn(f"error: {refused}")
             sys.exit(refused.exit_code)
         console.warn(f"error: {type(error).__name__}: {error}\n  Run again with --debug for more.")

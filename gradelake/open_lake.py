@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -22,9 +23,10 @@ class OpenLake:
     The release is opened at the first question, and kept: what others build meanwhile changes no
     answer. Relations can be read until the lake is closed.
 
-    `ingest`, `plan`, `grade`, `sentinel`, `build`, `report` and `gate` do what the commands do, by
-    the same functions. They return what a command prints with `--json`, raise `GradelakeError`,
-    and show nothing unless `progress` is true.
+    `ingest`, `systems`, `remove_systems`, `rename_system`, `plan`, `grade`, `sentinel`, `build`,
+    `report`, `compare` and `gate` do what the commands do, by the same functions. They return what
+    a command prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is
+    true.
     """
 
     def __init__(self, project: Project, release: str | None = None, allow_files: bool = False):
@@ -78,13 +80,51 @@ class OpenLake:
             """
         )
 
-    def ingest(self, collection: str, *, progress: bool = False) -> dict[str, Any]:
-        """Bring what is new or changed of a collection in; what was refused is in `rejected`."""
-        from gradelake.ingest.collections.pipeline import ingest_collection
+    def ingest(
+        self, collection: str, *, dry_run: bool = False, progress: bool = False, **frames: Any
+    ) -> dict[str, Any]:
+        """Bring what is new or changed of a collection in; what was refused is in `rejected`.
 
+        Without `frames` it is what gradelake.toml names. `queries` and `passages` are frames of
+        polars, pandas or Arrow; `runs`, `judgments` and `responses` frames by their names, such as
+        `runs={"bm25": frame}`. They come in beside what is there.
+        """
         with console.quietly(not progress):
-            done = ingest_collection(self.project, collection, ["ingest", collection])
+            if frames:
+                from gradelake.ingest.collections.frames import ingest_frames
+
+                done = ingest_frames(self.project, collection, frames)
+            elif dry_run:
+                from gradelake.ingest.collections.dry_run import dry_run as run_dry
+
+                return console.plain(run_dry(self.project, collection).as_object())
+            else:
+                from gradelake.ingest.collections.pipeline import ingest_collection
+
+                done = ingest_collection(self.project, collection, ["ingest", collection])
         return console.plain(done.as_object())
+
+    def systems(self, collection: str) -> dict[str, Any]:
+        """The systems that a collection has now, built or not, and where each came from."""
+        from gradelake.ingest.collections.system_names import list_systems
+
+        with Lake.live(self.project) as lake:
+            return console.plain({"systems": list_systems(lake, collection)})
+
+    def remove_systems(self, collection: str, *systems: str) -> dict[str, Any]:
+        """Take systems out of a collection; the next build takes them off its boards."""
+        from gradelake.ingest.collections import system_names
+
+        arguments = ["system", "remove", collection, *systems]
+        chosen = list(dict.fromkeys(systems))
+        return system_names.remove_systems(self.project, collection, chosen, arguments)
+
+    def rename_system(self, collection: str, system: str, name: str) -> dict[str, Any]:
+        """Give a system another name, from the next build on."""
+        from gradelake.ingest.collections import system_names
+
+        arguments = ["system", "rename", collection, system, name]
+        return system_names.rename_system(self.project, collection, system, name, arguments)
 
     def grade(
         self,
@@ -170,6 +210,7 @@ class OpenLake:
         *collections: str,
         output: str | PathLike[str] | None = None,
         reference: str | None = None,
+        compare: tuple[str, str] | None = None,
         compare_with: str | None = None,
         grid_passages: int | None = None,
         without_rubric: bool = False,
@@ -182,11 +223,22 @@ class OpenLake:
 
         file, previewed = (Path(each) if each else None for each in (output, preview))
         request = Request(
-            collections, file, reference, compare_with, grid_passages, without_rubric, previewed
+            *(collections, file, reference, compare_with, grid_passages, without_rubric),
+            *(previewed, compare),
         )
         with console.quietly(not progress), Lake.published(self.project, self.release) as lake:
-            done = write_reports(self.project, lake, request)
+            done = question.in_words(lambda: write_reports(self.project, lake, request), ours=True)
         return console.plain(done.as_object())
+
+    def compare(self, *names: str, **asked: Any) -> dict[str, Any]:
+        """Whether B is better than A, of `names`: A and B, perhaps after their collection.
+
+        `sentence` has the answer; `asked` may have measure, label_set, level, segment, alpha,
+        replicates and seed.
+        """
+        from gradelake.analyses.compare.comparison import compare
+
+        return console.plain(compare(self._reading(), names, **asked).as_object())
 
     def gate(
         self,
@@ -207,9 +259,8 @@ class OpenLake:
 
         asked |= {"collection": collection, "measures": measures}
         asked = {name: value for name, value in asked.items() if value is not None}
-        found = run_gate(
-            self.project, lambda: Lake.published(self.project, self.release), rule, asked
-        )
+        opened = partial(Lake.published, self.project, self.release)
+        found = question.in_words(lambda: run_gate(self.project, opened, rule, asked), ours=True)
         return console.plain(Answer(found, n_queries).as_object())
 
     def close(self) -> None:

@@ -12,6 +12,8 @@ from gradelake.sql.common.problems import named
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
+MOST_PARTS = 12  # whose first rows a dry run prints
+
 
 @click.command(short_help="Write a starter gradelake.toml and make an empty lake.")
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
@@ -38,6 +40,27 @@ def init(folder, demo):
         console.hint("next: describe your collection there, then run `gradelake ingest mine`")
 
 
+@click.command(short_help="Write the gradelake.toml of the files in a FOLDER.")
+@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--name", help="Name of the collection (default: the folder's).")
+@answering(lambda done: done.print())
+@click.pass_obj
+def start(project, folder, name):
+    """Look at the files here or in FOLDER, and write a gradelake.toml of what they are.
+
+    Tables are known by their columns, TREC's forms by their lines. How each file was understood
+    stands beside it in comments; what was not understood is named there, too, and not used.
+
+    \b
+    Examples:
+      gradelake start
+      gradelake start shop --name shop
+    """
+    from gradelake.ingest.collections.starting import start as run_start
+
+    return run_start(folder or Path.cwd(), name)
+
+
 def _print_outcome(outcome) -> None:
     for rejected in outcome.rejected:
         for line in rejected.lines():
@@ -62,11 +85,29 @@ def _print_outcome(outcome) -> None:
         console.hint("next: `gradelake build` brings it into the marts")
 
 
+def _print_dry_run(done) -> None:
+    for file, columns in done.read_as.items():
+        roles = ", ".join(f"{role} = {column}" for role, column in columns.items())
+        console.say(f"{named(file)}: {roles}")
+    for part in done.parts[:MOST_PARTS]:
+        for line in part.lines():
+            console.say(line)
+    for part in done.parts[MOST_PARTS:]:
+        console.say(part.lines()[0])
+    for rejected in done.outcome.rejected:
+        for line in rejected.lines():
+            console.warn(line)
+    for warning in done.outcome.warnings:
+        console.warn(f"note: {warning}")
+    console.hint("nothing was written; `gradelake ingest` without --dry-run does that")
+
+
 @click.command(short_help="Bring what is new or changed in a COLLECTION into the lake.")
 @click.argument("collection")
-@answering(_print_outcome)
+@click.option("--dry-run", is_flag=True, help="Show what would be understood, and write nothing.")
+@answering(lambda done: _print_dry_run(done) if hasattr(done, "parts") else _print_outcome(done))
 @click.pass_obj
-def ingest(project, collection):
+def ingest(project, collection, dry_run):
     """Bring what is new or changed in a COLLECTION of gradelake.toml into the lake.
 
     Unchanged files are skipped. A file with a fault lands nothing, is reported by line, and does
@@ -79,9 +120,14 @@ def ingest(project, collection):
     \b
     Examples:
       gradelake ingest dl19
+      gradelake ingest shop --dry-run
     """
     project = project()
     with console.working(f"ingesting {collection}"):
+        if dry_run:
+            from gradelake.ingest.collections.dry_run import dry_run as run_dry
+
+            return run_dry(project, collection)
         from gradelake.ingest.collections.pipeline import ingest_collection
 
         return ingest_collection(project, collection, sys.argv[1:])
@@ -98,7 +144,14 @@ def import_():
     """
 
 
-@import_.command("labels", short_help="Store a qrels-style FILE as a judge's labels.")
+def _pairs(_context, _option, said: tuple[str, ...]) -> dict[str, str]:
+    """`judgment=stars` of an option that may be repeated."""
+    if wrong := [each for each in said if not all(each.partition("="))]:
+        raise click.BadParameter(f"{wrong[0]!r} is not ROLE=COLUMN, such as judgment=stars")
+    return dict(each.split("=", 1) for each in said)
+
+
+@import_.command("labels", short_help="Store a qrels-style FILE, or a table, as a judge's labels.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--judge", required=True, help="Name of the judge that made the labels.")
@@ -107,19 +160,30 @@ def import_():
     type=click.IntRange(min=1),
     help="Top of the judge's scale (default: its highest label).",
 )
+@click.option(
+    "--column",
+    "columns",
+    metavar="ROLE=COLUMN",
+    multiple=True,
+    callback=_pairs,
+    help="Of a table: which column is the query, passage or judgment, if it has an unusual name.",
+)
 @answering(lambda done: done.print())
 @click.pass_obj
-def import_labels(project, collection, file, judge, max_label):
+def import_labels(project, collection, file, judge, max_label, columns):
     """Store a qrels-style FILE as a direct judge's grades: label set `judge:NAME`.
+
+    FILE may be a table, too: CSV, JSON, Parquet, .xlsx, or a database with one.
 
     \b
     Examples:
       gradelake import labels dl19 Sun.qrels --judge Sun
+      gradelake import labels shop gpt.csv --judge gpt --column judgment=verdict
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.labels import import_labels as run_import
 
-        return run_import(lake, collection, file, judge, sys.argv[1:], max_label)
+        return run_import(lake, collection, file, judge, sys.argv[1:], max_label, columns)
 
 
 @import_.command("bank", short_help="Store FILE's questions or nuggets as a rubric bank.")

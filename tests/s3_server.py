@@ -30,6 +30,7 @@ class S3:
     """
 
     endpoint: str
+    pid: int  # of the server
     root: dict[str, str]
     writer: dict[str, str]
     reader: dict[str, str]
@@ -91,7 +92,7 @@ def s3_server() -> Iterator[S3]:
         plain = {"Content-Type": "text/plain"}
         asked = urllib.request.Request(f"{endpoint}/moto-api/reset-auth", b"0", plain)
         urllib.request.urlopen(asked).close()
-        yield S3(endpoint, **users)
+        yield S3(endpoint, process.pid, **users)
     finally:
         process.kill()
         process.wait()

@@ -15,7 +15,7 @@ from gradelake.sql.common.table_text import one_line
 _EXIT_CODES = {PASSED: 0, FELL: 4, CANNOT_TELL: 5}
 _MARKUP = re.compile(r"[^\w ().,;%?-]|_|(?<=w)\.")  # of www. GitHub makes links
 _TITLES = "measure", "level", "queries", "worse", "better", "baseline", "system", "difference"
-_DECIDERS = "measure", "query", "baseline", "system", "difference", "without it"
+_DECIDERS = "measure", "query_id", "query", "baseline", "system", "difference", "without it"
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Answer:
             "baseline_release": found.baseline_release,
             "measures": [_measure(one) for one in found.verdict.measures],
             "queries": [
-                {key: round(v, 10) if isinstance(v, float) else v for key, v in vars(one).items()}
-                for one in found.verdict.deciders(self.n_queries)
+                {key: round(v, 10) if isinstance(v, float) else v for key, v in one.items()}
+                for one in _deciders(found, self.n_queries)
             ],
             "notes": found.notes,
         }
@@ -59,15 +59,18 @@ class Answer:
 
 def _measure(one: Judged) -> dict[str, Any]:
     paired, found = one.paired, one.difference
+    n_queries, units = len(paired.queries), paired.units
+    baseline, system = units.totals.sum(axis=0) / n_queries / UNIT
     return {
         "measure": paired.measure,
         "level": paired.level,
         "verdict": one.verdict,
-        "n_queries": found.sample.n,
+        "n_queries": n_queries,
+        **({"n_effective": round(found.sample.n, 2)} if paired.counting else {}),
         "n_worse": int((paired.differences < 0).sum()),
         "n_better": int((paired.differences > 0).sum()),
-        "baseline": round(float(paired.baseline.mean() / UNIT), 10),
-        "system": round(float(paired.system.mean() / UNIT), 10),
+        "baseline": round(float(baseline), 10),
+        "system": round(float(system), 10),
         "difference": round(found.sample.mean, 10),
         "low": round(found.low, 10),
         "high": round(found.high, 10),
@@ -78,17 +81,24 @@ def _measure(one: Judged) -> dict[str, Any]:
     }
 
 
+def _deciders(found: Gate, n: int) -> list[dict[str, Any]]:
+    """Of each measure the `n` queries that differ most, in the order of `_DECIDERS`."""
+    return [
+        {"measure": one.measure, "query_id": one.query_id, "text": found.texts[one.query_id]}
+        | vars(one)
+        for one in found.verdict.deciders(n)
+    ]
+
+
 def print_text(found: Gate, n_queries: int) -> None:
     """The verdict, each measure, what it means, and the queries that decide."""
     console.say(f"{found.verdict.verdict}: {_of(found)}")
     console.print_table(_titles(found), [_row(one) for one in found.verdict.measures])
     for line in _sentences(found):
         console.say(line, wrap=True)
-    if deciders := found.verdict.deciders(n_queries):
+    if deciders := _deciders(found, n_queries):
         console.say("\nqueries that differ most, and the verdict without each")
-        console.print_table(
-            _DECIDERS, [tuple(_points(v) for v in vars(d).values()) for d in deciders]
-        )
+        console.print_table(_DECIDERS, [tuple(map(_points, one.values())) for one in deciders])
 
 
 def markdown(found: Gate, n_queries: int) -> str:
@@ -106,8 +116,8 @@ def markdown(found: Gate, n_queries: int) -> str:
         "",
         *(f"- {_plain(line)}" for line in _sentences(found)),
     ]
-    if deciders := found.verdict.deciders(n_queries):
-        rows = [tuple(_points(v) for v in vars(one).values()) for one in deciders]
+    if deciders := _deciders(found, n_queries):
+        rows = [tuple(map(_points, one.values())) for one in deciders]
         summary = "Queries that differ most, and the verdict without each"
         lines += ["", f"<details><summary>{summary}</summary>", "", *_table(_DECIDERS, rows)]
         lines += ["", "</details>"]
@@ -139,9 +149,9 @@ def junit(found: Gate, n_queries: int) -> str:
         )
         element.text = _xml(
             "\n".join(
-                f"{each.query_id}: {each.baseline:.4f} -> {each.system:.4f}"
-                for each in found.verdict.deciders(n_queries)
-                if each.measure == one.paired.measure
+                "{query_id}: {baseline:.4f} -> {system:.4f} ({text})".format_map(each)
+                for each in _deciders(found, n_queries)
+                if each["measure"] == one.paired.measure
             )
         )
     ElementTree.indent(suites)
@@ -159,7 +169,8 @@ def _of(found: Gate) -> str:
 
 
 def _limits(found: Gate) -> str:
-    return f"tolerance {found.rule.tolerance:g}, alpha {found.rule.alpha:g}"
+    segment = "" if found.rule.segment is None else f"segment {found.rule.segment}, "
+    return f"{segment}tolerance {found.rule.tolerance:g}, alpha {found.rule.alpha:g}"
 
 
 def _titles(found: Gate) -> tuple[str, ...]:
@@ -186,6 +197,8 @@ def _points(value: Any) -> Any:
 
 def _sentences(found: Gate) -> list[str]:
     sentences = [_sentence(one, found) for one in found.verdict.measures if one.verdict != PASSED]
+    if any(one.paired.counting for one in found.verdict.measures):
+        sentences.append("queries count by their weights, and clusters of queries as one")
     return sentences + [f"note: {note}" for note in found.notes]
 
 

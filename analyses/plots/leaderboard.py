@@ -10,7 +10,8 @@ from gradelake.analyses.stats.ranks import RankUncertainty, rank_uncertainty
 from gradelake.sql.lake.opening import Lake
 
 INSTEAD = "`gradelake stats ranks` lists them."
-ACROSS = 0.025  # between two bars of groups, of the width of the axes
+ACROSS = 0.025  # between two bars of groups, of the width of the axes, where there is room
+ALL_ACROSS = 0.4  # what they may take together
 
 
 def draw_leaderboard(
@@ -35,12 +36,10 @@ def draw_leaderboard(
             if one.low is not None and one.high is not None:
                 axes.plot([one.low, one.high], [place, place], color=BLUE, linewidth=1.2)
             axes.plot(one.score, place, "o", color=BLUE, markersize=4.5)
-        columns: list[int] = []  # where the last bar of each ends
-        for first, last in found.groups:
-            column = next((n for n, end in enumerate(columns) if end < first), len(columns))
-            columns[column : column + 1] = [last]
+        across = min(ACROSS, ALL_ACROSS / len(found.groups))
+        for column, (first, last) in enumerate(found.groups):  # two in one column read as one group
             axes.plot(
-                [1.02 + ACROSS * column] * 2,
+                [1.02 + across * column] * 2,
                 [first - 0.3, last + 0.3],
                 transform=axes.get_yaxis_transform(),
                 color=GREY,

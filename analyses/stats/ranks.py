@@ -6,8 +6,10 @@ from string import ascii_letters
 import numpy as np
 
 from gradelake.analyses.stats.boards import UNIT, Board
+from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.resample import in_blocks, or_none, resampled, student_reach
 from gradelake.analyses.stats.significance import tukey_hsd
+from gradelake.sql.common.counted import counted
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,15 @@ class RankUncertainty:
     groups: list[tuple[int, int]]
 
     @property
+    def too_few(self) -> str:
+        """What there is to say where no two differ, nor could two that were compared alone."""
+        n = len(self.board.queries)
+        # of two equal systems, one wins all n queries so often
+        if len(self.groups) > 1 or len(self.systems) < 2 or 2.0 ** (1 - n) <= self.alpha:
+            return ""
+        return f"{counted(n, 'queries', 'are')} too few to tell two systems apart."
+
+    @property
     def top(self) -> list[str]:
         """The best system, and those that are not shown to differ from it."""
         _, last = self.groups[0]
@@ -57,12 +68,15 @@ def rank_uncertainty(
 ) -> RankUncertainty:
     """Scores and ranks of a board, and how far other queries of the kind would move them.
 
-    `p_tukey` are those of `compare_pairs`, where they are known.
+    `p_tukey` are those of `compare_pairs`, where they are known. Clusters of queries are resampled
+    as a whole, and queries count by their weights.
 
     - low, high: Student's t interval of the mean over queries.
     - best_rank, worst_rank: percentiles of the ranks that a system has in boards of resampled
       queries (Hall and Miller, Using the bootstrap to quantify the authority of an empirical
       ranking, Annals of Statistics 2009), and the rank observed; of ties each has the best rank.
+      Of few queries they are too narrow: where no two systems are shown to differ, each may have
+      any rank.
     - groups: by the randomised Tukey HSD (Carterette, TOIS 2012), whose p depends on the difference
       alone: the compact letter display of Piepho (An algorithm for a letter-based representation of
       all-pairwise comparisons, JCGS 2004) is then every longest run of systems whose first and last
@@ -70,18 +84,20 @@ def rank_uncertainty(
     """
     n_queries, n_systems = board.values.shape
     # means as the leaderboard has them: to 10 decimals, of ties the first by name first
-    order = np.argsort(-np.rint(board.values.sum(axis=0) / n_queries), kind="stable")
-    values = board.values[:, order]
+    order = np.argsort(-np.rint(board.units.totals.sum(axis=0) / n_queries), kind="stable")
+    units = Units(board.units.totals[:, order], board.units.sizes)
+    values, n_units = units.totals, len(units.sizes)
     totals = values.sum(axis=0)
     means, printed = totals / (n_queries * UNIT), board.printed[order] / 1e4
     ranks = _ranks(np.rint(totals / n_queries))
     errors = half = best = worst = np.full(n_systems, np.nan)
-    if n_queries > 1:
-        errors = values.std(axis=0, ddof=1) / np.sqrt(n_queries) / UNIT
-        half = errors * student_reach(n_queries, confidence)
+    if n_units > 1:
+        errors = units.standard_errors / UNIT
+        half = errors * student_reach(units.n_effective, confidence)
 
         def replicates(generator: np.random.Generator, n: int) -> dict:
-            return {"ranks": _ranks(resampled(generator, n, n_queries) @ values)}
+            # of one size for all systems, which no rank depends on
+            return {"ranks": _ranks(resampled(generator, n, n_units) @ values)}
 
         drawn = in_blocks(replicates, n_replicates, seed, n_systems**2)["ranks"]
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
@@ -89,12 +105,16 @@ def rank_uncertainty(
         best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
     first, second = np.triu_indices(n_systems, k=1)
     if p_tukey is None:
-        in_boards_order = board.values.sum(axis=0)  # the draws, so each p, are `compare_pairs`'s
+        in_boards_order = board.units.totals.sum(
+            axis=0
+        )  # the draws, so each p, are `compare_pairs`'s
         observed = in_boards_order[first] - in_boards_order[second]
-        p_tukey = tukey_hsd(board.values, observed, n_replicates, seed)
+        p_tukey = tukey_hsd(board.units.totals, observed, n_replicates, seed, board.units.slack)
     ps = np.ones((n_systems, n_systems))
     ps[first, second] = ps[second, first] = p_tukey
     groups = runs(ps[np.ix_(order, order)] <= alpha)
+    if len(groups) == 1 and n_queries > 1:
+        best, worst = np.full(n_systems, 1), np.full(n_systems, n_systems)
     found = []
     for place, system in enumerate(order):
         name = board.systems[system]

@@ -32,6 +32,12 @@
     inner join {{ ref('int_graders') }} as graders using (grader_id)
     left join {{ source('raw', 'submissions') }} as submissions
         on grades.run_id = submissions.submission_id
+    -- what a file brought was paid elsewhere, whoever graded
+    anti join (
+        select run_id from {{ source('raw', 'pipeline_runs') }}
+        where starts_with(command, 'import ')
+    ) as imports
+        on grades.run_id = imports.run_id
     where graders.engine != 'imported'
     group by all
 {%- endmacro %}

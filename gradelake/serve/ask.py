@@ -41,25 +41,34 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         lake.require_collection(values["collection"])
         lake.connection.execute("use lake.marts")
         lake.allows_files = True  # the book's own statement
-        statement_and_values = book.asked(lake, name, values)
-        found = question.rows(lake, *statement_and_values)
+        try:
+            statement_and_values = book.asked(lake, name, values)
+            found = question.rows(lake, *statement_and_values)
+        except BadInput as error:
+            if format_:
+                raise
+            return _answer_page(request, entry, values, error=error)
         if format_:
             pieces = found_rows.pieces(found, format_)
             first = next(pieces)  # what is wrong shows while it can still be said
             return _file(_going_on(first, pieces, stack.pop_all()), format_)
         rows, more = found_rows.first(found)
-        return page(
-            request,
-            "answer",
-            title=entry.question,
-            entry=entry,
-            values=values,
-            query=request.url.query,
-            columns=found.columns,
-            rows=rows,
-            more=more,
-            why_empty=[] if rows else question.why_empty(lake, *statement_and_values),
-        )
+        why_empty = [] if rows else question.why_empty(lake, *statement_and_values)
+        of_rows = {"columns": found.columns, "rows": rows, "more": more, "why_empty": why_empty}
+        return _answer_page(request, entry, values, **of_rows)
+
+
+def _answer_page(
+    request: Request,
+    entry: book.Entry,
+    values: dict[str, str],
+    error: BadInput | None = None,
+    **of_rows: Any,
+) -> Response:
+    """The form with what was asked, and the rows, or what is wrong with it."""
+    about = {"entry": entry, "values": values, "query": request.url.query, "error": error}
+    status = 400 if error else 200
+    return page(request, "answer", status, title=entry.question, **about, **of_rows)
 
 
 def statements(request: Request, person: Person, sent: dict[str, Any]) -> Response:

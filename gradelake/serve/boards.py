@@ -12,8 +12,9 @@ from urllib.parse import quote, unquote, urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from gradelake.analyses.compare.comparison import compare
 from gradelake.analyses.report.page import make_report
 from gradelake.serve.pages import at, page, route
 from gradelake.serve.people import Person
@@ -26,7 +27,17 @@ _KEPT = 4  # reports in memory: some MB each
 _PATIENCE = 2.0  # seconds that a request waits for one in work
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 # the first part of an address below a collection's (analyses/report/page/paths.js)
-_THINGS = ("systems", "queries", "passages", "items")
+# and whether a release has it
+_THINGS = {
+    "systems": "from lake.raw.systems where collection = $1 and system = $2",
+    "queries": "from lake.raw.queries where collection = $1 and query_id = $2",
+    "passages": """from (
+        select collection, passage_id from lake.raw.passages
+        union all
+        select collection, passage_id from lake.intermediate.int_pool
+    ) where collection = $1 and passage_id = $2""",
+    "items": "from lake.marts.rubric_items_effective where collection = $1 and item_id = $2",
+}
 _PAIRS = ("compare", "labels")
 
 
@@ -78,9 +89,11 @@ class Reports:
             html, _ = make_report(self._project, lake, collection, progress=console.unseen)
         policy = _POLICY.search(html)
         assert policy, collection
+        allowed = f"{policy[1]}; connect-src 'self'"  # what `compared` answers
+        html = html.replace(policy[1], allowed, 1)
         plain = html.replace("<header>", f"{_way_back(collection)}<header>", 1).encode()
         headers = {
-            "content-security-policy": f"{policy[1]}; frame-ancestors 'none'",
+            "content-security-policy": f"{allowed}; frame-ancestors 'none'",
             "cache-control": "private, no-cache",  # kept, and asked for each time
             "etag": f'W/"{sha256(plain).hexdigest()[:32]}"',
             "vary": "accept-encoding",
@@ -128,14 +141,43 @@ def thing(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     collection = request.path_params["collection"]
     kind = parts[3] if parts[2] == collection else ""  # else a / of the address was %2F
     ids = [each for each in parts[4:] if each]
-    if kind not in _THINGS + _PAIRS or len(ids) != (kind in _THINGS):
+    if kind not in (*_THINGS, *_PAIRS) or len(ids) != (kind in _THINGS):
         raise HTTPException(404)
+    _require_things(request, collection, kind, ids)
     if kind == "passages" and "query" not in request.query_params:
         query = urlencode(
             [("query", _query_of(request, collection, *ids)), *request.query_params.multi_items()]
         )
         return RedirectResponse(f"{at(collection)}/{kind}/{quote(ids[0], safe='')}?{query}", 303)
     return board(request, person, sent)
+
+
+def _require_things(request: Request, collection: str, kind: str, ids: list[str]) -> None:
+    """Raise 404 for an id of the address that the release does not have."""
+    values = request.query_params
+    named = [(kind, each) for each in ids]
+    if kind == "compare":
+        named = [("systems", values[name]) for name in "ab" if name in values]
+    elif kind == "passages" and "query" in values:
+        named.append(("queries", values["query"]))
+    with request.app.state.readers.release(values.get("release")) as lake:
+        lake.require_collection(collection)
+        for kind, each in named:
+            if not lake.rows(f"select 1 {_THINGS[kind]} limit 1", collection, each):
+                one = "query" if kind == "queries" else kind.removesuffix("s")
+                raise HTTPException(404, f"Collection {collection} has no {one} {each!r}.")
+
+
+def compared(request: Request, person: Person, sent: dict[str, Any]) -> Response:
+    """What `gradelake compare` says of two systems, for the script of their page."""
+    asked = dict(request.query_params)
+    level = asked.get("level", "")
+    if not level.isdecimal():
+        raise HTTPException(400, "level: a whole number is needed.")
+    names = (request.path_params["collection"], asked.get("a", ""), asked.get("b", ""))
+    with request.app.state.readers.release(asked.get("release")) as lake:
+        found = compare(lake, names, asked.get("measure"), asked.get("labels"), int(level))
+        return JSONResponse(console.plain(found.as_object()))
 
 
 def _query_of(request: Request, collection: str, passage_id: str) -> str:
@@ -158,4 +200,5 @@ routes = [
     route("/c/{collection}/board/{section}", "reader", board),
     *(route(f"/c/{{collection}}/{kind}/{{ids:path}}", "reader", thing) for kind in _THINGS),
     *(route(f"/c/{{collection}}/{kind}", "reader", thing) for kind in _PAIRS),
+    route("/c/{collection}/compare.json", "reader", compared),
 ]

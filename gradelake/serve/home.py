@@ -1,5 +1,7 @@
 """Signing in and out, and the first page: what there is to look at and to do."""
 
+from contextlib import ExitStack
+
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -9,6 +11,22 @@ from starlette.routing import Route
 from gradelake.serve.pages import asked_cookie, asked_for, page, route
 from gradelake.serve.people import Person
 from gradelake.serve.sessions import DAYS
+from gradelake.sql.common.errors import BadInput
+
+_COLLECTIONS = """
+    select
+        collection,
+        (
+            select count(*) from lake.raw.queries as queries
+            where queries.collection = collections.collection
+        ) as n_queries,
+        (
+            select count(*) from lake.raw.systems as systems
+            where systems.collection = collections.collection
+        ) as n_systems
+    from lake.raw.collections as collections
+    order by collection
+"""
 
 
 async def enter(request: Request) -> Response:
@@ -56,32 +74,23 @@ async def entered(request: Request) -> Response:
 
 def leave(request: Request, person: Person, sent: dict) -> Response:
     """Sign out."""
+    sessions = request.app.state.sessions
+    sessions.end(request.cookies.get(sessions.cookie, ""))
     response = RedirectResponse("/enter", 303)
-    response.delete_cookie(request.app.state.sessions.cookie)
+    response.delete_cookie(sessions.cookie)
     return response
 
 
 def home(request: Request, person: Person, sent: dict) -> Response:
-    """The lake's collections."""
-    with request.app.state.readers.release() as lake:
-        collections = lake.objects(
-            """
-            select
-                collection,
-                (
-                    select count(*) from lake.raw.queries as queries
-                    where queries.collection = collections.collection
-                ) as n_queries,
-                (
-                    select count(*) from lake.raw.systems as systems
-                    where systems.collection = collections.collection
-                ) as n_systems
-            from lake.raw.collections as collections
-            order by collection
-            """
-        )
-        release = lake.release
-    return page(request, "home", title="Gradelake", collections=collections, release=release)
+    """The lake's collections; before there is a release, those of the working catalog."""
+    readers, nothing = request.app.state.readers, None
+    with ExitStack() as stack:
+        try:
+            lake = stack.enter_context(readers.release())
+        except BadInput as error:
+            nothing, lake = error, stack.enter_context(readers.live())
+        found = {"collections": lake.objects(_COLLECTIONS), "release": lake.release}
+    return page(request, "home", title="Gradelake", nothing=nothing, **found)
 
 
 routes = [

@@ -23,7 +23,7 @@ from gradelake.serve.guard import check_token, person_of
 from gradelake.serve.people import Person
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import GradelakeError, NotThere, WorkFailed
-from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.common.plain_words import in_plain_words, older_release
 
 _MINUTES = 30  # that the page which was asked for before signing in is remembered
 _LONGEST = 2_000  # bytes of its address
@@ -75,6 +75,13 @@ async def _sent(request: Request) -> dict[str, Any]:
         fields = {name: str(value) for name, value in form.items()}
     check_token(request, fields.pop("token", None))
     return fields
+
+
+def texts(sent: dict[str, Any]) -> dict[str, str]:
+    """What a form sent. Raises 400 for what no form sends: numbers, lists."""
+    if not all(isinstance(value, str) for value in sent.values()):
+        raise HTTPException(400, "Each field of this form is a text.")
+    return sent
 
 
 def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -140,7 +147,8 @@ async def on_known_error(request: Request, error: Exception) -> Response:
 
 async def on_other_error(request: Request, error: Exception) -> Response:
     """A mistake of ours: its words go to the terminal, for they may hold anything."""
-    if known := in_plain_words(error):  # the disk is full, the catalog away
+    # the disk is full, the catalog away
+    if known := in_plain_words(error) or older_release(error):
         return await on_known_error(request, known)
     console.warn(f"error at {request.url.path}: {type(error).__name__}: {error}")
     return _failed(request, 500, "Something went wrong here.", "The server's terminal says what.")

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.grading.review.queues import add_queue, deal_conflicts, drop_queue, queues_of
-from gradelake.serve.pages import at, page, route
+from gradelake.serve.pages import at, page, route, texts
 from gradelake.serve.people import Person
 from gradelake.sql.common.errors import BadInput, Busy
 from gradelake.sql.lake.opening import Lake
@@ -29,7 +29,7 @@ def added(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Add what a form asks for, as `gradelake queue add` does."""
     collection = request.path_params["collection"]
     try:
-        name, options = _options(sent)
+        name, options = _options(texts(sent))
         arguments = ["queue", "add", collection, name]
         work = partial(add_queue, request.app.state.project, arguments)
         request.app.state.writer.in_turn("queue", lambda: work(collection, name, **options))

@@ -14,7 +14,7 @@ from gradelake.ingest.rubric.rubric_text import query_as_object
 from gradelake.ingest.rubric.save import Proposal, Saved, Session, numbered, save
 from gradelake.ingest.rubric.up_to_date import open_up_to_date, open_without_build
 from gradelake.serve import rubric_form, rubric_rows
-from gradelake.serve.pages import page, route
+from gradelake.serve.pages import page, route, texts
 from gradelake.serve.people import Person
 from gradelake.serve.rubric_form import Form, Line
 from gradelake.serve.rubric_jobs import build_job, path_of, path_to, query_of
@@ -66,7 +66,7 @@ def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Respons
     409 where somebody else edited the query since the form was made.
     """
     state, collection, query_id = _asked(request)
-    form = rubric_form.of_fields(sent, query_id)
+    form = rubric_form.of_fields(texts(sent), query_id)
     saves = sent.get("do") == "save"
     try:
         tried = state.writer.in_turn(

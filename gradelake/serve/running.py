@@ -25,7 +25,8 @@ def run(
 ) -> None:
     """Serve until Ctrl-C. Raises `BadInput` without a lake, and where nothing can listen."""
     with Lake.writer(project) as lake:
-        ensure_views(lake, VIEWS + QUEUES)
+        if not lake.nothing_ingested():
+            ensure_views(lake, VIEWS + QUEUES)
     people = People(project)
     people.key()
     listening = _listen(host, port)

@@ -15,7 +15,13 @@ from typing import Any
 
 from gradelake.grading.engines import EngineUnusable, Response
 from gradelake.grading.engines._chat import reason_of, short
-from gradelake.grading.engines._client import LONGEST_REPLY, Misshapen, open_client, read_json
+from gradelake.grading.engines._client import (
+    LONGEST_REPLY,
+    Misshapen,
+    masked,
+    open_client,
+    read_json,
+)
 from gradelake.grading.engines._connection import Busy, Connection, patiently
 from gradelake.sql.common.errors import GradelakeError
 
@@ -143,7 +149,8 @@ class Batches:
         """(what was replied to each prompt, what else is to be told) of a batch of n prompts.
 
         Without an entry: no reply came. None: nobody asked the model, and the prompt is not to
-        blame. Raises `Refused` where a file is gone, or another model answered.
+        blame. Raises `Refused` where a file is gone, or another model answered, or the files answer
+        other prompts alone: what was paid for once would be so again.
         """
         found: dict[int, Response | None] = {}
         n_others = 0
@@ -156,6 +163,11 @@ class Batches:
                 else:
                     found[number] = reply
         note = f"{n_others:,} lines of the batch's files answer none of its prompts"
+        if n_others and not found:
+            raise Refused(note, "Ask the provider whose prompts these are.")
+        if n_others and batch.status == "completed":
+            for number in set(range(n)) - found.keys():
+                found[number] = Response(error=f"no reply came: {note}", is_final=True)
         return found, note if n_others else ""
 
     def _reply(self, line: bytes, name: str) -> tuple[int | None, Response | None]:
@@ -251,7 +263,7 @@ class Batches:
     def _text(self, thing: Any, name: str) -> str:
         """A text that a reply must have, without the key in it. Raises `EngineUnusable`."""
         value, key = getattr(thing, name, None), self.connection.key
-        if not isinstance(value, str) or not value or (key and key in value):
+        if not isinstance(value, str) or not value or masked(value, key) != value:
             raise self.connection.unusable(f"the reply has no {name}: is this a batch API?")
         return value
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradelake.grading.engines import MOST_MASS, Response
-from gradelake.grading.engines._client import Misshapen
+from gradelake.grading.engines._client import Misshapen, masked
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.reasoning import final_output
 from gradelake.grading.prompts.reply import json_objects
@@ -227,5 +227,5 @@ def reason_of(error: Exception, key: str) -> str:
 
 def short(text: str, key: str) -> str:
     """A server's words on one line, cut where they are long, without the key."""
-    text = " ".join((text.replace(key, "***") if key else text).split())
+    text = " ".join(masked(text, key).split())
     return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}..."

@@ -21,7 +21,7 @@ from gradelake.grading.engines._chat import (
     short,
     shorter,
 )
-from gradelake.grading.engines._client import is_same_model
+from gradelake.grading.engines._client import SHORTEST_KEY, is_same_model, masked
 from gradelake.grading.engines._connection import CONTINUES, Busy, Connection, patiently
 from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.graders.grader import Grader
@@ -32,7 +32,6 @@ from gradelake.sql.common.errors import GradelakeError
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
 _NAMES = 10  # of models that answer, told of
-_TELLING = 8  # characters of a key; a shorter one may be a word of the scale
 
 Seconds = Annotated[float, Field(gt=0)]
 
@@ -262,8 +261,8 @@ class ChatEngine(Base):
         response = response_of(completion, self.reading)
         self._heed_model(getattr(completion, "model", None))
         key = self.connection.key
-        if len(key) >= _TELLING:
-            response.text = response.text.replace(key, "***")
+        if len(key) >= SHORTEST_KEY:
+            response.text = masked(response.text, key)
         if response.error:  # a refusal has a server's words
             response.error = short(response.error, key)
         return response

@@ -8,7 +8,6 @@ its `data`, `entries` by the grader's id (unknown keys, errors with the prompts 
 
 import json
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from gradelake.grading.exchange.workbench_format import (
@@ -20,7 +19,7 @@ from gradelake.grading.exchange.workbench_format import (
 )
 
 Row = dict[str, Any]
-as_json = partial(json.dumps, ensure_ascii=False)
+as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _keys(*models: type[Object]) -> set[str]:

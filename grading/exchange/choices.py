@@ -15,7 +15,7 @@ _ASSIGNMENTS = re.compile(rb'\s*\{(?!\s*"\()[^\n]*"nuggets"')
 # format -> the choices that it has, what it is, and what else to do where another was made
 _OF_FORMAT = {
     "workbench": (
-        ("rater", "assessor", "name", "systems"),
+        ("rater", "assessor", "name", "systems", "trust"),
         "is graded JSONL, which says itself who graded what",
         ", or say --format criteria if it holds grades per criterion",
     ),
@@ -36,6 +36,7 @@ class Choices:
     assessor: str | None = None
     name: str | None = None
     systems: bool = False
+    trust: bool = False
     format: str | None = None  # None: the beginning of the file tells
     grader: str | None = None
     model: str | None = None

@@ -61,7 +61,13 @@ def _show_assignments(result: dict[str, Any]) -> None:
     "--name",
     metavar="PREFIX",
     help="First part of the graders' names; keeps them "
-    "apart from others of the same model and prompt.",
+    "apart from others of the same model and prompt, and from graders that a lake ran.",
+)
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="The file is an export of a lake of yours: what it says graders of a lake gave counts as "
+    "theirs.",
 )
 @click.option(
     "--grader",

@@ -50,8 +50,8 @@ NOTES = {
     "grades_on_its_word": (
         "grades",
         "are",
-        "of graders that a lake ran itself, as the file says; they count as theirs, and the run of "
-        "each in raw.pipeline_runs is this import",
+        "of graders that a lake ran itself, as the file says; they count as theirs, and `gradelake "
+        "sql @imported_grades` says from where they are",
     ),
     "paragraphs_without_text": ("paragraphs", "have", "no text"),
     "other_text_in_file": ("paragraphs", "have", "another text than the first of that id"),

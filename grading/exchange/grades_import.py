@@ -16,6 +16,7 @@ from gradelake.grading.exchange.judgments_and_rankings import write_judgments, w
 from gradelake.grading.exchange.workbench_read import read_graded
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.sql.common import files
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.lake.connection import quote
@@ -156,6 +157,7 @@ def _write_grades(into: FileImport, before: set[str]) -> int:
     _write_graders(into, wanted, before - graded)
     n_new = into.insert_from("grades", _new_grades(into, list(wanted)))
     into.seen["grades_in_lake_already"] = sum(n for _, _, n, _, _ in by_status) - n_new
+    _require_trust(into)
     found: dict[str, dict[str, Any]] = {}  # every grader of the file with its grades by status
     for i, status, n, *_ in by_status:
         about = {key: into.graders[i][key] for key in ("name", "grader_id", "target")}
@@ -166,6 +168,24 @@ def _write_grades(into: FileImport, before: set[str]) -> int:
             into.seen["grades_on_its_word"] += n
     into.done.graders = sorted(found.values(), key=lambda grader: grader["name"])
     return n_new
+
+
+def _require_trust(into: FileImport) -> None:
+    """Raise `BadInput` for new grades of graders that a lake ran, as only the file says."""
+    claimed = into.lake.rows(
+        "select graders.name, count(*) from lake.raw.grades "
+        "inner join lake.raw.graders using (grader_id) "
+        "where grades.run_id = ? and graders.engine != 'imported' group by all order by all",
+        into.transaction.run_id,
+    )
+    if claimed and not into.choices.trust:
+        graders = ", ".join(name for name, _ in claimed)
+        raise BadInput(
+            f"{into.shown}: only the file says that {counted(sum(n for _, n in claimed), 'grades')}"
+            f" are of graders that a lake runs itself ({graders})",
+            "If it is an export of a lake of yours, import it with --trust; else with --name "
+            "PREFIX, which makes them an imported grader's. Nothing was written.",
+        )
 
 
 def _new_grades(into: FileImport, graders: list[str]) -> str:

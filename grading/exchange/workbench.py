@@ -86,7 +86,7 @@ def published_status(rating: int, reply: str | None) -> str:
     """How a published rating came about: `ok` when the reply is that digit, punctuation aside;
     else the workbench fell back on its default rating (`defaulted`). Without a reply nothing
     speaks against the rating: `ok`."""
-    if reply is None:
+    if reply is None or reply == str(rating):
         return "ok"
     digit = _LONE_DIGIT.fullmatch(reply)
     return "ok" if digit and int(digit[1]) == rating else "defaulted"

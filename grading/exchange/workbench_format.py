@@ -36,7 +36,11 @@ class Fault(ValueError):
 
 
 def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if not (isinstance(value, float) and value.is_integer()):
+        return value
+    if not -(1 << 31) <= value < 1 << 31:  # said of the value as the file has it
+        raise ValueError(f"is {value}, which is out of range")
+    return int(value)
 
 
 def _time(value: Any) -> datetime:
@@ -99,7 +103,7 @@ def _with_item(error: Any) -> tuple[str | None, Any]:
 
 
 Text = Annotated[str, Field(min_length=1)]
-Whole = Annotated[int, BeforeValidator(_whole), Field(ge=-(1 << 31), lt=1 << 31)]
+Whole = Annotated[int, Field(ge=-(1 << 31), lt=1 << 31), BeforeValidator(_whole)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Float32 = Annotated[Finite, Field(ge=-3e38, le=3e38)]
 Time = Annotated[datetime, PlainValidator(_time)]
@@ -108,7 +112,8 @@ Error = Annotated[
     tuple[str, str | None] | None, PlainValidator(lambda error: error_of(error) if error else None)
 ]
 Errors = Annotated[list[tuple[str | None, tuple[str, str | None]]], PlainValidator(_errors_of)]
-Many = Annotated[list[T], BeforeValidator(lambda value: value or [])]  # null is none
+# null is none; pydantic would copy a default deeply for each object
+Many = Annotated[list[T], BeforeValidator(lambda value: value or []), Field(default_factory=list)]
 
 
 class Object(BaseModel):
@@ -133,8 +138,8 @@ class Ranking(Object):
 class ParagraphData(Object):
     """What was known of a paragraph before it was graded."""
 
-    judgments: Many[Judgment] = []
-    rankings: Many[Ranking] = []
+    judgments: Many[Judgment]
+    rankings: Many[Ranking]
 
 
 class Rating(Object):
@@ -206,11 +211,11 @@ class Entry(Object):
 class ExamEntry(Entry):
     """A rating, or an extracted answer, for each item."""
 
-    self_ratings: Many[Rating] = []
-    answers: Many[Answer] = []
-    correct: Many[Text] = Field([], alias="correctAnswered")
-    wrong: Many[Text] = Field([], alias="wrongAnswered")
-    errors: Errors = Field([], alias="llm_response_errors")
+    self_ratings: Many[Rating]
+    answers: Many[Answer]
+    correct: Many[Text] = Field(alias="correctAnswered")
+    wrong: Many[Text] = Field(alias="wrongAnswered")
+    errors: Errors = Field(default_factory=list, alias="llm_response_errors")
     exam_ratio: Any = None
 
     @property
@@ -242,11 +247,11 @@ class DirectEntry(Entry):
 class Paragraph(Object):
     paragraph_id: Text
     text: str
-    paragraph_data: Annotated[ParagraphData, BeforeValidator(lambda data: data or {})] = (
-        ParagraphData()
+    paragraph_data: Annotated[ParagraphData, BeforeValidator(lambda data: data or {})] = Field(
+        default_factory=ParagraphData
     )
-    exam_grades: Many[ExamEntry] = []
-    grades: Many[DirectEntry] = []
+    exam_grades: Many[ExamEntry]
+    grades: Many[DirectEntry]
 
 
 # pydantic's type of an error -> what the value is, or what it must be

@@ -154,7 +154,7 @@ class _Reader:
             # a direct grade of the passage, by a grader named after the entry's
             labeller = self._grader(entry, raw, "direct", "label")
             self._add(labeller, "", Reading(entry.relevance_label, "ok"))
-        if entry.gradelake is not None:  # the lake's rows as they were
+        if entry.gradelake and not self._is_renamed(entry):  # the lake's rows as they were
             key = {"grader_id": grader_id, "query_id": self._of[0], "passage_id": self._of[1]}
             for row in entry.gradelake.grades:
                 values = {"graded_at": self.now} | row.model_dump(exclude_none=True) | key
@@ -170,6 +170,11 @@ class _Reader:
         grade = read.grade, read.status, read.answer, reply, read.error
         self.into.put("grades", *pair, *grade, self._hash)
 
+    def _is_renamed(self, entry: Entry) -> bool:
+        """Whether it says that a grader of a lake gave it, and is to be an imported one's."""
+        row = entry.llm_options and entry.llm_options.gradelake
+        return bool(self.prefix and row and row.engine != "imported")
+
     # --- what an entry says of its grader -----------------------------------------------------
 
     def _grader(
@@ -181,8 +186,9 @@ class _Reader:
         known = json.dumps([entry.llm, words, target, parser], sort_keys=True)
         if known in self._known:
             return self._known[known]
-        if entry.llm_options and entry.llm_options.gradelake:
-            grader = entry.llm_options.gradelake.model_dump()
+        row = entry.llm_options and entry.llm_options.gradelake
+        if row and not self._is_renamed(entry):
+            grader = row.model_dump()
             self.restored.add(grader["grader_id"])
             self.graders[grader["grader_id"]] = grader
         else:

@@ -10,6 +10,7 @@ import polars as pl
 from gradelake.grading.graders.configured import require_judge
 from gradelake.grading.plan import prices
 from gradelake.grading.plan.request import Chunk, Request, Totals
+from gradelake.grading.plan.taken import size, taken
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.build.ensure import ensure
 from gradelake.sql.common.errors import BadInput
@@ -21,7 +22,6 @@ PLAN = Path(__file__).with_name("plan.sql")
 # dbt's views that say what is wanted; they are always as new as the raw tables
 VIEWS = ("marts.wanted_items", "marts.wanted_grades", prices.VIEW)
 SEEDS = ("rubric_edits", "evaluation_citations", "prices")  # what people keep that these views read
-CHARACTERS_PER_TOKEN = 4  # of English text, roughly: for estimates before anything is measured
 _WINDOW = 8  # chunks fetched at a time
 
 
@@ -79,7 +79,8 @@ class Plan:
         return totals.missing if limit is None else min(totals.missing, limit + totals.reusable)
 
     def _totals(self) -> Totals:
-        counts = self.lake.rows(
+        lake, grader = self.lake, self.request.grader
+        ((*counts,),) = lake.rows(
             """
             select
                 (select count(*) from plan_graded),
@@ -87,38 +88,14 @@ class Plan:
                 (select count(*) from plan_missing),
                 (select count(*) from plan_under_way),
                 (select count(*) from plan_reusable),
-                (select count(distinct passage_id) from plan_pool where not is_gradable),
-                coalesce(sum(n_asked), 0)::bigint,
-                coalesce(sum(ceil(n_asked / getvariable('window_pairs'))), 0)::bigint
-            from (
-                select count(*) as n_asked
-                from plan_work
-                where work_no = leader_no and reply is null
-                group by chunk_no, if(getvariable('window_pairs') > 1, passage_no, null)
-            )
+                (select count(distinct passage_id) from plan_pool where not is_gradable)
             """
-        )[0]
-        pairs, prompts = counts[-2:]
-        tokens, is_measured = self._tokens(pairs, prompts)
-        cost = prices.estimated_cost(self.lake, self.request.grader, pairs, prompts, tokens)
-        estimates = [tokens, is_measured, self._rate(), cost]
-        return Totals(*counts, *estimates)
-
-    def _tokens(self, pairs: int, prompts: int) -> tuple[int, bool]:
-        """Tokens of all prompts for these pairs, and whether they follow from measured ones."""
-        mean = self.lake.value(
-            "select avg(prompt_tokens) from lake.raw.grades "
-            "where grader_id = getvariable('grader_id') and prompt_tokens > 0"
         )
-        if mean:
-            return round(mean * pairs), True
-        passage = self.lake.value(
-            "select avg(len(text)) from lake.raw.passages where collection = "
-            "getvariable('collection') and passage_id in (select passage_id from plan_passages)"
-        )
-        item = self.lake.value("select avg(len(item_text)) from plan_items")
-        characters = prompts * (len(self.prompt.text) + (passage or 0)) + pairs * (item or 0)
-        return round(characters / CHARACTERS_PER_TOKEN), False
+        pairs, prompts, n_bytes = size(lake, grader)
+        before = taken(lake, grader, self.request.collection)
+        tokens = round(n_bytes * before.tokens_per_byte)
+        cost = prices.estimated_cost(lake, grader, pairs, prompts, n_bytes, before)
+        return Totals(*counts, pairs, prompts, tokens, before.is_measured, self._rate(), cost)
 
     def _rate(self) -> float | None:
         """Of what was graded while the run waited for it."""

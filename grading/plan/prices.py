@@ -3,17 +3,18 @@
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.plan.taken import Taken
 from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 
 VIEW = "intermediate.int_prices"
-# before anything is measured, tokens are estimated from lengths of texts, of these two shares
+# of the tokens that texts of a length have elsewhere, as few and as many they may have here
 _FEW, _MANY = 0.7, 1.5
-_ENOUGH = 30  # grades whose mean says what others will cost
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Price:
 @dataclass(frozen=True)
 class Cost:
     """What a plan may cost. `measured`: `low` to `high` is a 95 % interval from what this grader's
-    grades took; else from few tokens and short replies to many tokens and the longest replies."""
+    grades of the collection took; else from few tokens to many, with replies like its others, or
+    from the shortest to the longest."""
 
     currency: str | None  # None: it calls no model
     low: float
@@ -74,11 +76,11 @@ def price_of(lake: Lake, grader: Grader, keeps_limit: bool = False) -> Price | N
 
 
 def estimated_cost(
-    lake: Lake, grader: Grader, pairs: int, prompts: int, prompt_tokens: int
+    lake: Lake, grader: Grader, pairs: int, prompts: int, n_bytes: int, taken: Taken
 ) -> Cost | None:
     """What a plan of so many pairs in so many prompts may cost; None where there is no price.
 
-    `prompt_tokens` is what the prompts may have together.
+    `n_bytes` is how long the prompts are together; `taken` is what others took.
     """
     engine = engine_finder.engine_of(grader)
     if not engine.needs_model:
@@ -86,25 +88,25 @@ def estimated_cost(
     price = price_of(lake, grader)
     if price is None:
         return None
-    ((n, mean, variance),) = lake.rows(
-        "select count(cost), avg(cost), var_samp(cost) from (select "
-        "(prompt_tokens - coalesce(cached_tokens, 0)) * $input "  # not every endpoint tells them
-        "+ coalesce(cached_tokens, 0) * $cached "
-        "+ completion_tokens * $output as cost from lake.raw.grades "
-        "where grader_id = $grader_id and prompt_tokens > 0)",
-        input=price.input,
-        cached=price.cached,
-        output=price.output,
-        grader_id=grader.grader_id,
-    )
-    if n >= _ENOUGH:
-        # of a sum to come: its own spread, and that of the mean that it is told by
-        reach = 1.96 * math.sqrt(pairs * variance * (1 + pairs / n))
-        return Cost(price.currency, max(0.0, pairs * mean - reach), pairs * mean + reach, True)
-    longest = prompts * engine.longest_reply(grader)
+    grades: Any = taken.grades  # a mean of polars may be of anything
+    tokens = n_bytes * taken.tokens_per_byte
+    asked, cached, said = (grades[f"{name}_tokens"] for name in ("prompt", "cached", "completion"))
+    if taken.is_here:
+        # of a sum to come: its own spread, and that of the rates that it is told by
+        costs = (asked - cached) * price.input + cached * price.cached
+        rate = costs.sum() / grades["n_bytes"].sum()
+        off = costs - rate * grades["n_bytes"] + said * price.output
+        mean = rate * n_bytes + pairs * said.mean() * price.output
+        reach = 1.96 * math.sqrt(pairs * off.var() * (1 + pairs / off.len()))
+        return Cost(price.currency, max(0.0, mean - reach), mean + reach, True)
+    share, fewest, most = 0.0, float(prompts), float(prompts * engine.longest_reply(grader))
+    if taken.is_own:
+        share = cached.sum() / asked.sum()
+        replies = pairs * said.mean()
+        fewest, most = max(fewest, _FEW * replies), max(replies, min(most, _MANY * replies))
     return Cost(
         price.currency,
-        price.of(_FEW * prompt_tokens, 0, prompts),
-        price.of(_MANY * prompt_tokens, 0, longest),
+        price.of(_FEW * tokens, _FEW * tokens * share, fewest),
+        price.of(_MANY * tokens, 0, most),
         False,
     )

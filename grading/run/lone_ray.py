@@ -17,7 +17,7 @@ def start(num_cpus: int | None = None) -> None:
     # Ray would import this for its web servers, which takes a second
     sys.modules.setdefault("ray.dashboard.optional_deps", None)  # type: ignore[arg-type]
     import ray
-    from ray._private import node, ray_constants, services
+    from ray._private import node, ray_constants, services, utils
     from ray._raylet import persist_port  # type: ignore[attr-defined]
 
     class Lone(node.Node):
@@ -47,6 +47,9 @@ def start(num_cpus: int | None = None) -> None:
         # a process that waits stands in for each agent
         patch.object(services, _AGENTS_BY, lambda *_: ["/bin/sh", "-c", "exec cat"]),
         patch.object(ray_constants, "RAY_ENABLE_UV_RUN_RUNTIME_ENV", False),
+        # at SIGTERM Ray would first drain the machine, for as long as 30 seconds, and leave with a
+        # code of its own; without a handler this process ends at once, and Ray's after it
+        patch.object(utils, "set_sigterm_handler"),
     ):
         ray.init(
             "local",

@@ -122,7 +122,8 @@ class Submissions:
         notes: list[str],
     ) -> tuple[dict[str, int], int, int]:
         """Its grades and its end, in one commit. A prompt without an answer is asked again, three
-        times in all; one that is None in `replies`, or not there, was not asked.
+        times in all, unless that is final; one that is None in `replies`, or not there, was not
+        asked.
 
         Returns (`Committer.counts` of its grades, pairs that are asked again, those not asked).
         """
@@ -144,7 +145,7 @@ class Submissions:
             if reply.error and is_too_long(reply.error):
                 most = shorter(leader["passage_characters"])
             n_before, before = tries.get(number, (0, []))
-            if reply.error and (most or n_before + 1 < TRIES):
+            if reply.error and (most or (n_before + 1 < TRIES and not reply.is_final)):
                 tokens = {name: getattr(reply, name) for name in TOKENS}
                 again.append(
                     {"prompt_no": number, "error": reply.error, "most_characters": most, **tokens}

@@ -4,11 +4,12 @@ import glob
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field
 
 from gradelake.ingest.collections.trec import system_name
+from gradelake.ingest.tables.form import Form, Judgments, OrFile, Passages, Responses, Runs, Topics
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
@@ -29,8 +30,10 @@ _Int32 = Annotated[int, Field(ge=-_LARGEST - 1, le=_LARGEST)]
 
 
 def _as_tuple(value: Any) -> Any:
-    """A string alone is a list of one."""
-    return (value,) if isinstance(value, str) else tuple(value) if type(value) is list else value
+    """A string or a table alone is a list of one."""
+    if isinstance(value, str | dict):
+        return (value,)
+    return tuple(value) if type(value) is list else value
 
 
 def _as_table(value: Any) -> Any:
@@ -44,10 +47,12 @@ def _or_nothing(value: Any) -> Any:
 
 
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
-Files = Annotated[
-    dict[Name, str],
-    BeforeValidator(_as_table),
-    Field(description='It looks like { name = "file" }.'),
+F = TypeVar("F", bound=Form)
+Tables = Annotated[tuple[Annotated[F, OrFile], ...], BeforeValidator(_as_tuple)]
+_LIKE = 'It looks like { name = "file" }.'
+Files = Annotated[dict[Name, str], BeforeValidator(_as_table), Field(description=_LIKE)]
+_Judgments = Annotated[
+    dict[Name, Annotated[Judgments, OrFile]], BeforeValidator(_as_table), Field(description=_LIKE)
 ]
 
 
@@ -57,20 +62,23 @@ class Settings(Checked):
     ir_dataset: Text | None = None
     car_pages: bool = False
     registered_by: Text | None = None
-    queries: Text | None = None
-    passages: Text | None = None
+    queries: Annotated[Topics, OrFile] | None = None
+    passages: Annotated[Passages, OrFile] | None = None
     passages_for: Annotated[str, one_of(("all", "pool"))] | None = None
-    judgments: Files = Field({})
+    judgments: _Judgments = Field({})
     assessor: Name = "official"
-    runs: Patterns = Field((), description='File patterns, for example: runs = ["runs/*"].')
+    runs: Tables[Runs] = Field((), description='File patterns, for example: runs = ["runs/*"].')
     scoreddocs: Annotated[Name | None, BeforeValidator(_or_nothing)] = Field(
         "scoreddocs", description="A name of the system, or false: they are left out."
     )
-    responses: Patterns = Field((), description='For example: responses = ["responses/*"].')
+    responses: Tables[Responses] = Field(
+        (), description='For example: responses = ["responses/*"].'
+    )
     official_ranks: Files = Field({})
     groups: dict[Name, dict[Name, Patterns]] = Field(
         {}, description='For example: [collections.NAME.groups.family] with bert = ["bert_*"].'
     )
+    query_weights: Text | None = None
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
     unknown_queries: Annotated[str, one_of(("refuse", "leave out"))] | None = None
@@ -81,11 +89,19 @@ class Settings(Checked):
 
 
 class Collection(Settings):
-    """What belongs to a collection, and where it is."""
+    """What belongs to a collection, and where it is. Files go by their names; `forms` holds what
+    the settings say beside these, by setting."""
 
+    queries: str | None  # type: ignore[assignment]
+    passages: str | None  # type: ignore[assignment]
+    judgments: dict[str, str]  # type: ignore[assignment]
+    runs: tuple[str, ...]  # type: ignore[assignment]
+    responses: tuple[str, ...]  # type: ignore[assignment]
+    forms: dict[str, tuple[Form, ...]]
     name: str
     folder: Path
     assessor_is_unnamed: bool  # judgments = "FILE" alone
+    is_whole: bool  # false: what came before and is not named stays, and nothing is said of it
 
     @classmethod
     def named(cls, project: Project, name: str) -> "Collection":
@@ -95,15 +111,18 @@ class Collection(Settings):
         stated = project.collections[name]
         settings = dict(checked.table(Settings, project, "collections", name))
         all_are_near = "passages" in stated or "ir_dataset" not in stated
+        forms = _taken_out(settings)
         settings["passages_for"] = settings["passages_for"] or ("all" if all_are_near else "pool")
         settings["unknown_queries"] = settings["unknown_queries"] or (
             "leave out" if "ir_dataset" in stated else "refuse"
         )
         collection = cls.model_construct(
             **settings,
+            forms=forms,
             name=name,
             folder=project.folder,
             assessor_is_unnamed=isinstance(stated.get("judgments"), str),
+            is_whole=True,
         )
         where = f"{project.file}: [collections.{name}]"
         for setting in ("registered_by", "car_pages"):
@@ -121,8 +140,44 @@ class Collection(Settings):
         """Whether settings say where topics come from; else logs bring them."""
         return bool(self.ir_dataset or self.queries)
 
+    @classmethod
+    def of_frames(
+        cls, project: Project, name: str, folder: Path, named: dict[str, Any]
+    ) -> "Collection":
+        """A collection of a folder's tables alone, with the settings that gradelake.toml has of
+        it; `named`: its files."""
+        stated = name in project.collections
+        settings = dict(
+            checked.table(Settings, project, "collections", name) if stated else Settings()
+        )
+        files = ("ir_dataset", "registered_by", "near_duplicates", "inbox", "queries", "passages")
+        settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named
+        settings |= {"official_ranks": {}, "car_pages": False, "passages_for": "all"}
+        settings["unknown_queries"] = settings["unknown_queries"] or "refuse"
+        return cls.model_construct(
+            **settings,
+            forms={},
+            name=name,
+            folder=folder,
+            assessor_is_unnamed=False,
+            is_whole=False,
+        )
+
     def path(self, shown: str) -> Path:
         return self.folder / shown
+
+    def form(self, setting: str) -> Form | None:
+        """What a setting of one file says beside its name."""
+        return next(iter(self.forms.get(setting, ())), None)
+
+    def sources(self, setting: str) -> list[tuple[str, Form | None]]:
+        """Every file that patterns of a setting match, with what is said of it beside its name."""
+        found: list[tuple[str, Form | None]] = [
+            (shown, None) for shown in self.matching(getattr(self, setting), setting)
+        ]
+        for form in self.forms.get(setting, ()):
+            found += [(shown, form) for shown in self.matching((form.file,), setting)]
+        return found
 
     def matching(self, patterns: tuple[str, ...], setting: str) -> list[str]:
         """What glob patterns match, but for folders, relative to the project where it can be,
@@ -166,7 +221,7 @@ class Collection(Settings):
 
     def setting_of(self, shown: str) -> str | None:
         """The setting that names a file; None for one that a pattern matched."""
-        for key in ("queries", "passages", "near_duplicates"):
+        for key in ("queries", "query_weights", "passages", "near_duplicates"):
             if getattr(self, key) == shown:
                 return key
         for key in ("judgments", "official_ranks"):
@@ -174,6 +229,21 @@ class Collection(Settings):
                 if file == shown:
                     return f"{key}.{name}"
         return None
+
+
+def _taken_out(settings: dict[str, Any]) -> dict[str, tuple[Form, ...]]:
+    """What settings say of files beside their names, by setting; the names stay in their place."""
+    forms: dict[str, tuple[Form, ...]] = {}
+    for key in ("queries", "passages"):
+        if form := settings[key]:
+            settings[key], forms[key] = form.file, (form,)
+    for name, form in settings["judgments"].items():
+        settings["judgments"] = settings["judgments"] | {name: form.file}
+        forms[f"judgments.{name}"] = (form,)
+    for key in ("runs", "responses"):
+        forms[key] = settings[key]
+        settings[key] = tuple(form.file for form in settings[key] if form.is_plain)
+    return {key: tuple(form for form in said if not form.is_plain) for key, said in forms.items()}
 
 
 def _check_inbox(collection: Collection, stated: str, project: Project, where: str) -> None:
@@ -215,12 +285,14 @@ def _check_inbox(collection: Collection, stated: str, project: Project, where: s
 
 def _files_named(table: dict[str, Any]) -> list[str]:
     """Paths that a collection's settings name; of a pattern, the part before it."""
-    named: list[Any] = [
-        table.get(name) for name in ("queries", "passages", "near_duplicates", "registered_by")
+    named: list[Any] = [  # of whatever kind: they are checked where their collection is read
+        table.get(name)
+        for name in ("queries", "query_weights", "passages", "near_duplicates", "registered_by")
     ]
     for name in ("judgments", "official_ranks"):
         named += table[name].values() if isinstance(table.get(name), dict) else []
     for name in ("runs", "responses"):
-        for pattern in table[name] if isinstance(table.get(name), list) else []:
-            named.append(re.split(r"[*?\[]", str(pattern), maxsplit=1)[0])
-    return [path for path in named if isinstance(path, str) and path]
+        named += table[name] if isinstance(table.get(name), list) else []
+    paths = [each.get("file") if isinstance(each, dict) else each for each in named]
+    beginnings = [re.split(r"[*?\[]", path, maxsplit=1)[0] for path in paths if type(path) is str]
+    return [path for path in beginnings if path]

@@ -19,7 +19,7 @@ def _look_at(project: Project, name: str) -> Finding:
         return Finding("bad", error.message, error.hint)
     if not found.names_topics:
         return Finding("note", f"[collections.{name}] names no topics", NO_TOPICS)
-    files = [found.queries, found.passages, found.near_duplicates]
+    files = [found.queries, found.query_weights, found.passages, found.near_duplicates]
     files += [*found.judgments.values(), *found.official_ranks.values()]
     missing = [file for file in files if file and not (project.folder / file).is_file()]
     if missing:

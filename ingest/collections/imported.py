@@ -3,8 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import polars as pl
+
+from gradelake.ingest.collections import trec
+from gradelake.ingest.collections.collection import Collection
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.opening import Lake
 
 
 @dataclass
@@ -24,6 +29,19 @@ class Imported:
     changed: int = 0
     snapshot: int | None = None
     warnings: list[str] = field(default_factory=list)
+
+    def of_known_queries(self, frame: pl.DataFrame, lake: Lake) -> pl.DataFrame:
+        """Rows of the collection's topics. The others are left out and noted, or refused by
+        `Rejected`, as `unknown_queries` of gradelake.toml says."""
+        name, stated = self.collection, lake.project.collections
+        leave_out = (
+            name in stated and Collection.named(lake.project, name).unknown_queries == "leave out"
+        )
+        frame, left = trec.of_known_queries(frame, lake.query_ids(name), self.file, leave_out)
+        if left:
+            note = trec.note_of_left_out(left, frame.height, self.file, name)
+            self.warnings.append(note)
+        return frame
 
     def as_object(self) -> dict:
         may_miss = {"not_judged_yet": self.empty, "changed": self.changed}

@@ -6,7 +6,6 @@ import polars as pl
 
 from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.collections.judgments_csv import DESIGN, read_judgments
-from gradelake.ingest.collections.trec import require_known_queries
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -96,7 +95,7 @@ def import_judgments(
         target = imported_mark(collection, assessor, sample or path.name)
         if transaction.recorded(target) == sha256:
             return done
-        require_known_queries(rows, lake.query_ids(collection), str(path))
+        rows = done.of_known_queries(rows, lake)
         _require_known_passages(lake, collection, rows, str(path))
         _warn_of_odd_values(lake, collection, rows, done)
         _write(transaction, collection, assessor, target, rows, done)

@@ -15,10 +15,14 @@ from gradelake.ingest.collections import inbox as inboxes
 from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
+from gradelake.ingest.tables.columns import read_judgments
+from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.queries import with_query_ids
+from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
-from gradelake.sql.common.project import Project
+from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake.judged import imported_mark
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
@@ -68,8 +72,9 @@ def _bring_in(into: Targets) -> None:
     into.query_ids = into.known("queries", "query_id")
     if not into.query_ids:
         return  # nothing else can be checked without topics; why is in `rejected`
+    raters: set[str] = set()  # that tables of judgments name
     for assessor, source in _judgment_sources(into).items():
-        into.guarded(_judgments, into, assessor, source)
+        into.guarded(_judgments, into, assessor, source, raters)
     into.guarded(_near_duplicates, into)
     systems = Systems(into)
     systems.runs()
@@ -79,8 +84,10 @@ def _bring_in(into: Targets) -> None:
         into.guarded(_official_ranks, into, leaderboard, shown)
     into.guarded(groups.write, into)
     into.guarded(passages.add_corpus, into)
-    collection_row(into)
-    _warn_of_what_is_kept(into, systems)
+    if into.collection.is_whole or not into.known("collections", "collection"):
+        collection_row(into)
+    if into.collection.is_whole:
+        _warn_of_what_is_kept(into, systems, raters)
 
 
 def collection_row(into: Targets) -> None:
@@ -119,9 +126,52 @@ def _queries(into: Targets) -> None:
         into.file_hash(into.collection.queries)  # it says where it looked
     found = into.from_dataset("topics", lambda: into.dataset.queries_iter())
     queries = [datasets.query_text(query) for query in found]
-    target, sha256 = into.target("queries"), hash_of(queries)
-    if not into.changed(target, sha256):
-        return
+    into.query_ids = {query.query_id for query in queries}
+    counting = _query_weights(into, queries)  # topics without the weights that belong to them: no
+    target, sha256 = into.target("queries"), hash_of([query[:5] for query in queries])
+    if into.changed(target, sha256):
+        _replace_queries(into, queries, target, sha256)
+    target, sha256 = into.target("query_weights"), hash_of(counting.rows())
+    is_known = counting.height or into.transaction.recorded(target)
+    if is_known and into.changed(target, sha256):
+        shown = into.collection.query_weights or into.collection.queries or into.dataset_id
+        into.replace("query_weights", counting, shown, target, sha256)
+
+
+def _query_weights(into: Targets, queries: list[texts.Query]) -> pl.DataFrame:
+    """How queries count, of those of which anything is said: a column of the file of its own takes
+    the place of what the topics say. Raises `Rejected` where only some have a weight."""
+    own = {query.query_id: query for query in queries}
+    shown = into.collection.queries or into.dataset_id
+    if file := into.collection.query_weights:
+        shown = file
+        into.file_hash(file)  # it says where it looked
+        stated, found = texts.read_query_weights(into.collection.path(file), file)
+        ids = {query.text: query.query_id for query in queries} | {name: name for name in own}
+        found = [(n, q._replace(query_id=ids.get(q.query_id, q.query_id))) for n, q in found]
+        frame = pl.DataFrame({"line": [n for n, _ in found], "query_id": [q[0] for _, q in found]})
+        into.require_some(into.of_known_queries(frame, file).height, file)
+        given = {query.query_id: query for _, query in found}
+        for query_id, query in own.items():
+            theirs = given.get(query_id, texts.Query(query_id, ""))
+            own[query_id] = query._replace(**{name: getattr(theirs, name) for name in stated})
+    weights = [query.weight for query in own.values() if query.weight is not None]
+    problems = Problems(shown, "Give every query a weight; one of 0 is in no mean.")
+    if weights and len(weights) < len(own):
+        for query in own.values():
+            if query.weight is None:
+                problems.add(None, f"query {query.query_id!r} has no weight, and others have one")
+    if weights and not any(weights):
+        problems.add(None, "every weight is 0")
+    problems.raise_if_any()
+    rows = [(query.query_id, *query[5:7], [*query.segments] or None) for query in own.values()]
+    columns = ("query_id", *texts.COUNTING)
+    return frame_of(
+        "query_weights", columns, (row for row in rows if row[1:] != (None, None, None))
+    )
+
+
+def _replace_queries(into: Targets, queries: list[texts.Query], target: str, sha256: str) -> None:
     _refuse_if_queries_in_use(into, {query.query_id for query in queries})
     shown = into.collection.queries or into.dataset_id
     columns = ("query_id", "text", "description", "narrative")
@@ -161,16 +211,12 @@ def _judgment_sources(into: Targets) -> dict[str, str | None]:
     return sources
 
 
-def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
-    target = into.target(f"judgments/{assessor}")
-    by_people = into.transaction.recorded(imported_mark(into.name, assessor))
-    if by_people and by_people == into.transaction.recorded(target):
-        raise reject(
-            shown or into.dataset_id,
-            None,
-            f"assessor {assessor!r} has judgments from `gradelake import judgments`",
-            "Choose another name in gradelake.toml; a person's judgments are never replaced.",
-        )
+def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]) -> None:
+    form = into.collection.form(f"judgments.{assessor}")
+    if shown and (form or is_table(into.collection.path(shown), "judgments")):
+        _judged_in_table(into, assessor, shown, form, raters)
+        return
+    target = _judgments_target(into, assessor, shown)
     if shown is None:
         shown = into.dataset_id
         found = into.from_dataset("qrels", lambda: into.dataset.qrels_iter())
@@ -189,6 +235,50 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
         into.at_work.check(shown, read)
         with into.at_work.reading(shown):
             frame, repeated = read()
+    _put_judgments(into, assessor, frame, repeated, shown, sha256)
+
+
+def _judgments_target(into: Targets, assessor: str, shown: str | None) -> str:
+    """The target of an assessor's judgments. Raises `Rejected` where they are a person's own."""
+    target = into.target(f"judgments/{assessor}")
+    by_people = into.transaction.recorded(imported_mark(into.name, assessor))
+    if by_people and by_people == into.transaction.recorded(target):
+        raise reject(
+            shown or into.dataset_id,
+            None,
+            f"assessor {assessor!r} has judgments from `gradelake import judgments`",
+            "Choose another name in gradelake.toml; a person's judgments are never replaced.",
+        )
+    return target
+
+
+def _judged_in_table(
+    into: Targets, assessor: str, shown: str, form: Form | None, raters: set[str]
+) -> None:
+    """Judgments of a table: of the assessor, or of each rater that a column of it names."""
+    sha256 = into.file_hash(shown, form)
+    read = partial(read_judgments, into.collection.path(shown), shown, form)
+    into.at_work.check(shown, read)
+    with into.at_work.reading(shown):
+        frame = read()
+    frame = frame.with_columns(pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor))
+    named = {part["rater"][0]: part.drop("rater") for part in frame.partition_by("rater")}
+    for rater in named:
+        if not is_name(rater):
+            fix = "A rater's name holds letters, digits and . _ + = @ -, a letter or digit first."
+            raise reject(shown, None, f"{rater!r} cannot be used as an assessor's name", fix)
+    raters.update(named)
+    for rater, rows in named.items():
+        if into.changed(_judgments_target(into, rater, shown), sha256):
+            rows = with_query_ids(into.transaction.lake, into.name, rows)
+            rows, repeated = trec.once_per_pair(rows, shown)
+            _put_judgments(into, rater, rows, repeated, shown, sha256)
+
+
+def _put_judgments(
+    into: Targets, assessor: str, frame: pl.DataFrame, repeated: int, shown: str, sha256: str
+) -> None:
+    target = into.target(f"judgments/{assessor}")
     frame = into.of_known_queries(frame, shown)
     into.require_some(frame.height, shown)
     if repeated:
@@ -205,7 +295,8 @@ def _judgments(into: Targets, assessor: str, shown: str | None) -> None:
 def _near_duplicates(into: Targets) -> None:
     shown, target = into.collection.near_duplicates, into.target("near_duplicates")
     if not shown:
-        if into.transaction.recorded(target):  # the setting was taken out: the clusters go with it
+        # the setting was taken out: the clusters go with it
+        if into.transaction.recorded(target) and into.collection.is_whole:
             into.transaction.delete("near_duplicates", collection=into.name)
             into.transaction.forget(target)
             into.count("settings", 1)
@@ -219,7 +310,7 @@ def _near_duplicates(into: Targets) -> None:
     into.replace("near_duplicates", frame, shown, target, sha256)
 
 
-def _warn_of_what_is_kept(into: Targets, systems: Systems) -> None:
+def _warn_of_what_is_kept(into: Targets, systems: Systems, raters: set[str]) -> None:
     """Say which inputs the settings no longer name; what is in the lake stays."""
     kept = []
     imported = {
@@ -227,9 +318,12 @@ def _warn_of_what_is_kept(into: Targets, systems: Systems) -> None:
         for assessor in into.known("judgments", "assessor")
         if into.transaction.recorded(imported_mark(into.name, assessor))
     }
+    refused = {rejected.file for rejected in into.outcome.rejected}
+    if refused & {*into.collection.judgments.values()}:
+        raters |= into.known("judgments", "assessor")  # whose they are is not known
     brought = systems.claimed.keys() | systems.of_refused | _systems_of_the_inbox(into)
     for table, column, named in (
-        ("judgments", "assessor", imported | set(_judgment_sources(into))),
+        ("judgments", "assessor", imported | raters | set(_judgment_sources(into))),
         ("official_ranks", "leaderboard", set(into.collection.official_ranks)),
         ("systems", "system", brought),
     ):

@@ -17,6 +17,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from gradelake.ingest.collections.trec import system_name
+from gradelake.ingest.tables.columns import roles_of
+from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems
 
@@ -135,14 +139,21 @@ def _words(text: str, start: int, end: int, max_tokens: int) -> Iterator[tuple[i
     yield tokens[0], end
 
 
-def read_responses(path: Path, shown: str) -> list[Response]:
-    """Every response of a file. Raises `Rejected` with all faulty lines."""
+def read_responses(path: Path, shown: str, form: Form | None = None) -> list[Response]:
+    """Every response of a file. Raises `Rejected` with all faulty lines.
+
+    A table without a column of systems is of the one that is called as its file.
+    """
     problems = Problems(
         shown, 'Each line: {"system": ..., "query_id": ..., "text": ...}, or a TREC RAG report.'
     )
     found: list[Response] = []
     lines: dict[tuple[str, str], int] = {}
-    for line, row in files.json_objects(files.lines_of(path, shown), problems):
+    if form is not None or is_table(path, "responses"):
+        rows = _of_table(path, shown, form, problems)
+    else:
+        rows = files.json_objects(files.lines_of(path, shown), problems)
+    for line, row in rows:
         try:
             is_report = "system" not in row and not row.keys().isdisjoint(_OF_REPORTS)
             response = _report(row, line) if is_report else _plain(row, line)
@@ -159,6 +170,15 @@ def read_responses(path: Path, shown: str) -> list[Response]:
         found.append(response)
     problems.raise_if_any()
     return found
+
+
+def _of_table(
+    path: Path, shown: str, form: Form | None, problems: Problems
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line, fields) of a table's rows, as our own JSON names them."""
+    for line, row in roles_of("responses", path, shown, form, ("query", "text"), problems):
+        system = row.get("system") or system_name(path)
+        yield line, {"system": system, "query_id": row.get("query"), "text": row.get("text", "")}
 
 
 def _plain(row: dict[str, Any], line: int) -> Response:

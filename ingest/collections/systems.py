@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import polars as pl
@@ -12,6 +12,10 @@ from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response, passage_id
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, of_logs, target_of
 from gradelake.ingest.collections.targets import Targets, hash_of
+from gradelake.ingest.tables.columns import read_run
+from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.queries import with_query_ids
+from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
@@ -32,6 +36,7 @@ class RunSource:
     shown: str
     sha256: str
     read: Callable[[], Iterator[pl.DataFrame]]
+    is_table: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,8 @@ class Systems:
         cannot be used, some of whose rows may then be among them."""
         n_rows = n_frames = no_rank = 0
         for frame in frames:
+            if source.is_table:
+                frame = with_query_ids(self.into.transaction.lake, self.into.name, frame)
             frame = self.into.of_known_queries(frame, source.shown)
             self.into.stage(staged, frame, source.shown, system=source.system)
             n_rows, n_frames = n_rows + frame.height, n_frames + 1
@@ -103,45 +110,70 @@ class Systems:
 
     def _run_sources(self) -> Iterator[RunSource]:
         """Every run that can be named; files that claim one system are all refused."""
-        shown_by_system: dict[str, list[str]] = {}
-        for shown in self.into.collection.matching(self.into.collection.runs, "runs"):
-            system = trec.system_name(self.into.collection.path(shown))
-            shown_by_system.setdefault(system, []).append(shown)
-        scoreddocs = self.into.collection.scoreddocs
-        if scoreddocs and self.into.collection.ir_dataset and self.into.dataset.has_scoreddocs():
-            shown_by_system.setdefault(scoreddocs, []).append(self.into.dataset_id)
+        claims: dict[str, dict[str, Callable[[], RunSource]]] = {}  # system -> file -> its run
+        for shown, form in self.into.collection.sources("runs"):
+            if form or is_table(self.into.collection.path(shown), "runs"):
+                self.into.guarded(self._tables_runs, shown, form, claims)
+            else:
+                system = trec.system_name(self.into.collection.path(shown))
+                claims.setdefault(system, {})[shown] = partial(self._run, system, shown)
+        scoreddocs, own = self.into.collection.scoreddocs, self.into.dataset_id
+        if scoreddocs and own and self.into.dataset.has_scoreddocs():
+            claims.setdefault(scoreddocs, {})[own] = partial(self._scoreddocs, scoreddocs)
         logged = of_logs(self.into.transaction, self.into.name)
-        self.claimed = {system: claims[0] for system, claims in shown_by_system.items()}
+        self.claimed = {system: next(iter(files)) for system, files in claims.items()}
         self.claimed |= dict.fromkeys(logged, "`gradelake import rag`")
         generating = self.into.known("systems", "system", kind="generation")
-        for system, claims in shown_by_system.items():
+        for system, files in claims.items():
+            first, *others = files
             try:
-                trec.check_system_name(system, claims[0])
-                if len(claims) > 1:
+                trec.check_system_name(system, first)
+                if others:
                     raise reject(
-                        claims[0],
+                        first,
                         None,
-                        f"several files claim the system {system!r}: {', '.join(claims)}",
+                        f"several files claim the system {system!r}: {', '.join(files)}",
                         "Rename all but one: a system is named after its file, without endings.",
                     )
                 if system in generating | logged:
                     kind = "generation system" if system in generating else "system of a RAG log"
                     raise reject(
-                        claims[0],
+                        first,
                         None,
                         f"the lake has a {kind} named {system!r}",
                         "Rename this file: a system's name is its file name without endings.",
                     )
-                if claims == [self.into.dataset_id]:
-                    yield self._scoreddocs(system)
-                else:
-                    shown = claims[0]
-                    read = partial(trec.read_run, self.into.collection.path(shown), shown)
-                    sha256 = self.into.file_hash(shown)
-                    self.into.at_work.check(shown, read)
-                    yield RunSource(system, shown, sha256, read)
+                yield files[first]()
             except Rejected as rejected:
                 self.into.outcome.rejected.append(rejected)
+
+    def _run(self, system: str, shown: str) -> RunSource:
+        read = partial(trec.read_run, self.into.collection.path(shown), shown)
+        sha256 = self.into.file_hash(shown)
+        self.into.at_work.check(shown, read)
+        return RunSource(system, shown, sha256, read)
+
+    def _tables_runs(
+        self, shown: str, form: Form | None, claims: dict[str, dict[str, Callable[[], RunSource]]]
+    ) -> None:
+        """The runs of a table: one for each system that a column of it names, or one that is called
+        as the file is, or as the table of a database."""
+        path = self.into.collection.path(shown)
+        sha256 = self.into.file_hash(shown, form)
+        read = partial(read_run, path, shown, form)
+        self.into.at_work.check(shown, read)
+        try:
+            with self.into.at_work.reading(shown):
+                frame = read()
+        except Rejected:
+            self.of_refused |= self.into.known("systems", "system", source_file=shown)
+            raise
+        unnamed = (form and form.table) or trec.system_name(path)
+        for part in frame.with_columns(pl.col("system").fill_null(unnamed)).partition_by("system"):
+            system = part["system"][0]
+            rows = part.drop("system")
+            source = RunSource(system, shown, sha256, partial(iter, [rows]), is_table=True)
+            claims.setdefault(system, {})[shown] = partial(_same, source)
 
     def _scoreddocs(self, system: str) -> RunSource:
         records = self.into.from_dataset("scoreddocs", lambda: self.into.dataset.scoreddocs_iter())
@@ -198,21 +230,23 @@ class Systems:
         another, and must not get lost when the other is refused.
         """
         changed: list[tuple[str, str]] = []
-        named = self.into.collection.matching(self.into.collection.responses, "responses")
-        for shown in named:
-            self.into.guarded(self._look_at_responses, shown, changed)
+        named = dict(self.into.collection.sources("responses"))
+        for shown, form in named.items():
+            self.into.guarded(self._look_at_responses, shown, form, changed)
         good: list[ResponseFile] = []
         for shown, sha256 in changed:
-            self.into.guarded(self._read_responses, shown, sha256, good)
+            self.into.guarded(self._read_responses, shown, named[shown], sha256, good)
         refused = set(named) & {rejected.file for rejected in self.into.outcome.rejected}
         for shown in refused:
             self.of_refused |= self._generated_by(shown)
         for file in good:
             self._write_responses(file, all_are_good=len(good) == len(changed))
 
-    def _look_at_responses(self, shown: str, changed: list[tuple[str, str]]) -> None:
+    def _look_at_responses(
+        self, shown: str, form: Form | None, changed: list[tuple[str, str]]
+    ) -> None:
         """Add a file that changed to `changed`; one that did not keeps its systems from others."""
-        sha256 = self.into.file_hash(shown)
+        sha256 = self.into.file_hash(shown, form)
         if self.into.changed(self.into.target(f"responses/{shown}"), sha256):
             changed.append((shown, sha256))
         else:
@@ -221,11 +255,21 @@ class Systems:
     def _generated_by(self, shown: str) -> set[str]:
         return self.into.known("systems", "system", kind="generation", source_file=shown)
 
-    def _read_responses(self, shown: str, sha256: str, good: list[ResponseFile]) -> None:
-        read = partial(responses.read_responses, self.into.collection.path(shown), shown)
+    def _read_responses(
+        self, shown: str, form: Form | None, sha256: str, good: list[ResponseFile]
+    ) -> None:
+        path = self.into.collection.path(shown)
+        read = partial(responses.read_responses, path, shown, form)
         self.into.at_work.check(shown, read)
         with self.into.at_work.reading(shown):
             found = read()
+        if form or is_table(path, "responses"):
+            asked = pl.DataFrame({"query_id": [response.query_id for response in found]})
+            ids = with_query_ids(self.into.transaction.lake, self.into.name, asked)["query_id"]
+            found = [
+                replace(response, query_id=query_id)
+                for response, query_id in zip(found, ids, strict=True)
+            ]
         found = self._of_known_queries(found, shown)
         self._check_responses(found, shown)
         if n_empty := sum(not response.text for response in found):
@@ -291,6 +335,10 @@ class Systems:
                 other = self.claimed[response.system]
                 problems.add(response.line, f"system {response.system!r} is also in {other}")
         problems.raise_if_any()
+
+
+def _same(source: RunSource) -> RunSource:
+    return source
 
 
 def _read_ahead(

@@ -12,8 +12,8 @@ from gradelake.ingest.collections import datasets, trec
 from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
+from gradelake.ingest.tables.form import Form
 from gradelake.sql.common import files
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.rows import contract, types_of
@@ -121,11 +121,14 @@ class Targets:
     def from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         return datasets.read(self.dataset_id, what, records)
 
-    def file_hash(self, shown: str) -> str:
-        """Hash of one of the collection's files. Raises `Rejected` when it cannot be read."""
+    def file_hash(self, shown: str, form: Form | None = None) -> str:
+        """Hash of one of the collection's files, and of what settings say of its table. Raises
+        `Rejected` when it cannot be read."""
         self.at_work.hashing(shown)
         try:
-            return files.sha256_of(self.collection.path(shown))
+            sha256 = files.sha256_of(self.collection.path(shown))
+            said = form and form.model_dump_json(exclude_none=True, exclude={"file"})
+            return hash_of((sha256, said)) if said else sha256
         except OSError as error:
             setting = self.collection.setting_of(shown)
             named = f"[collections.{self.name}] {setting} names it. " if setting else ""
@@ -166,27 +169,16 @@ class Targets:
     def of_known_queries(self, frame: pl.DataFrame, shown: str) -> pl.DataFrame:
         """Rows of the collection's topics. The others are left out and counted, or refused by
         `Rejected`, as `unknown_queries` says."""
-        unknown = set(frame["query_id"].unique()) - self.query_ids
-        if not unknown:
-            return frame
-        if self.collection.unknown_queries == "refuse":
-            trec.require_known_queries(frame, self.query_ids, shown)
-        is_known = pl.col("query_id").is_in([*self.query_ids])
-        self._left_out.setdefault(shown, Counter()).update(frame.filter(~is_known)["query_id"])
-        return frame.filter(is_known)
+        leave_out = self.collection.unknown_queries == "leave out"
+        frame, left = trec.of_known_queries(frame, self.query_ids, shown, leave_out)
+        if left:
+            self._left_out.setdefault(shown, Counter()).update(left)
+        return frame
 
     def require_some(self, n_rows: int, shown: str) -> None:
         """Say what `of_known_queries` left out of a file. Raises `Rejected` where that was all."""
-        if not (left := self._left_out.pop(shown, None)):
-            return
-        first = ", ".join([*left][:5]) + (" ..." if len(left) > 5 else "")
-        if not n_rows:
-            message = f"none of its queries is a topic of {self.name}: {first}"
-            raise reject(shown, None, message, "Is this the right file?")
-        self.outcome.warnings.append(
-            f"{shown}: {counted(left.total(), 'lines')} left out, of "
-            f"{counted(len(left), 'queries')} without a topic: {first}"
-        )
+        if left := self._left_out.pop(shown, None):
+            self.outcome.warnings.append(trec.note_of_left_out(left, n_rows, shown, self.name))
 
     def staged(self, table: str) -> Staged:
         """A raw table's rows on their way, too many to be held, each with its line in `line`."""

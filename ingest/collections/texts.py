@@ -1,6 +1,8 @@
 """Topics, passages, official ranks and near-duplicate clusters of a local collection."""
 
+import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,7 +10,11 @@ from urllib.parse import quote
 
 import polars as pl
 
+from gradelake.ingest.collections.responses import passage_id
 from gradelake.ingest.csv_tables import finite_number
+from gradelake.ingest.tables.columns import roles_of
+from gradelake.ingest.tables.form import ROLES, Form
+from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
@@ -23,13 +29,20 @@ class Facet(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A topic; `text` is what systems were asked, the rest is for people and prompts."""
+    """A topic; `text` is what systems were asked, what comes up to `facets` is for people and
+    prompts. `weight`, `cluster` and `segments` say how it counts in means."""
 
     query_id: str
     text: str
     description: str | None = None
     narrative: str | None = None
     facets: tuple[Facet, ...] = ()
+    weight: float | None = None
+    cluster: str | None = None
+    segments: tuple[str, ...] = ()
+
+
+COUNTING = Query._fields[-3:]
 
 
 class Passage(NamedTuple):
@@ -42,47 +55,102 @@ class Passage(NamedTuple):
         return self.text
 
 
-# The names these fields go by in the formats people have (ours first, then BEIR, TREC RAG, ...).
-QUERY_ID = ("query_id", "qid", "id", "_id", "request_id", "topic_id", "narrative_id")
-QUERY_TEXT = ("text", "query", "query_text", "title")
+# The names these fields go by in the formats people have, in tables and JSON alike.
+QUERY_ID, QUERY_TEXT = ROLES["queries"]["query"], ROLES["queries"]["text"]
 FACET_ID = ("facet_id", "subtopic_id", "id", "number")
 FACET_TEXT = ("text", "subtopic", "title")
-PASSAGE_ID = ("passage_id", "docid", "doc_id", "pid", "id", "_id", "paragraph_id")
+PASSAGE_ID = ROLES["passages"]["passage"]
 _IDS = 100_000  # held before they become hashes
-PASSAGE_TEXT = ("text", "passage", "contents", "segment", "body", "doc")
+PASSAGE_TEXT = ROLES["passages"]["text"]
 
 
-def read_queries(path: Path, shown: str) -> list[Query]:
-    """Topics from TSV (query_id TAB text) or JSON lines. Raises `Rejected` by line."""
-    lines = [*files.lines_of(path, shown)]
+def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query]:
+    """Topics from TSV (query_id TAB text), JSON lines or any table. Raises `Rejected` by line.
+
+    A row of a table that has no id gets one from its text.
+    """
     problems = Problems(
         shown,
         "Each query needs an id of its own and a text: on a line, with a TAB between, or in a "
         '.jsonl file as {"query_id": ..., "text": ...}.',
     )
-    first = lines[0][1].lstrip()
-    if not _is_json(path) and first.startswith("<") and "\t" not in first:  # TREC's own form
-        raise reject(shown, 1, "looks like XML; topics are not read from XML", problems.hint)
+    if by_table := form is not None or is_table(path, "queries"):
+        rows = _of_table("queries", path, shown, form, problems)
+    else:
+        lines = [*files.lines_of(path, shown)]
+        first = lines[0][1].lstrip()
+        if not _is_json(path) and first.startswith("<") and "\t" not in first:  # TREC's own form
+            raise reject(shown, 1, "looks like XML; topics are not read from XML", problems.hint)
+        rows = _rows(path, lines, "query", QUERY_ID, QUERY_TEXT, problems)
     found = []
-    for line, row in _rows(path, lines, "query", QUERY_ID, QUERY_TEXT, problems):
+    made_of: set[str] = set()  # texts that are topics' ids, too: rows that repeat one are one topic
+    for line, row in rows:
+        text = _field(row, QUERY_TEXT)
+        made = query_id_of(text) if by_table and text and not _field(row, QUERY_ID) else ""
+        if made and text in made_of:
+            continue
+        made_of |= {text} if made else set()
         query = Query(
-            _field(row, QUERY_ID),
-            _field(row, QUERY_TEXT),
+            _field(row, QUERY_ID) or made,
+            text,
             _field(row, ("description", "problem_statement")) or None,
             _field(row, ("narrative", "background")) or None,
             tuple(_facets(row.get("subtopics"), line, problems)),
+            *counting(row, line, problems),
         )
         if len(query.query_id.split()) > 1:
             problems.add(
                 line, f"query id {query.query_id!r} holds a space; TREC runs cannot name it"
             )
-        if not _is_json(path) and (tabs := row[QUERY_TEXT[0]].count("\t")):
+        if not by_table and not _is_json(path) and (tabs := row[QUERY_TEXT[0]].count("\t")):
             problems.add(line, f"{2 + tabs} columns instead of 2, the query's id and its text")
         found.append((line, query))
     _require_one_each("query", found, problems)
     if not found:
         raise reject(shown, None, "holds no topics, only a header", problems.hint)
     return [query for _, query in found]
+
+
+def counting(
+    row: dict[str, Any], line: int, problems: Problems
+) -> tuple[float | None, str | None, tuple[str, ...]]:
+    """The weight, the cluster and the segments that a row states, by the keys `COUNTING`.
+
+    Segments are a list of texts, one text with a bar between them, or an object: {"language": "de"}
+    is `language=de`.
+    """
+    weight, stated = row.get("weight"), row.get("segments")
+    number = None if weight in (None, "") else finite_number(weight)
+    if (number is None) != (weight in (None, "")) or (number or 0) < 0:
+        problems.add(line, f"weight {weight!r} is not a number of at least 0")
+    if isinstance(stated, dict):
+        stated = [f"{name}={value}" for name, value in stated.items() if value is not None]
+    each = stated.split("|") if isinstance(stated, str) else [] if stated is None else stated
+    if not isinstance(each, list) or not all(isinstance(one, str) for one in each):
+        problems.add(line, "segments are not a list of texts, one text, or an object")
+        each = []
+    segments = dict.fromkeys(text for one in each if (text := one.strip()))
+    return number, _field(row, ("cluster",)) or None, tuple(segments)
+
+
+def read_query_weights(path: Path, shown: str) -> tuple[list[str], list[tuple[int, Query]]]:
+    """(which of `COUNTING` a table has, (line, query without its text) of each row), of any form
+    that tables have. A row names its query by its id, or by its text.
+
+    Raises `Rejected` by line.
+    """
+    hint = f"It needs a column of queries, and at least one of {', '.join(COUNTING)}."
+    problems = Problems(shown, hint)
+    stated: set[str] = set()
+    found = []
+    for line, row in roles_of("queries", path, shown, None, (), problems):
+        stated |= row.keys() & {*COUNTING}
+        named = row.get("query") or row.get("text", "")
+        found.append((line, Query(named, "-", None, None, (), *counting(row, line, problems))))
+    _require_one_each("query", found, problems)
+    if not stated:
+        raise reject(shown, None, f"says nothing of {', '.join(COUNTING)}", hint)
+    return [name for name in COUNTING if name in stated], found
 
 
 def _facets(stated: Any, line: int, problems: Problems) -> Iterator[Facet]:
@@ -112,19 +180,27 @@ def facet_id_of(text: str) -> str:
     return quote(text, safe="")
 
 
+def query_id_of(text: str) -> str:
+    """The id of a topic that has none: its first words and a hash of its text, always the same."""
+    words = re.sub(r"\W+", "-", text.lower())[:40].strip("-")
+    return f"{words}-{hashlib.sha256(text.encode()).hexdigest()[:8]}".lstrip("-")
+
+
 def read_passages(
-    path: Path, shown: str, progress: Callable[..., Any] = unseen
+    path: Path, shown: str, progress: Callable[..., Any] = unseen, form: Form | None = None
 ) -> Iterator[Passage]:
     """Passages from TSV (passage_id TAB text) or JSON lines, of a file that need not fit into
-    memory. Raises `Rejected` by line, at the end: until then nobody knows that the file is good.
+    memory, or from any table. Raises `Rejected` by line, at the end: until then nobody knows that
+    the file is good.
 
-    A JSON `title` is put before the text, on a line of its own, and is the text where there is no
-    other. A passage may be empty; a line that has no field for a text is a fault.
+    A `title` is put before the text, on a line of its own, and is the text where there is no
+    other. A passage may be empty; a line that has no field for a text is a fault. A row of a table
+    that has no id gets one from its text.
     """
     problems = Problems(shown, "Each passage needs an id of its own and a text.")
     hashes = [_hashes([])]
     ids: list[tuple[int, str]] = []
-    for line, passage in _passages(path, shown, problems, progress):
+    for line, passage in _passages(path, shown, problems, progress, form):
         if not passage.doc_id:
             problems.add(line, "a passage without an id")
             continue
@@ -139,7 +215,7 @@ def read_passages(
         raise reject(shown, None, "holds no passages, only a header", problems.hint)
     same = pl.col("hash") == pl.col("hash").shift(1)
     if suspects := set(both.filter(same | same.shift(-1))["line"]):
-        again = _passages(path, shown, Problems(shown, ""))
+        again = _passages(path, shown, Problems(shown, ""), form=form)
         _require_one_each("passage", [each for each in again if each[0] in suspects], problems)
     problems.raise_if_any()
 
@@ -150,16 +226,36 @@ def _hashes(ids: list[tuple[int, str]]) -> pl.DataFrame:
 
 
 def _passages(
-    path: Path, shown: str, problems: Problems, progress: Callable[..., Any] = unseen
+    path: Path,
+    shown: str,
+    problems: Problems,
+    progress: Callable[..., Any] = unseen,
+    form: Form | None = None,
 ) -> Iterator[tuple[int, Passage]]:
     """(line, passage) of every row with a field for a text, perhaps without an id."""
-    lines = files.lines_of(path, shown, progress)
-    for line, row in _rows(path, lines, "passage", PASSAGE_ID, PASSAGE_TEXT, problems):
+    if by_table := form is not None or is_table(path, "passages"):
+        rows = _of_table("passages", path, shown, form, problems)
+    else:
+        lines = files.lines_of(path, shown, progress)
+        rows = _rows(path, lines, "passage", PASSAGE_ID, PASSAGE_TEXT, problems)
+    for line, row in rows:
         parts = [_field(row, ("title",)), _field(row, PASSAGE_TEXT)]
         if not row.keys() & {"title", *PASSAGE_TEXT}:
             problems.add(line, f"a passage without a text: no field {', '.join(PASSAGE_TEXT)}")
             continue
-        yield line, Passage(_field(row, PASSAGE_ID), "\n".join(filter(None, parts)))
+        text = "\n".join(filter(None, parts))
+        made = passage_id(text) if by_table and text else ""
+        yield line, Passage(_field(row, PASSAGE_ID) or made, text)
+
+
+def _of_table(
+    kind: str, path: Path, shown: str, form: Form | None, problems: Problems
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line, fields) of a table's rows, by the names that these have in our own form."""
+    required = () if kind == "passages" else ("text",)
+    own = {"query": "query_id", "passage": "passage_id"}
+    for line, row in roles_of(kind, path, shown, form, required, problems):
+        yield line, {own.get(role, role): value for role, value in row.items()}
 
 
 def _rows(
@@ -258,11 +354,11 @@ def read_near_duplicates(path: Path, shown: str) -> list[tuple[str, str]]:
         canonical, *duplicates = text.split()
         if not duplicates:
             problems.add(line, f"a cluster of one: {canonical!r}")
-        for passage_id in (canonical, *duplicates):
-            if passage_id in seen:
-                problems.add(line, f"passage {passage_id!r} is also on line {seen[passage_id]}")
-            seen.setdefault(passage_id, line)
-        pairs += [(passage_id, canonical) for passage_id in duplicates]
+        for each in (canonical, *duplicates):
+            if each in seen:
+                problems.add(line, f"passage {each!r} is also on line {seen[each]}")
+            seen.setdefault(each, line)
+        pairs += [(each, canonical) for each in duplicates]
     problems.raise_if_any()
     return pairs
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,12 +22,13 @@ _QRELS = {
     6: [*QRELS_COLUMNS, "second aspect", "third aspect"],
 }
 _BEIR = [b"query-id", b"corpus-id", b"score"]  # its header
+_ENDINGS = "run|txt|trec|res|tsv|jsonl|json|ndjson|csv|parquet|xlsx|duckdb|db|sqlite3?"
 _WHOLE_NUMBER = r"^[+-]?[0-9]{1,9}$"
 
 
 def system_name(path: Path) -> str:
     """A run's system: its file name without endings (`bm25.run.gz` is `bm25`)."""
-    return re.sub(r"(\.(run|txt|trec|res|tsv|jsonl|json))?(\.gz)?$", "", path.name)
+    return re.sub(rf"(\.({_ENDINGS}))?(\.gz)?$", "", path.name)
 
 
 def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
@@ -114,6 +116,31 @@ def require_known_queries(frame: pl.DataFrame, known: set[str], shown: str) -> N
     for query_id, line, n in lines.agg(pl.col("line").min(), pl.len()).sort("line").iter_rows():
         problems.add(line, f"unknown query {query_id!r} ({counted(n, 'lines')})")
     problems.raise_if_any()
+
+
+def of_known_queries(
+    frame: pl.DataFrame, known: set[str], shown: str, leave_out: bool
+) -> tuple[pl.DataFrame, Counter[str]]:
+    """The lines of known queries, and how many of each other query were left out. Raises `Rejected`
+    for those where none is to be left out."""
+    if not set(frame["query_id"].unique()) - known:
+        return frame, Counter()
+    if not leave_out:
+        require_known_queries(frame, known, shown)
+    is_known = pl.col("query_id").is_in([*known])
+    return frame.filter(is_known), Counter(frame.filter(~is_known)["query_id"])
+
+
+def note_of_left_out(left: Counter[str], n_kept: int, shown: str, collection: str) -> str:
+    """What to say of it. Raises `Rejected` where that was all of a file."""
+    first = ", ".join([*left][:5]) + (" ..." if len(left) > 5 else "")
+    if not n_kept:
+        message = f"none of its queries is a topic of {collection}: {first}"
+        raise reject(shown, None, message, "Is this the right file?")
+    return (
+        f"{shown}: {counted(left.total(), 'lines')} left out, of "
+        f"{counted(len(left), 'queries')} without a topic: {first}"
+    )
 
 
 def check_system_name(name: str, shown: str) -> None:

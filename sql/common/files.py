@@ -24,6 +24,7 @@ from gradelake.sql.common.project import Project
 if TYPE_CHECKING:  # commands that read one small file need not wait for it
     import polars as pl
 
+NAME_ENCODING = 'Name its encoding in gradelake.toml, for example: encoding = "latin-1".'
 MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
 MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response
 _GZIP = b"\x1f\x8b"
@@ -176,6 +177,31 @@ def chunks(
         ) from error
     if is_blank:
         raise reject(shown, None, "the file is empty", "Remove it or put its content in place.")
+
+
+def recoded(path: Path, shown: str, encoding: str) -> bytes:
+    """The UTF-8 bytes of a file in another encoding. Raises `Rejected` as `chunks` does, and for an
+    encoding that Python does not know."""
+    check_file_name(shown)
+    try:
+        with _opened(path) as raw, _unzipped(path, raw) as stream:
+            parts, size = [], 0
+            while part := stream.read(_CHUNK):
+                size += len(part)
+                if stream is not raw:
+                    limits.check(os.fstat(raw.fileno()).st_size, size, shown)
+                parts.append(part)
+        text = b"".join(parts).decode(encoding).removeprefix("\ufeff")
+    except LookupError:
+        raise reject(shown, None, f"there is no encoding {encoding!r}", NAME_ENCODING) from None
+    except UnicodeError as error:
+        raise reject(shown, None, f"is not {encoding}: {error}", NAME_ENCODING) from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise reject(shown, None, f"cannot be read: {error}", "Check the file.") from error
+    if "\0" in text or _is_blank(text):
+        what = "holds a null byte" if "\0" in text else "the file is empty"
+        raise reject(shown, None, what, "Is this the right file?")
+    return text.encode()
 
 
 def blocks(

@@ -8,7 +8,13 @@ import duckdb
 from gradelake.sql.common.errors import WorkFailed
 
 # extension -> the extra of this project that brings its wheel (None: always installed)
-EXTRAS = {"ducklake": None, "sqlite_scanner": None, "postgres_scanner": "postgres", "httpfs": "s3"}
+EXTRAS = {
+    "ducklake": None,
+    "excel": None,
+    "sqlite_scanner": None,
+    "postgres_scanner": "postgres",
+    "httpfs": "s3",
+}
 
 
 def extension_file(name: str) -> Path:

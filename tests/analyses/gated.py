@@ -22,7 +22,7 @@ def write_run(folder: Path, system: str, n_second: int) -> None:
 def write_gated(folder: Path) -> None:
     """The files of the collection `gated`, with its gradelake.toml."""
     files = {
-        "topics.tsv": dict.fromkeys(QUERIES, "why"),
+        "topics.tsv": {query: f"why {query}?" for query in QUERIES},
         "me.qrels": {query: {"yes": 1, "no": 0} for query in QUERIES},
     }
     project(folder, {"gated": GATED}, files=files)

@@ -1,6 +1,7 @@
 """`gradelake gate` on a lake: verdicts, exit codes, forms for others, and what is refused."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree
@@ -171,7 +172,14 @@ def test_markdown_shows_names_as_they_are_and_keeps_its_columns(gated):
     rows = [token for token in tokens if token.type == "tr_open"]
     cells = [token for token in tokens if token.type in ("td_open", "th_open")]
     assert len(rows) == 2 + 6  # a measure, five queries, and the titles of both
-    assert len(cells) == 2 * 10 + 6 * 6
+    assert len(cells) == 2 * 10 + 6 * 7
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "junit"])
+def test_every_form_has_the_words_of_the_queries_that_differ_most(gated, form):
+    two = ("--system", "worse", "--baseline", "base", "--queries", "2", "--format", form)
+    shown = gate(gated, *two, code=FELL)
+    assert re.search({"json": r'"text": "why q02\?"'}.get(form, r"\bwhy q02\?"), shown)
 
 
 # --- what is refused ------------------------------------------------------------------------------

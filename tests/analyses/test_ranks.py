@@ -96,6 +96,16 @@ def test_one_query_says_nothing_of_others_and_one_system_is_alone():
     assert (only.best_rank, only.worst_rank, only.groups) == (1, 1, "a")
 
 
+def test_of_four_queries_no_two_systems_differ_and_no_rank_is_certain():
+    found = rank_uncertainty(board([[0.9, 0.1]] * 4), n_replicates=200)
+    assert [(one.rank, one.groups) for one in found.systems] == [(1, "a"), (2, "a")]
+    assert {(one.best_rank, one.worst_rank) for one in found.systems} == {(1, 2)}
+    assert found.too_few == "4 queries are too few to tell two systems apart."
+    enough = rank_uncertainty(board([[0.9, 0.1]] * 6), n_replicates=200)
+    assert (enough.too_few, [one.groups for one in enough.systems]) == ("", ["a", "b"])
+    assert [(one.best_rank, one.worst_rank) for one in enough.systems] == [(1, 1), (2, 2)]
+
+
 def test_there_are_letters_for_any_number_of_groups():
     letters = [letter(n) for n in range(120)]
     assert (letters[0], letters[25], letters[26], letters[52], letters[104]) == (

@@ -22,6 +22,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--only", action="append", default=[], help="a command; may be repeated")
+    parser.add_argument("--by", action="append", default=[], help="a fault; may be repeated")
     parser.add_argument("--lake", choices=LAKES, default=LAKES[0])
     options = parser.parse_args()
     started = time.monotonic()
@@ -34,6 +35,7 @@ def main() -> None:
             options.lake,
             options.minutes,
             tuple(options.only),
+            tuple(options.by),
         )
     print(tally.text(), end="")
     print(f"{(time.monotonic() - started) / 60:.0f} minutes")

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -13,7 +14,11 @@ from functools import partial
 from pathlib import Path
 from zlib import crc32
 
+import duckdb
+import polars as pl
+
 from gradelake.grading.prompts.written_reply import FEATURES
+from gradelake.sql.lake import extensions
 from tests.command_line import gradelake
 from tests.documentation.pages import blocks
 from tests.grading.batch_server import BatchServer
@@ -63,6 +68,37 @@ def demo(made: Path, folder: Path) -> Iterator[Path]:
     """The demo's folder, in a clone of one's own."""
     with copied(made, folder):
         yield folder / "demo"
+
+
+@contextmanager
+def shop(made: Path, folder: Path) -> Iterator[Path]:
+    """A shop's files as ingest/TABLES.md has them: results of two rankers, rated products."""
+    place = folder / "shop"
+    place.mkdir(parents=True)
+    dice = random.Random(7)
+    terms = ["running shoes", "rain jacket", "hiking boots", "usb-c cable", "desk lamp", "tea pot"]
+    worth = {
+        (term, sku): dice.choice((0, 0, 0, 1, 2)) for term in terms for sku in range(1000, 1030)
+    }
+    products = [f"{sku},Product {sku},A thing of many uses" for sku in range(1000, 1030)]
+    (place / "products.csv").write_text("\n".join(["sku,title,description", *products]))
+    for name, noise in (("old", 2.0), ("new", 1.0)):
+        rows = ["search_term,sku,position"]
+        for term in terms:
+            ranked = sorted(
+                range(1000, 1030), key=lambda sku: worth[term, sku] + dice.gauss(0, noise)
+            )
+            rows += [f"{term},{sku},{rank}" for rank, sku in enumerate(ranked[:-11:-1], start=1)]
+        (place / f"{name}.csv").write_text("\n".join(rows))
+    rated = [(term, sku, float(said), "ann") for (term, sku), said in worth.items()]
+    with duckdb.connect() as connection:
+        extensions.load(connection, "excel")
+        connection.register("rated", pl.DataFrame(rated, orient="row"))
+        connection.execute(
+            "copy (from rated as ratings(search_term, sku, rating, rater)) "
+            f"to '{place}/ratings.xlsx' (format xlsx, header true)"
+        )
+    yield place
 
 
 @contextmanager
@@ -205,4 +241,4 @@ def batches(made: Path, folder: Path) -> Iterator[Path]:
         yield place
 
 
-MAKERS = {"clone": copied, "demo": demo, "own": own, "dl19": dl19, "batches": batches}
+MAKERS = {"clone": copied, "demo": demo, "own": own, "dl19": dl19, "batches": batches, "shop": shop}

@@ -27,7 +27,7 @@ LABELLERS = {
     "judge:good": lambda draw, i: None if i % 4 == 0 else draw.randint(0, 3),
 }
 MEMBERS = ("fair", "fine", "good")
-ENSEMBLES = ("majority", "median", "mean_expected", "sum")
+ENSEMBLES = ("majority", "median", "mean_expected", "sum", "sum_missing_as_0")
 
 
 def make(folder: Path) -> None:
@@ -79,10 +79,11 @@ def labels_of(folder: Path) -> dict[str, dict[tuple, int]]:
         for member in MEMBERS:
             for pair, label in found[f"judge:{member}"].items():
                 votes[pair].append(label)
+        more_than = {"sum": len(MEMBERS) - 1, "sum_missing_as_0": 0}.get(rule, len(MEMBERS) / 2)
         found[f"judge:{rule}"] = {
             pair: together(rule, labels)
             for pair, labels in votes.items()
-            if len(labels) > (len(MEMBERS) - 1 if rule == "sum" else len(MEMBERS) / 2)
+            if len(labels) > more_than
         }
     return found
 
@@ -93,7 +94,7 @@ def together(rule: str, labels: list[int]) -> int:
         return min(statistics.multimode(labels))
     if rule == "median":
         return statistics.median_low(labels)
-    if rule == "sum":
+    if rule.startswith("sum"):
         return sum(labels)
     return math.ceil(statistics.fmean(labels) - 0.5)
 

@@ -2,7 +2,7 @@
 
 import shutil
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 from scipy import stats
@@ -28,6 +28,19 @@ def test_an_ensemble_labels_as_its_members_together(strange):
         for row in found:
             pair = row["query_id"], row["passage_id"]
             assert row["label"] == expected[f"judge:{ensemble}"][pair], (ensemble, pair)
+
+
+def test_a_sum_that_takes_a_missing_grade_as_0_says_how_many_are_missing(strange):
+    by_members = Counter(pair for name in MEMBERS for pair in labels_of(strange)[f"judge:{name}"])
+    found = rows(
+        strange,
+        "select query_id, passage_id, n_items, n_missing from lake.marts.relevance_labels "
+        "where label_set = 'judge:sum_missing_as_0'",
+    )
+    missing = {(row["query_id"], row["passage_id"]): row["n_missing"] for row in found}
+    assert missing == {pair: len(MEMBERS) - n for pair, n in by_members.items()}
+    assert {row["n_items"] for row in found} == {3}
+    assert set(missing.values()) == {0, 1}
 
 
 def test_an_ensemble_is_a_judge_like_others_and_nobody_has_to_ask_it(strange):
@@ -56,7 +69,7 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
         (
             "odd,best,fair\nodd,best,fine\nsingle,median,fair\nfair,median,fine\nfair,median,good\n",
             (
-                "odd, fair: rule must be majority, median, mean_expected or sum",
+                "odd, fair: rule must be majority, median, mean_expected, sum or sum_missing_as_0",
                 "single, fair: one grader is no ensemble",
                 "fair, fine: there is a grader of that name",
             ),
@@ -77,7 +90,7 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
     assert "sum, fair: its rows name several mappings" in done.stderr
     assert "map, fine: mapping must look like 5:3 4:1" in done.stderr
     assert "twice, fair: mapping names a label twice" in done.stderr
-    assert published(folder).value("select count(*) from lake.intermediate.ensembles") == 12
+    assert published(folder).value("select count(*) from lake.intermediate.ensembles") == 15
 
 
 def residuals(folder) -> dict[tuple, dict[str, dict[str, float]]]:

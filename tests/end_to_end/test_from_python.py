@@ -58,6 +58,19 @@ def test_rooms_and_what_commands_do_have_the_same_names(folder):
     assert (done.stdout, done.stderr) == ("{} [(1,)]\n", "")  # quiet, too
 
 
+@pytest.mark.slow
+def test_systems_are_listed_removed_and_renamed_as_by_the_command(folder, tmp_path):
+    with gradelake.open(shutil.copytree(folder, tmp_path / "demo")) as lake:
+        removed = lake.remove_systems("demo", "bm25_rm3", "lsa")
+        assert removed["removed"] == ["bm25_rm3", "lsa"]
+        assert lake.rename_system("demo", "bm25", "system-a")["renamed"] == "system-a"
+        names = {one["system"] for one in lake.systems("demo")["systems"]}
+        assert "system-a" in names
+        assert not names & {"bm25", "bm25_rm3", "lsa"}
+        with pytest.raises(gradelake.GradelakeError, match="has no system 'bm26'"):
+            lake.remove_systems("demo", "bm26")
+
+
 def test_a_folder_a_file_or_what_the_command_line_finds(folder, monkeypatch):
     monkeypatch.chdir(folder / "lake")
     monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
@@ -139,6 +152,7 @@ def test_functions_return_what_the_commands_print(folder, lake):
     assert same == without(printed(folder, "ingest", "demo"), "seconds")
     nothing_missing = lake.grade("demo", "lexical")
     assert (nothing_missing["missing"], nothing_missing["pairs"]) == (0, 0)
+    assert lake.systems("demo")["systems"] == printed(folder, "system", "list", "demo")["systems"]
     report, file = lake.report("demo"), folder / "reports" / "demo.html"
     page = file.read_bytes()
     assert report == printed(folder, "report", "demo")
@@ -152,6 +166,8 @@ def test_functions_return_what_the_commands_print(folder, lake):
     words = "--system bm25 --baseline bm25_rm3 --measure AP --measure nDCG@10"
     gate = ("gate", "demo", "--label-set", "assessor:human", *words.split(), "--json")
     assert judged == json.loads(run(folder, *gate, code=code).stdout)
+    compared = lake.compare("bm25", "lsa", measure="AP")
+    assert compared == printed(folder, "compare", "demo", "bm25", "lsa", "--measure", "AP")
     with (folder / "gradelake.toml").open("a") as config:
         config.write(
             '[sentinels.daily]\ncollection = "demo"\ngraders = ["lexical_direct"]\n'

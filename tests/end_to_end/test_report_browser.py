@@ -336,6 +336,11 @@ def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(browser, dem
     assert 1 < len(top) < len(known), "nobody is called best within noise"
     says = look.text("#leaderboard-says")
     assert f"The first {len(top)}, {top[0]} to {top[-1]}, do not differ significantly." in says
+    in_lanes = "groups => { const rows = groups.map((of) => ({ groups: of })); inLanes(rows); "
+    lanes = look.page.evaluate(
+        in_lanes + "return rows.map((row) => row.lanes) }", ["a", "ab", *"bcd"]
+    )
+    assert lanes == [[0], [0, 1], [1], [2], [3]], "no column has two groups"
     look = at_board(browser, demo_page, OTHER)
     command = f"gradelake stats ranks demo --measure {OTHER} --label-set {LABELS} --level 2"
     assert command in look.text("#leaderboard-says")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.grading.misbehaving import Asked, Reply, refuse, sent
-from tests.grading.stand_ins import StandIn
+from tests.grading.stand_ins import OpenAI, StandIn
 
 
 class Provider(StandIn):
@@ -41,12 +41,20 @@ class Provider(StandIn):
 class Mistral(Provider):
     """But for the name of the seed."""
 
+    documented = """
+    messages model frequency_penalty max_tokens metadata n parallel_tool_calls prediction
+    presence_penalty prompt_mode random_seed reasoning_effort response_format safe_prompt stop
+    stream temperature tool_choice tools top_p
+    """
+
     def asked_for(self, asked: Asked) -> dict[str, Any]:
         return {**asked.body, "seed": asked.body.get("random_seed")}
 
 
 class Azure(Provider):
     """The model is in the path; what a filter refuses is an error."""
+
+    documented = OpenAI.documented
 
     def asked_for(self, asked: Asked) -> dict[str, Any]:
         return {"model": self.models[0], **asked.body}
@@ -59,6 +67,11 @@ class Azure(Provider):
 
 class Anthropic(Provider):
     """The Messages API."""
+
+    documented = """
+    messages model container max_tokens metadata output_config output_format service_tier
+    stop_sequences stream system temperature thinking tool_choice tools top_k top_p
+    """
 
     def asked_for(self, asked: Asked) -> dict[str, Any]:
         body = asked.body
@@ -91,6 +104,12 @@ class Anthropic(Provider):
 
 class Bedrock(Provider):
     """The Converse API; the model is in the path."""
+
+    documented = """
+    messages additionalModelRequestFields additionalModelResponseFieldPaths guardrailConfig
+    inferenceConfig outputConfig performanceConfig promptVariables requestMetadata serviceTier
+    system toolConfig
+    """
 
     def asked_for(self, asked: Asked) -> dict[str, Any]:
         body, config = asked.body, asked.body.get("inferenceConfig", {})
@@ -138,6 +157,10 @@ class BedrockByTool(Bedrock):
 
 class Gemini(Provider):
     """`generateContent`, Gemini's and Vertex's; the model is in the path."""
+
+    documented = """
+    cachedContent contents generationConfig labels safetySettings systemInstruction toolConfig tools
+    """
 
     def asked_for(self, asked: Asked) -> dict[str, Any]:
         body, config = asked.body, asked.body.get("generationConfig", {})

@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import random
+from collections.abc import Callable
 from itertools import takewhile
 from typing import Any
 
@@ -18,10 +19,21 @@ from tests.grading.misbehaving import Asked, Reply, answer, refuse, sent
 
 BLOCK = 16  # tokens that a cache keeps together
 
+# fields that a service documents for a chat; of those that many know, these first
+_COMMON = """
+messages model frequency_penalty logit_bias logprobs max_tokens n presence_penalty response_format
+seed stop stream stream_options temperature tool_choice tools top_logprobs top_p
+"""
+
 
 class StandIn:
-    """vLLM's server: it heeds everything, and refuses what it does not know."""
+    """vLLM's server: it heeds everything."""
 
+    documented = f"""{_COMMON}
+    allowed_token_ids bad_words chat_template chat_template_kwargs ignore_eos max_completion_tokens
+    min_p min_tokens parallel_tool_calls prompt_logprobs reasoning_effort repetition_penalty
+    stop_token_ids structured_outputs top_k truncate_prompt_tokens user
+    """
     takes_choice = True  # the field `structured_outputs`
     gives_logprobs = True
     most_logprobs = 20
@@ -45,7 +57,8 @@ class StandIn:
             return refuse(404, f"The model `{body['model']}` does not exist.")
         if body.get("top_logprobs", 0) > self.most_logprobs:
             return refuse(400, f"top_logprobs must be at most {self.most_logprobs}")
-        n_asked = len(prompt.split()) + body["max_tokens"]
+        most = body["max_tokens"] if "max_tokens" in body else body["max_completion_tokens"]
+        n_asked = len(prompt.split()) + most
         return refuse(400, self.too_long(n_asked)) if n_asked > self.room else None
 
     def too_long(self, n_asked: int) -> str:
@@ -130,9 +143,41 @@ def _n_shared(one: str, other: str) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
+def only_documented(stand_in: StandIn) -> Callable[[Asked], Reply]:
+    """What it answers, or why not: a field that its service does not document."""
+
+    def reply(asked: Asked) -> Reply:
+        if unknown := asked.body.keys() - stand_in.documented.split():
+            return refuse(400, f"Unrecognized request arguments: {sorted(unknown)}")
+        return stand_in(asked)
+
+    return reply
+
+
+class OpenAI(StandIn):
+    """api.openai.com: models that reason refuse what steers others."""
+
+    takes_choice = False
+    documented = f"""{_COMMON}
+    audio max_completion_tokens metadata modalities parallel_tool_calls prediction prompt_cache_key
+    reasoning_effort safety_identifier service_tier store user verbosity web_search_options
+    """
+
+    def refusal(self, body: dict[str, Any], prompt: str) -> Reply | None:
+        steers = {"max_tokens", "temperature", "top_p", "logprobs", "top_logprobs"}
+        steers |= {"frequency_penalty", "presence_penalty"}
+        if body["model"].startswith("o") and (found := steers & body.keys()):
+            return refuse(400, f"Unsupported parameters with this model: {sorted(found)}")
+        return super().refusal(body, prompt)
+
+
 class Ollama(StandIn):
     """It passes over fields that it does not know, and cuts prompts without a word."""
 
+    documented = """
+    messages model frequency_penalty logprobs max_tokens presence_penalty reasoning reasoning_effort
+    response_format seed stop stream stream_options temperature tools top_logprobs top_p
+    """
     takes_choice = gives_logprobs = counts_cached = False
 
     def refusal(self, body: dict[str, Any], prompt: str) -> Reply | None:
@@ -147,6 +192,7 @@ class Ollama(StandIn):
 class LlamaCpp(StandIn):
     """It answers with the model that it has, by its alias, whichever is asked for."""
 
+    documented = f"{_COMMON} chat_template_kwargs grammar json_schema min_p repeat_penalty top_k"
     takes_choice = False
 
     def refusal(self, body: dict[str, Any], prompt: str) -> Reply | None:
@@ -166,6 +212,7 @@ class LlamaCpp(StandIn):
 class Tgi(StandIn):
     """A schema is to be its `value`, and some numbers that others take are refused, with 422."""
 
+    documented = f"{_COMMON} guideline tool_prompt"
     takes_choice = counts_cached = False
     most_logprobs = 5
 

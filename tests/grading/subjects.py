@@ -23,7 +23,7 @@ from gradelake.grading.prompts.prompt import Rendered
 from tests.grading import provider_stand_ins, smollm, tiny_models
 from tests.grading.misbehaving import Script, Server, answer
 from tests.grading.project import Judged
-from tests.grading.stand_ins import StandIn
+from tests.grading.stand_ins import StandIn, only_documented
 
 
 class Subject:
@@ -168,7 +168,7 @@ class OpenAI(Subject):
     def reset(self) -> None:
         """Forget what was scripted, and what was asked."""
         self.server.forget()
-        self.server.on("", StandIn(room=600))
+        self.server.on("", only_documented(StandIn(room=600)))
 
     def graded(self, grade: str) -> Script:
         """What its server says for a grade."""
@@ -239,7 +239,8 @@ class Anthropic(OpenAIWithSchema):
 
     def reset(self) -> None:
         self.server.forget()
-        self.server.on("", self.stand_in(self.model.partition("/")[2], room=600))
+        stand_in = self.stand_in(self.model.partition("/")[2], room=600)
+        self.server.on("", only_documented(stand_in))
 
     def graded(self, grade: str) -> Script:
         return self.stand_in().worded(super().graded(grade))

@@ -144,7 +144,7 @@ def test_no_batch_is_larger_than_it_may_be(hosted, server, monkeypatch):
 
 def test_after_three_tries_a_pair_has_failed_each_is_paid_for_and_no_key_is_told(hosted, server):
     usage = {"prompt_tokens": 50, "completion_tokens": 2}
-    server.on("landmarks", answer(finish_reason="content_filter", usage=usage))
+    server.on("landmarks", answer(None, usage=usage))
     server.on("steel", refuse(500, "you sent sk-a-long-key"))
     run = to_its_end(hosted)
     assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (7, 5, 3)
@@ -249,6 +249,32 @@ def test_lines_of_other_prompts_and_repeated_ones_are_not_read(hosted, server):
     assert {grade for grade, _ in hosted.grades("gpt").values()} == {2}
     assert run.notes == ["5 lines of the batch's files answer none of its prompts"]
     assert hosted.rows("select notes from lake.raw.grading_runs") == [(run.notes,)]
+
+
+@pytest.mark.parametrize("n_own", [0, 4])
+def test_a_batch_that_answers_other_prompts_is_not_paid_for_again_unasked(hosted, server, n_own):
+    def changed(lines):
+        for line in lines[n_own:]:
+            line["custom_id"] = f"{'0' * 32}-{line['custom_id'].rpartition('-')[2]}"
+        return lines
+
+    server.changes = lambda lines: changed(json.loads(json.dumps(lines)))
+    if n_own:
+        run = to_its_end(hosted)
+        assert run.counts["failed"] == 12 - run.counts["ok"] > 0
+        assert run.notes == ["6 lines of the batch's files answer none of its prompts"]
+    else:
+        with pytest.raises(
+            EngineUnusable, match="10 lines of the batch's files answer none"
+        ) as told:
+            to_its_end(hosted)
+        assert "--retry-failed asks about its pairs again" in told.value.hint
+        assert hosted.grades("gpt") == {}
+    assert set(server.times_billed().values()) == {1}
+    server.changes = lambda lines: lines
+    to_its_end(hosted, retry_failed=True)
+    assert hosted.plan("gpt").totals.graded == 12
+    assert set(server.times_billed().values()) == ({1, 2} if n_own else {2})
 
 
 def test_a_reply_with_half_a_character_is_read_and_costs_no_other_pair(hosted, server):

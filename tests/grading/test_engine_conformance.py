@@ -67,6 +67,7 @@ def of(kind: str):
 def test_a_grade_is_a_word_of_the_scale_whatever_the_passage_says(subject):
     responses = subject.ask(*({"item": ITEMS[0], "passage": text} for text in HOSTILE.values()))
     assert [response.error for response in responses] == [None] * len(HOSTILE)
+    assert not any(response.is_cut_off for response in responses)
     assert {response.text for response in responses} <= set(WORDS)
 
 
@@ -139,11 +140,12 @@ def test_a_prompt_without_room_for_a_passage_fails_alone(subject):
 # --- text -----------------------------------------------------------------------------------------
 
 
-def test_only_a_model_writes_freely(subject):
+def test_only_a_model_writes_freely_and_is_cut_off_where_its_tokens_end(subject):
     if subject.has_model:
         for response in subject.ask(*PAIRS[:4], **FREE):
             assert (response.error, response.probabilities) == (None, None)
             assert 1 <= response.completion_tokens <= 8
+            assert response.is_cut_off or response.completion_tokens < 8
     else:
         with pytest.raises(BadInput, match="this engine writes no text"):
             subject.start(**FREE)

@@ -59,9 +59,9 @@ def exported(tiny, *graders, name="out.jsonl"):
 
 
 def moved(tiny, another, **choices):
-    """Export from one lake and import into the other."""
+    """Export from one lake and import into the other, which is one's own too."""
     another.write("out.jsonl", exported(tiny))
-    return bring(another, "out.jsonl", **choices)
+    return bring(another, "out.jsonl", **{"trust": True} | choices)
 
 
 def without_times(rows):
@@ -204,6 +204,23 @@ def test_grades_and_graders_are_restored_with_all_that_the_lake_knows(ingested, 
         assert len(own) == (7 if query == ALL_GRADES else 2)
 
 
+def test_a_file_that_claims_grades_of_a_grader_of_yours_is_refused_until_you_say_what_it_is(
+    ingested, another
+):
+    own_grader(ingested)
+    own_grades(ingested, **FIVE)
+    claimed = "out.jsonl: only the file says that 5 grades are of graders that a lake runs itself"
+    with pytest.raises(BadInput, match=claimed) as caught:
+        moved(ingested, another, trust=False)
+    assert "--trust; else with --name PREFIX" in caught.value.hint
+    assert another.rows("select count(*) from lake.raw.grades") == [(0,)]
+    assert moved(ingested, ingested, trust=False).counts == {}, "it has them: nothing is claimed"
+    theirs = moved(ingested, another, trust=False, name="theirs")
+    assert [one["name"] for one in theirs.graders] == ["theirs.question_self_rating"]
+    assert another.rows("select engine from lake.raw.graders") == [("imported",)]
+    assert not another.rows(f"from lake.raw.grades where grader_id = '{OWN}'")
+
+
 def test_grades_with_other_gold_answers_or_another_query_text_are_restored(ingested, another):
     """The workbench sees the newest of an item's grades, an import gets them all."""
     times = [datetime(2026, 1, day) for day in (1, 2, 3)]
@@ -223,7 +240,7 @@ def test_grades_with_other_gold_answers_or_another_query_text_are_restored(inges
     # beside those that the other lake has
     own_grades(ingested, item_id="a", grade=0, gold_sha256="newest", graded_at=times[2])
     another.write("more.jsonl", exported(ingested))
-    assert bring(another, "more.jsonl").counts["grades"] == 1
+    assert bring(another, "more.jsonl", trust=True).counts["grades"] == 1
     assert another.rows(ALL_GRADES) == ingested.rows(ALL_GRADES)
 
 
@@ -254,7 +271,7 @@ def test_without_the_extra_keys_the_ratings_still_come_back_under_their_grader(i
     line, _ = exported(ingested)
     query, paragraphs = json.loads(line)
     del paragraphs[0]["exam_grades"][0]["gradelake"]  # as the workbench would drop it
-    brought(another, [json.dumps([query, paragraphs])])
+    brought(another, [json.dumps([query, paragraphs])], trust=True)
     assert grades(another, "grader_id, item_id, grade") == [
         ("00c0ffee00c0ffee", "a", 4),
         ("00c0ffee00c0ffee", "b", 0),

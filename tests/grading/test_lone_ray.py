@@ -1,9 +1,12 @@
 """What a Ray for one process consists of, seen from outside, in a process of its own."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -44,3 +47,24 @@ def test_only_what_runs_actors_is_started_and_nothing_is_left() -> None:
     assert [name for name in before if "gcs_server" in name]
     assert [name for name in actors if name.startswith("ray::Adder")]
     assert after == []
+
+
+def test_a_sigterm_ends_it_at_once_also_while_it_starts_and_nothing_is_left() -> None:
+    program = """
+import time, psutil
+from gradelake.grading.run import lone_ray
+lone_ray.start(num_cpus=1)
+print([process.pid for process in psutil.Process().children(recursive=True)], flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    ) as job:
+        assert job.stdout
+        below = json.loads(job.stdout.readline())
+        job.terminate()
+        assert job.wait(10) == -signal.SIGTERM
+    until = time.monotonic() + 30
+    while any(map(psutil.pid_exists, below)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not [pid for pid in below if psutil.pid_exists(pid)]

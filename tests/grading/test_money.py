@@ -15,7 +15,7 @@ from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
 from tests.grading.misbehaving import answer
-from tests.grading.project import PRICES, copy_of
+from tests.grading.project import PASSAGES, PRICES, copy_of
 
 QUICK = {"pause": 0.01, "timeout": 20.0, "concurrency": 4}
 
@@ -156,25 +156,39 @@ def test_a_plan_says_between_what_and_what(hosted):
     cost = hosted.plan("gpt").totals.cost
     assert (cost.currency, cost.measured) == ("EUR", False)
     tokens = hosted.plan("gpt").totals.prompt_tokens
-    assert cost.low == pytest.approx((0.7 * tokens * 100 + 10 * 1000) / 1e6)
+    assert cost.low == pytest.approx((0.7 * tokens * 100 + 10 * 1000) / 1e6, rel=1e-3)
     assert cost.high > cost.low
 
 
+def by_length(asked):
+    """A token for three letters, half of them cached; then one word of a grade."""
+    n = len(asked.text) // 3
+    usage = {"prompt_tokens": n, "completion_tokens": 1}
+    return answer("3", usage=usage | {"prompt_tokens_details": {"cached_tokens": n // 2}})
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("tells_cached", [True, False])
-def test_what_was_graded_says_what_the_rest_will_cost(hosted, server, monkeypatch, tells_cached):
-    paid = A_PROMPT
-    if not tells_cached:
-        server.on("", answer(usage={"prompt_tokens": 10, "completion_tokens": 1}))
-        paid = (10 * 100 + 1000) / 1e6
-    monkeypatch.setattr("gradelake.grading.plan.prices._ENOUGH", 3)
+def test_what_was_graded_says_what_the_rest_will_cost_there_and_in_a_collection_of_longer_texts(
+    hosted, server, monkeypatch
+):
+    server.on("", by_length)
+    monkeypatch.setattr("gradelake.grading.plan.taken.ENOUGH", 3)
     request = grader_run.requested(hosted.project, hosted.name, "gpt", limit=6)
     grader_run.grade(hosted.project, request, lambda line: None)
-    totals = hosted.plan("gpt").totals
-    assert 0 < totals.prompts < 10
-    assert totals.cost.measured
-    both = pytest.approx(totals.prompts * paid)
-    assert (totals.cost.low, totals.cost.high) == (both, both)
+    told = hosted.plan("gpt").totals.cost
+    assert told.measured
+    assert told.low <= grade(hosted).cost <= told.high < 1.1 * told.low
+
+    hosted.name = "longer"
+    hosted.write("passages.tsv", {name: f"{text} " * 30 for name, text in PASSAGES.items()})
+    assert hosted.ingest().exit_code == 0
+    hosted.bank()
+    told = hosted.plan("gpt").totals.cost
+    assert not told.measured
+    paid = grade(hosted).cost
+    assert told.low <= paid <= told.high < 3 * paid
+    hosted.grader("another", **hosted.graders["gpt"] | {"prompt": "thomas"})
+    assert hosted.plan("another").totals.tokens_measured  # by those of the same model
 
 
 @pytest.mark.slow

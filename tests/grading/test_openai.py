@@ -1,11 +1,13 @@
 """The engine `openai`, against a server that misbehaves in every way its replies could."""
 
+import base64
 import gzip
 import math
 import re
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from urllib.parse import quote
 
 import pytest
 
@@ -565,6 +567,34 @@ def test_the_key_comes_from_the_variable_that_is_named(server, engine, monkeypat
     monkeypatch.setenv("MY_KEY", "sk-mine\n")  # as a file ends
     ask(engine(api_key_env="MY_KEY"), "steel")
     assert server.asked[0].headers["authorization"] == "Bearer sk-mine"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *(
+            lambda key, before=before: base64.b64encode(f"{before}{key}>".encode()).decode()
+            for before in ("", "x", "Bearer ")
+        ),
+        lambda key: base64.urlsafe_b64encode(key.encode()).decode().replace("h", "h\n"),
+        lambda key: f"{key[:7]}\n  {key[7:]}",
+        lambda key: quote(key, safe=""),
+        lambda key: "".join(f"%{ord(letter):02X}" for letter in key),
+        lambda key: "".join(f"&#{ord(letter)};" for letter in key),
+        lambda key: key.encode().hex(),
+    ],
+)
+def test_a_key_that_a_server_repeats_in_another_form_is_masked(server, engine, monkeypatch, other):
+    key = "sk-proj/7f3a9c+Qz~d41d8c"
+    monkeypatch.setenv("MY_KEY", key)
+    told = f"you sent: {other(key)}"
+    server.on("steel", answer(f"3. {told}"))
+    server.on("bees", refuse(400, told), answer())
+    one = engine(api_key_env="MY_KEY", constrained=False)
+    for text in (ask(one, "steel").text, ask(one, "bees").error):
+        _, shown = text.split("you sent: ")
+        assert "***" in shown
+        assert len(shown) < 20  # of base64 a few letters hold what stands around the key, too
 
 
 @pytest.mark.parametrize("key", ["sk-\u2026cut", "sk-one\nsk-two"])

@@ -1,28 +1,39 @@
-"""The recipes of grading/engines/README.md, each against a stand-in of the server it is for.
+"""The recipes of the pages, each against a stand-in of the server it is for.
 
 vLLM's own server is asked in test_vllm_server.py.
 """
 
 import re
 import tomllib
+from dataclasses import replace
 
 import pytest
 
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.engines.openai import Engine
+from gradelake.grading.graders import engine_finder
+from tests.documentation.pages import blocks, pages
 from tests.grading.project import PASSAGES, QUESTIONS, Judged
-from tests.grading.stand_ins import LlamaCpp, Ollama, StandIn, Tgi
+from tests.grading.provider_stand_ins import Anthropic
+from tests.grading.stand_ins import LlamaCpp, Ollama, OpenAI, StandIn, Tgi, only_documented
 from tests.grading.subjects import end
-from tests.places import REPOSITORY
 
-PAGE = (REPOSITORY / "grading/engines/README.md").read_text(encoding="utf-8")
+ASKED = {  # page and name: of every grader that asks somebody
+    (page, name): settings
+    for page in pages()
+    for block in blocks(page)
+    if block.language == "toml"
+    for name, settings in tomllib.loads(block.text).get("graders", {}).items()
+    if settings["engine"] in ("openai", "litellm")
+}
 RECIPES = {
     name: settings
-    for block in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-    for name, settings in tomllib.loads(block).get("graders", {}).items()
-    if settings["engine"] == "openai" and "base_url" in settings
+    for (page, name), settings in ASKED.items()
+    if page == "grading/engines/README.md" and "base_url" in settings
 }
 SERVERS = {"ollama": Ollama, "llama_cpp": LlamaCpp, "vllm_server": StandIn, "tgi": Tgi}
+SERVICES = {RECIPES[name]["base_url"]: SERVERS[name] for name in RECIPES}
+SERVICES |= {"https://api.openai.com/v1": OpenAI, "anthropic": Anthropic}
 WORDS = ["0", "1", "2", "3", "4", "5"]
 PAIRS = [
     {"item": item, "passage": passage}
@@ -52,6 +63,37 @@ def ask(tmp_path, server):
 
 def test_every_server_has_its_recipe():
     assert RECIPES.keys() == SERVERS.keys()
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        pytest.param(*key, marks=[pytest.mark.slow] * (settings["engine"] == "litellm"))
+        for key, settings in ASKED.items()
+    ],
+)
+def test_a_service_knows_every_field_that_a_grader_of_the_pages_sends(
+    tmp_path, server, monkeypatch, page, name
+):
+    settings = ASKED[page, name]
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-nobody")
+    project = Judged(tmp_path)
+    project.write("few.jsonl", ['{"query": "q", "passage": "p", "label": 1}'])
+    if "examples" in settings:
+        settings = settings | {"examples": str(tmp_path / settings["examples"])}
+    grader = project.grader(name, **settings)
+    service = grader.settings["base_url"] or grader.model.partition("/")[0]
+    stand_in = SERVICES[service](grader.model.removeprefix("anthropic/"), room=10_000)
+    server.on("", only_documented(stand_in))
+    # what follows from the address has followed
+    redirected = {**grader.settings, "base_url": server.url, "pause": 0.01}
+    engine = engine_finder.started(replace(grader, settings=redirected))
+    try:
+        values = dict.fromkeys(grader.prompt.slots, "Steel.")
+        responses = engine.score([grader.prompt.render(values)])
+    finally:
+        end(engine)
+    assert [response.error for response in responses] == [None]
 
 
 @pytest.mark.parametrize("name", SERVERS)

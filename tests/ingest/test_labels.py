@@ -2,6 +2,7 @@
 
 import pytest
 
+from gradelake.ingest.collections.judgments import import_judgments
 from gradelake.ingest.collections.labels import import_labels, judge_id
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
@@ -30,6 +31,24 @@ def bring(tiny, name="Sun.qrels", judge="Sun", collection="tiny", max_label=None
     )
 
 
+def test_labels_may_be_a_table_whose_columns_are_named(ingested):
+    ingested.write("gpt.csv", ["term,passage_id,verdict", "why is the sky blue,p1,3.0", "q2,p3,"])
+    done = import_labels(
+        ingested.lake,
+        "tiny",
+        ingested.folder / "gpt.csv",
+        "gpt",
+        [],
+        columns={"query": "term", "judgment": "verdict"},
+    )
+    assert done.written == 1
+    assert grades(ingested, "gpt") == [("q1", "p1", "", 3, "ok")]
+    with pytest.raises(BadInput, match="--column: there is no role 'label'"):
+        import_labels(
+            ingested.lake, "tiny", ingested.folder / "gpt.csv", "gpt2", [], columns={"label": "x"}
+        )
+
+
 def grades(tiny, judge="Sun", collection="tiny"):
     return tiny.lake.rows(GRADES, judge_id(judge), collection)
 
@@ -55,6 +74,25 @@ def test_labels_become_one_grader_and_its_grades_without_an_item(judged):
         "grades.run_id = pipeline_runs.run_id "
         "from lake.raw.grades, lake.raw.pipeline_runs where command like 'import%'"
     ) == [(None, None, None, None, True)]
+
+
+def test_queries_without_a_topic_are_left_out_of_labels_and_judgments_where_the_settings_say_so(
+    tiny,
+):
+    tiny.configure(unknown_queries="leave out")
+    tiny.ingest()
+    tiny.write("Sun.qrels", [*LABELS, "q8 0 p1 1", "q9 0 p1 1", "q9 0 p2 1"])
+    left_out = "3 lines left out, of 2 queries without a topic: q8, q9"
+    done = bring(tiny)
+    assert (done.written, done.warnings) == (3, [f"{tiny.folder}/Sun.qrels: {left_out}"])
+    judged = ["query_id,passage_id,judgment", "q1,p1,2", "q9,p1,1"]
+    tiny.write("done.csv", judged)
+    csv = tiny.folder / "done.csv"
+    done = import_judgments(tiny.lake, "tiny", csv, "ann", ["import"])
+    assert (done.written, "1 line left out" in done.warnings[0]) == (1, True)
+    tiny.write("done.csv", [judged[0], judged[2]])
+    with pytest.raises(Rejected, match="none of its queries is a topic of tiny: q9"):
+        import_judgments(tiny.lake, "tiny", csv, "ann", ["import"])
 
 
 def test_the_top_of_the_scale_may_be_stated_and_no_label_is_above_it(judged):

@@ -110,6 +110,13 @@ def test_what_cannot_be_asked_is_said_in_words(reader):
         assert Seen(answer.text).is_clean
 
 
+def test_a_wrong_value_stays_in_the_form_that_asks_again(reader):
+    page = reader.get("/c/odd/ask/leaderboard?measure=AQ&level=2").text
+    assert '<input name="measure" value="AQ"' in page
+    assert '<input name="level" value="2"' in page
+    assert "&#39;AQ&#39;: there is none" in page
+
+
 def test_an_editor_reads_a_release_in_sql(editor):
     page = said(editor, "select query_id, text from raw.queries order by text")
     assert page.status_code == 200

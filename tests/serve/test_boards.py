@@ -7,7 +7,11 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from tests.command_line import gradelake
+from tests.lakes import start_lake
+from tests.projects import USUAL, project
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM, UNASKED, XSS, Seen
+from tests.serve.server import Server
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +124,12 @@ def test_what_is_not_there_is_said_to_be_not_there(reader):
         f"/c/odd/passages/{encoded(UNASKED)}",
         "/c/odd/passages/%00",
         "/c/odd/passages/%ff%fe",
+        "/c/odd/systems/nobody",
+        "/c/odd/queries/nothing",
+        f"/c/odd/passages/nothing?query={encoded(QUERIES[0])}",
+        f"/c/odd/passages/{encoded(PASSAGES[0])}?query=nothing",
+        "/c/odd/items/nothing",
+        "/c/odd/compare?a=plain&b=nobody",
         "/c/nowhere/board",
         f"/c/{encoded(XSS)}/board",
         "/c/nowhere/",
@@ -127,6 +137,35 @@ def test_what_is_not_there_is_said_to_be_not_there(reader):
         answer = reader.get(path)
         assert (answer.status_code, "Not found" in answer.text) == (404, True), path
         assert Seen(answer.text).is_clean
+
+
+def test_a_lake_with_nothing_in_it_or_not_built_yet_has_a_first_page(tmp_path):
+    files = {
+        "topics.tsv": {"q": "why"},
+        "passages.tsv": {"p": "so"},
+        "me.qrels": {"q": {"p": 1}},
+        "runs/one.run": {"q": ["p"]},
+    }
+    project(tmp_path, {"few": USUAL}, files=files)
+    start_lake(tmp_path)
+    with Server(tmp_path) as server:
+        reader = server.browser("bo", "reader")
+        first = reader.get("/")
+        assert (first.status_code, "The lake has no collection yet" in first.text) == (200, True)
+        gradelake(tmp_path, "ingest", "few")
+        first = reader.get("/")
+        assert first.status_code == 200
+        assert "nothing is published yet" in first.text
+        assert "gradelake build" in first.text
+        assert "/c/few/board" in Seen(first.text).links
+        assert reader.get("/c/few/board").status_code == 400
+
+
+def test_no_form_stands_in_a_paragraph_which_a_browser_would_end_before_it(reader):
+    for path in ("/", "/c/odd/ask/", "/c/odd/ask/leaderboard", "/c/odd/rubric/", "/c/odd/ask/x"):
+        html = reader.get(path).text
+        assert "Sign out" in html
+        assert not re.search(r"<p\b[^>]*>(?:(?!</p>).)*<form", html, re.DOTALL), path
 
 
 def test_an_address_leads_to_no_other_site(odd, reader):

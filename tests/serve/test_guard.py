@@ -14,9 +14,10 @@ from gradelake.serve.pages import on_other_error
 from gradelake.serve.people import ROLES, People
 from gradelake.serve.running import in_address
 from gradelake.serve.sessions import Sessions
+from gradelake.sql.common.project import Project
 from tests.projects import project
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, XSS, Seen
-from tests.serve.server import Server
+from tests.serve.server import Server, token
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +129,22 @@ def test_who_is_removed_or_has_a_new_link_is_out_at_once(server):
     assert bob.get("/").status_code == 401
 
 
+def test_a_cookie_that_somebody_kept_lets_nobody_in_after_its_sign_out(demo_lake):
+    with Server(demo_lake) as server:
+        here = server.browser("una", "reader")
+        name, secret = f"gradelake_{server.port}", server.people.add("una", "reader")
+        there = server.browser()
+        for browser in (here, there):
+            assert browser.post("/enter", data={"secret": secret}).status_code == 303
+        kept = here.cookies[name]
+        assert here.post("/leave", data={"token": token(here)}).status_code == 303
+        assert httpx.get(f"{server.url}/", cookies={name: kept}).status_code == 401
+        assert there.get("/").status_code == 200, "another session of hers"
+        people = People(Project.find(demo_lake))  # as a server that starts anew reads them
+        assert Sessions(people, server.port).person(kept) is None
+        assert Sessions(people, server.port).person(there.cookies[name])
+
+
 def test_secrets_cannot_be_guessed_for_long_and_stand_nowhere(demo_lake):
     server = Server(demo_lake)
     try:
@@ -178,6 +195,13 @@ def test_what_is_too_large_is_not_read(server):
             connection.sendall(f"{head}content-length: {length}\r\n\r\n".encode())
             answer = connection.recv(200)
         assert answer.startswith((b"HTTP/1.1 413", b"HTTP/1.1 400")), length
+
+
+def test_a_number_where_a_form_has_a_text_is_refused_in_words(server):
+    sender = server.browser("nora", "editor")
+    for path, sent in (("/c/demo/review/", {"of": 5}), ("/c/demo/rubric/q", {"version": 1})):
+        answer = sender.post(path, json=sent)
+        assert (answer.status_code, "is a text" in answer.text) == (400, True), path
 
 
 def test_what_becomes_too_large_is_cut_off(reader):

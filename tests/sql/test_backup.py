@@ -188,6 +188,42 @@ def test_a_manifest_cannot_write_outside_of_the_folder(project, tmp_path):
         restore(tmp_path / "backup", tmp_path / "new")
 
 
+FORGED = [{"path": 1}, {"stored": ["data"]}, {"path": "a\0b"}, {"path": "a\ud800b"}]
+
+
+def test_a_forged_manifest_is_refused_in_words_and_nothing_restored(project, tmp_path):
+    backup(project, tmp_path / "backup")
+    file = tmp_path / "backup" / "manifest.json"
+    good = json.loads(file.read_text())
+    first, *rest = good["entries"]
+    forged = [json.dumps(good | {"entries": [first | each, *rest]}) for each in FORGED]
+    for text in (*forged, json.dumps(good | {"entries": []}), "[" * 100_000):
+        file.write_text(text)
+        with pytest.raises(BadInput, match=r"manifest\.json"):
+            restore(tmp_path / "backup", tmp_path / "new")
+        assert not list(tmp_path.glob("*new*")), text[:100]
+
+
+@pytest.mark.parametrize("stored", ["manifest.json", "data"])
+def test_what_never_ends_in_a_backup_is_not_read(project, tmp_path, stored):
+    backup(project, tmp_path / "backup")
+    entry = read_manifest(tmp_path / "backup").entries[0]
+    file = tmp_path / "backup" / (entry.stored if stored == "data" else stored)
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises((BadInput, WorkFailed), match="is missing"):
+        restore(tmp_path / "backup", tmp_path / "new")
+
+
+def test_a_link_to_itself_in_an_archive_is_no_file(project, tmp_path):
+    with tarfile.open(tmp_path / "loop.tar", "w:") as tar:
+        link = tarfile.TarInfo("manifest.json")
+        link.type, link.linkname = tarfile.SYMTYPE, "manifest.json"
+        tar.addfile(link)
+    with pytest.raises(BadInput, match="is missing"):
+        restore(tmp_path / "loop.tar", tmp_path / "new")
+
+
 def test_what_is_no_backup_is_refused(project, tmp_path):
     (tmp_path / "things").mkdir()
     (tmp_path / "things" / "photo.jpg").write_bytes(b"")
@@ -200,6 +236,14 @@ def test_what_is_no_backup_is_refused(project, tmp_path):
             backup(project, tmp_path / place)
     with pytest.raises(BadInput, match="is inside the lake itself"):
         backup(project, project.lake_path / "data" / "backup")
+    for emptied in ({"entries": []}, {}):  # its last writer died, or somebody edited it
+        backup(project, tmp_path / "kept")
+        manifest = tmp_path / "kept" / "manifest.json"
+        manifest.write_text(json.dumps(emptied and json.loads(manifest.read_text()) | emptied))
+        with pytest.raises(BadInput, match=r"manifest\.json is missing or incomplete"):
+            restore(tmp_path / "kept", tmp_path / "new")
+        assert not (tmp_path / "new").exists()
+        manifest.unlink()
     assert files_below(tmp_path / "things") == {"photo.jpg": b""}
     assert (tmp_path / "things.tar").read_bytes() == b"no tar"
 

@@ -6,6 +6,10 @@ async function boardOf(labels) {
   return unpack(`board-${board.index.get(labels)}`);
 }
 
+// Whether queries weigh differently or come in clusters
+const counts = () => Object.keys(board.settled.counts).length > 0;
+const whatMean = () => (counts() ? "weighted mean" : "mean");
+
 // A board's rows, the best first
 function scores(data, level, measure) {
   const at = data.boards[level]?.[measure];
@@ -26,24 +30,15 @@ function scores(data, level, measure) {
 
 const lettersOf = (row) => row.groups.match(/[a-zA-Z]'*/g) ?? [];
 
-// Where each group's line stands beside the rows: as far left as no other line is near.
+// Where each group's line stands beside the rows: a column of its own, as one that is used again
+// reads as one group.
 function inLanes(rows) {
-  const ends = []; // the last row of each lane's line
-  const lanes = new Map(); // letter -> lane
-  rows.forEach((row, at) => {
-    for (const letter of lettersOf(row)) {
-      if (!lanes.has(letter)) {
-        const free = ends.findIndex((end) => end < at - 1);
-        lanes.set(letter, free < 0 ? ends.length : free);
-      }
-    }
-    row.lanes = lettersOf(row).map((letter) => lanes.get(letter));
-    for (const lane of row.lanes) ends[lane] = at;
-  });
+  const letters = [...new Set(rows.flatMap(lettersOf))];
+  for (const row of rows) row.lanes = lettersOf(row).map((letter) => letters.indexOf(letter));
 }
 
 // The best is one of several wherever chance may have put it first.
-function whoLeads(rows, labels, measure, level) {
+function whoLeads(rows, labels, measure, level, queries) {
   if (rows.length < 2) return "There is no other to compare it with.";
   if (!rows[0].groups) {
     return "For significant differences and ranges of ranks: gradelake stats ranks " +
@@ -51,7 +46,10 @@ function whoLeads(rows, labels, measure, level) {
   }
   const top = rows.filter((row) => lettersOf(row).includes("a")).map((row) => row.system);
   const last = top[top.length - 1];
-  if (top.length === rows.length) return "No two of them differ significantly.";
+  if (top.length === rows.length) {
+    const few = `${queries} ${queries === 1 ? "query is" : "queries are"} too few to tell two systems apart.`;
+    return `No two of them differ significantly${2 ** (1 - queries) > 0.05 ? `: ${few}` : "."}`;
+  }
   if (top.length === 1) return `${last} is significantly better than every other.`;
   return `The first ${top.length}, ${top[0]} to ${last}, do not differ significantly.`;
 }
@@ -91,8 +89,8 @@ async function showBoards(data, { labels, measure, level }) {
   const rows = scores(data, level, measure);
   inLanes(rows);
   byId("leaderboard-says").textContent =
-    `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} of the labels ${labels}, mean over ` +
-    `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level)}` +
+    `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} of the labels ${labels}, ${whatMean()} over ` +
+    `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level, data.queries[measure])}` +
     incomplete(labels);
   byId("compare-systems").href = addressOf("compare", [], {
     a: rows[0]?.system, b: rows[1]?.system, labels, measure, level,

@@ -18,10 +18,11 @@ function figuresWithIntervals(row, figure, x, tooltip) {
   };
 }
 
-const LANE = 7; // pixels between the lines of groups, from the right edge
+const LANE = 7; // pixels between the lines of groups, from the right edge, where there is room
 const LANES = 70; // pixels that they may take
 
-function leaderboard() {
+function leaderboard(rows) {
+  const lane = Math.min(LANE, LANES / (1.5 + Math.max(0, ...rows.flatMap((row) => row.lanes))));
   const picture = figuresWithIntervals("system", "score",
     { title: "score", scale: { zero: false, range: [0, { expr: `width - ${LANES}` }] },
       axis: { tickCount: 6, labelOverlap: true } },
@@ -31,15 +32,15 @@ function leaderboard() {
       nominal("ranks", { title: "95 % of ranks" }), nominal("groups")]);
   picture.layer.push({ // a line beside the rows of each group
     transform: [{ flatten: ["lanes"] },
-      { calculate: `width - ${LANES} + ${LANE} * (datum.lanes + 1.5)`, as: "at" }],
-    mark: { type: "tick", orient: "vertical", thickness: 3, size: 16 },
+      { calculate: `width - ${LANES} + ${lane} * (datum.lanes + 1.5)`, as: "at" }],
+    mark: { type: "tick", orient: "vertical", thickness: Math.min(3, lane / 2), size: 16 },
     encoding: { x: { field: "at", type: "quantitative", scale: null }, tooltip: null },
   });
   return picture;
 }
 
 const PICTURES = {
-  leaderboard: leaderboard(),
+  leaderboard,
   scatter: (rows, { x, y, side }) => {
     const ends = [fenced(rows.map((row) => row.reference)), fenced(rows.map((row) => row.labels))];
     const low = Math.min(ends[0][0], ends[1][0]), high = Math.max(ends[0][1], ends[1][1]);

@@ -10,39 +10,6 @@ assigned as (
     from {{ ref('nugget_scores') }}
     group by all
     having sum(n_assigned) > 0
-),
-
-query_counts as (
-    select
-        collection,
-        grader,
-        rubric_version,
-        count(distinct query_id) as n_queries
-    from {{ ref('int_grader_items') }}
-    where asks_about = 'answer'
-    group by all
-),
-
--- a query that something was retrieved for was met, though nobody said a word
-queries_met as (
-    select
-        collection,
-        query_id
-    from {{ ref('stg_sentences') }}
-    union
-    select
-        collection,
-        query_id
-    from {{ ref('stg_run_entries') }}
-    semi join {{ source('raw', 'answers') }} using (collection, system)
-),
-
-met_counts as (
-    select
-        collection,
-        count(*) as n_queries
-    from queries_met
-    group by all
 )
 
 select
@@ -51,11 +18,9 @@ select
     'nuggets' as kind,
     grader,
     rubric_version,
-    query_counts.n_queries,
-    cast(assigned.n_wanted as bigint) as n_wanted,
-    cast(assigned.n_graded as bigint) as n_graded
+    cast(n_wanted as bigint) as n_wanted,
+    cast(n_graded as bigint) as n_graded
 from assigned
-inner join query_counts using (collection, grader, rubric_version)
 union all
 select
     collection,
@@ -63,7 +28,6 @@ select
     'support' as kind,
     grader,
     null as rubric_version,
-    met_counts.n_queries,
     cast(sum(n_citations - n_missing) as bigint) as n_wanted,
     cast(sum(n_judged) as bigint) as n_graded
 from {{ ref('support_scores') }}

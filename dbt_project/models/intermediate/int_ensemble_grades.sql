@@ -1,7 +1,8 @@
 {{ config(materialized='table') }}
 
 -- What several graders together say, without asking any of them again. More than half of an
--- ensemble's members must have a grade, for a sum all of them. Ties go to the lower grade: the
+-- ensemble's members must have a grade, for a sum all of them, for the Criteria paper's sum any: a
+-- missing one is 0 there. Ties go to the lower grade: the
 -- lowest of the most frequent ones, the lower of the two in the middle, a mean halfway between two
 -- grades to the one below.
 with
@@ -43,7 +44,12 @@ counted as (
             }
         ) as frequencies
     from votes
-    where if(rule = 'sum', n_votes = n_members, 2 * n_votes > n_members)
+    where
+        case rule
+            when 'sum' then n_votes = n_members
+            when 'sum_missing_as_0' then true
+            else 2 * n_votes > n_members
+        end
 ),
 
 graded as (
@@ -53,7 +59,7 @@ graded as (
             when 'majority' then -list_max(frequencies)['grade']
             when 'median' then grades[(n_votes + 1) // 2]
             when 'mean_expected' then ceil(expected_grade - 0.5)
-            when 'sum' then list_sum(grades)
+            else list_sum(grades)
         end as grade
     from counted
 )
@@ -68,6 +74,8 @@ select
     cast({{ renamed('grade', 'mapping') }} as integer) as grade,
     'ok' as status,
     -- on the members' scale: none where the grade is on another
-    case when rule != 'sum' and mapping is null then expected_grade end as expected_grade,
-    graded_at
+    case when not starts_with(rule, 'sum') and mapping is null then expected_grade end as expected_grade,
+    graded_at,
+    n_members as n_items,
+    n_members - n_votes as n_missing
 from graded

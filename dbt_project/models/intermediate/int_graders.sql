@@ -16,12 +16,12 @@ ensemble_graders as (
         case
             when any_value(mapping) is not null
                 then least(0, list_min(map_values(any_value(mapping))))
-            when rule = 'sum' then cast(sum(scale_min) as integer)
+            when starts_with(rule, 'sum') then cast(sum(scale_min) as integer)
             else any_value(scale_min)
         end as scale_min,
         case
             when any_value(mapping) is not null then list_max(map_values(any_value(mapping)))
-            when rule = 'sum' then cast(sum(scale_max) as integer)
+            when starts_with(rule, 'sum') then cast(sum(scale_max) as integer)
             else any_value(scale_max)
         end as scale_max,
         max(created_at) as created_at

@@ -17,7 +17,9 @@ labels as (
         'judge:' || graders.grader as label_set,
         grades.query_id,
         grades.passage_id,
-        grades.grade as label
+        grades.grade as label,
+        grades.n_items,
+        grades.n_missing
     from {{ ref('int_grades') }} as grades
     inner join {{ ref('int_graders') }} as graders using (grader_id)
     where

@@ -33,8 +33,10 @@ select
             then 'a name has letters, digits and . _ + = @ - only'
         when ensemble in (select graders.grader from graders)
             then 'there is a grader of that name'
-        when coalesce(rule, '') not in ('majority', 'median', 'mean_expected', 'sum')
-            then 'rule must be majority, median, mean_expected or sum'
+        when
+            coalesce(rule, '')
+            not in ('majority', 'median', 'mean_expected', 'sum', 'sum_missing_as_0')
+            then 'rule must be majority, median, mean_expected, sum or sum_missing_as_0'
         when grader is null then 'no grader is named'
         when grader_id is null then 'no grader of that name has graded anything'
         when count(*) over (partition by ensemble, grader_id) > 1 then 'listed twice'

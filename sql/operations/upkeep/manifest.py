@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.files import sha256_of
+from gradelake.sql.common.project import CONFIG_NAME
 from gradelake.sql.lake.storage import sync
 
 MANIFEST = "manifest.json"
@@ -58,12 +59,13 @@ def read_manifest(backup: Path) -> Manifest:
             raise BadInput(f"{backup}: made by another Gradelake", "Use the one that made it.")
         entries = [Entry(**entry) for entry in content.pop("entries")]
         manifest = Manifest(**content, entries=entries)
+        _check(manifest)
     except (FileNotFoundError, KeyError) as error:
         raise BadInput(
             f"{backup}: no backup here ({MANIFEST} is missing or incomplete)",
             "Name a folder or .tar that `gradelake lake backup` made.",
         ) from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput(f"{backup}: {MANIFEST} cannot be read: {error}") from error
     for entry in entries:
         for path in (PurePosixPath(entry.path), PurePosixPath(entry.stored)):
@@ -72,19 +74,38 @@ def read_manifest(backup: Path) -> Manifest:
     return manifest
 
 
+def _check(manifest: Manifest) -> None:
+    """Raise `TypeError` or `ValueError` for what is no text where one belongs, and `KeyError` where
+    files that every backup has are not named."""
+    places = [place for entry in manifest.entries for place in (entry.path, entry.stored)]
+    for text in (manifest.lake, manifest.made_at, manifest.source, *manifest.releases, *places):
+        if b"\0" in os.fsencode(text):
+            raise ValueError(f"{text!r} is no name")
+    if missing := {CONFIG_NAME, "lake/catalog.sqlite"} - {entry.path for entry in manifest.entries}:
+        raise KeyError(*missing)
+
+
 @contextmanager
 def opened(backup: Path) -> Iterator[Callable[[str], io.BufferedReader]]:
-    """Yields a function that opens what is stored under a name, to read."""
+    """Yields a function that opens what is stored under a name, to read. Only a plain file is: a
+    pipe or a device never ends, and a link in an archive may lead to itself."""
     if backup.is_dir():
-        yield lambda stored: (backup / stored).open("rb")
+
+        def file(stored: str) -> io.BufferedReader:
+            if not (backup / stored).is_file():
+                raise FileNotFoundError(stored)
+            return (backup / stored).open("rb")
+
+        yield file
     elif backup.is_file():
         try:
             with tarfile.open(backup, "r:") as tar:
 
                 def member(stored: str) -> io.BufferedReader:
-                    file = tar.extractfile(stored)
+                    entry = tar.getmember(stored)
+                    file = tar.extractfile(entry) if entry.isreg() else None
                     if not isinstance(file, io.BufferedReader):
-                        raise KeyError(stored)  # a folder: not a file that was stored
+                        raise KeyError(stored)
                     return file
 
                 yield member

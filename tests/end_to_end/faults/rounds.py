@@ -20,6 +20,7 @@ from tests.end_to_end.faults.works import TIMEOUT, Desk, Row, Rows, Work
 IN_A_ROW = 3  # faults of a command, at most, before it may end well
 # seconds of a command, roughly; of the others 1
 SECONDS = {"nightly": 30, "grade": 8, "build": 1.5, "lake copy": 2, "lake recover": 2}
+SECONDS |= {"generate": 8, "distil": 8}
 AT_FIRST = {"grade": 2}  # faults of a command that comes for the first time
 # DuckDB's reader of PostgreSQL ends the process when the server goes while it rolls back: an error
 # in a destructor, which no Python sees. What is in the lake is looked at all the same.

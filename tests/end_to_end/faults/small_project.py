@@ -20,6 +20,7 @@ from tests.lakes import start_lake
 QUERIES, ITEMS = ("q001", "q002"), ("i001", "i002")
 PER_RUN = 2  # passages of a run, new to the pool
 UNANSWERED = "q003"  # a query of the rubric that no system answers
+WRITTEN = tuple(f"q{n:03d}" for n in range(4, 24))  # those whose questions a model writes
 PASSAGES = 1000  # of the collection
 
 SETTINGS = """
@@ -91,25 +92,25 @@ class SmallProject:
     usual: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def made(cls, folder: Path, lake: str = "") -> Self:
-        """A new project with its rubric; `lake` are lines for `[lake]`."""
+    def made(cls, folder: Path, settings: str = "") -> Self:
+        """A new project with its rubric; `settings` are lines for `[lake]` and tables after it."""
         project = cls(folder)
-        topics = (*QUERIES, UNANSWERED)
-        settings = f"[lake]\nkeep_releases = 3\nkeep_days = 0.001\n{lake}\n{SETTINGS}"
-        project.write("gradelake.toml", settings)
+        kept = "[lake]\nkeep_releases = 3\nkeep_days = 0.001\n"
+        project.write("gradelake.toml", f"{kept}{settings}\n{SETTINGS}")
         project.write("engines/slow.py", ENGINE)
         project.write("reader.py", READER)
-        project.write("topics.tsv", *(f"{query}\twhat is {query} about" for query in topics))
+        topics = (f"{query}\twhat is {query} about" for query in (*QUERIES, UNANSWERED, *WRITTEN))
+        project.write("topics.tsv", *topics)
         passages = (f"p{n:03d}\tthe text of p{n:03d}" for n in range(PASSAGES))
         project.write("passages.tsv", *passages)
         banks = []
         project.write("nist.qrels", "q001 0 p000 2", "q001 0 p001 0", "q002 0 p000 1")
-        for query in topics:
+        for query in (*QUERIES, UNANSWERED):
             items = [{"question_text": f"What does {query} say of {item}?"} for item in ITEMS]
             banks.append(json.dumps({"query_id": query, "items": items}))
         project.write("bank.jsonl", *banks)
         project.drop()
-        if not project.project.on_postgres:
+        if not (project.project.on_postgres or project.project.data):
             start_lake(folder)
         gradelake(folder, "ingest", "tiny")
         gradelake(folder, "import", "bank", "tiny", "bank.jsonl", "--name", "questions")

@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import suppress
 
+import psutil
 import psycopg
 
 from tests.end_to_end.faults.small_project import SmallProject
@@ -97,7 +98,7 @@ class _ProcessKilled(Fault):
 
 class ActorKilled(_ProcessKilled):
     kind = "kill -9: a Ray actor"
-    commands = ("grade",)
+    commands = ("grade", "generate", "distil")
 
     @staticmethod
     def is_it(words: list[str]) -> bool:
@@ -282,6 +283,23 @@ class PostgresRestarted(Fault):
     def hit(self, job) -> None:
         restart_server(job.desk.project.dsn)
         self.met = True
+
+
+class BucketStill(Fault):
+    """The bucket's server takes requests and answers none, for some seconds."""
+
+    kind = "S3 does not answer"
+    hides_data = True
+    says = r"S3|bucket|HTTP|timeout"
+
+    def hit(self, job) -> None:
+        self.met = True
+        server = psutil.Process(job.desk.bucket.pid)
+        server.suspend()
+        until = time.monotonic() + self.rng.choice((1, 3, 3, 40))
+        while job.running and time.monotonic() < until:
+            time.sleep(0.02)
+        server.resume()
 
 
 FILE_HITS: list[type[Fault]] = [FileCut, FilePoisoned, FileReplaced, FileGone]

@@ -1,5 +1,6 @@
-"""The campaign: on a lake on a small disk whose catalog is a file, or on PostgreSQL."""
+"""The campaign: on a lake on a small disk, with its catalog in PostgreSQL, or its files in S3."""
 
+import os
 import random
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from unittest import mock
 
 from tests.end_to_end.faults.clock import ClockBack
 from tests.end_to_end.faults.rounds import Rounds
@@ -15,6 +17,7 @@ from tests.end_to_end.faults.strikes import (
     DISK_BYTES,
     FILE_HITS,
     PROCESSES,
+    BucketStill,
     CatalogLocked,
     ConnectionsEnded,
     DiskFull,
@@ -24,10 +27,11 @@ from tests.end_to_end.faults.strikes import (
     TablesLocked,
 )
 from tests.end_to_end.faults.tally import Tally
-from tests.end_to_end.faults.works import Desk
+from tests.end_to_end.faults.works import Desk, model, writers
 from tests.postgres_server import new_database, postgres_server
+from tests.s3_server import s3_server
 
-LAKES = ("sqlite", "postgres")
+LAKES = ("sqlite", "postgres", "s3")
 
 
 def campaign(
@@ -38,8 +42,10 @@ def campaign(
     lake: str = LAKES[0],
     minutes: float = float("inf"),
     only: tuple[str, ...] = (),
+    by: tuple[str, ...] = (),
 ) -> Tally:
-    """Break commands of a lake made in `folder` by so many faults; `only` these, if some are named.
+    """Break commands of a lake made in `folder` by so many faults; `only` these, and `by` these
+    kinds of fault, if some are named.
 
     No round is begun after so many minutes.
     """
@@ -61,9 +67,18 @@ def campaign(
             catalog = stack.enter_context(postgres_server())
             setting = f'catalog = "{new_database(catalog, "desk")}"'
             kinds += [TablesLocked, ConnectionsEnded, PostgresRestarted]
+        elif lake == LAKES[2]:
+            bucket = stack.enter_context(s3_server())
+            stack.enter_context(mock.patch.dict(os.environ, bucket.writer))
+            setting = f'data = "{bucket.data("desk")}"'
+            kinds += [CatalogLocked, BucketStill]
         else:
             kinds += [CatalogLocked, ParquetLost]
-        desk = Desk.made(folder / "disk" / "desk", setting)
+        kinds = [kind for kind in kinds if not by or kind.kind in by]
+        asked = stack.enter_context(model())
+        desk = Desk.made(folder / "disk" / "desk", f"{setting}\n{writers(asked)}")
+        if lake == LAKES[2]:
+            desk.bucket = bucket
         environment: dict[str, str] = {}
         if ClockBack in kinds:
             ClockBack(random.Random(seed)).prepare(desk, environment)

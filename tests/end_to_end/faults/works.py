@@ -20,10 +20,13 @@ from gradelake.sql.lake.connection import catalog_file
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.manifest import read_manifest, require_whole
 from gradelake.sql.releases import publishing
-from tests.end_to_end.faults.small_project import QUERIES, UNANSWERED, SmallProject
+from tests.end_to_end.faults.small_project import QUERIES, UNANSWERED, WRITTEN, SmallProject
 from tests.end_to_end.faults.starter import Job, Starter
+from tests.grading.misbehaving import Asked, Reply, Server, answer
+from tests.grading.test_distil import scripted
 from tests.grading.workbench_files import direct, lines, paragraph
 from tests.postgres_server import new_database
+from tests.s3_server import S3
 
 TIMEOUT = 240.0  # seconds of a command
 Row = tuple[str, ...]  # what it is, and four columns
@@ -36,6 +39,9 @@ CONTENT = """
     select 'rubric item', bank, query_id, text, '' from lake.raw.rubric_items
     union all
     select 'review', assessor, query_id, passage_id, item_id from lake.raw.grade_reviews
+    union all
+    select 'label rubric', name, label::varchar, iteration::varchar, text
+    from lake.raw.label_rubrics
     union all
     select
         'grade', name, query_id, passage_id,
@@ -70,6 +76,7 @@ class Desk(SmallProject):
     """A project in which commands are given by hand."""
 
     starter: Starter
+    bucket: S3  # where its files are in one
     number = 0
     backed_up: Counter[Row] | None = None
     backup: Path | None = None
@@ -123,6 +130,8 @@ class Desk(SmallProject):
             "lake copy": self._copy,
             "lake backup": self._backup,
             "lake restore": self._restore,
+            "generate": self._generate,
+            "distil": self._distil,
         }
         return made if self.project.on_postgres else made | {"lake recover": self._recover}
 
@@ -245,6 +254,22 @@ class Desk(SmallProject):
         self.must("ingest", "tiny")
         return Work("grade", ["grade", "tiny", "--grader", "asked"], self._missing())
 
+    def _generate(self) -> Work:
+        name = f"written{self.number}"
+        units = [frozenset([("rubric item", name, q, f"Why {q}?", "")]) for q in WRITTEN]
+        words = ["generate", "tiny", "--grader", "writer", "--bank", name, "--queries"]
+        return Work("generate", [*words, ",".join(WRITTEN)], units)
+
+    def _distil(self) -> Work:
+        name = f"distilled{self.number}"
+        rows = frozenset(
+            ("label rubric", name, str(label), str(iteration), f"version {iteration} of {label}")
+            for label in range(3)
+            for iteration in (1, 2)
+        )
+        words = ["distil", "tiny", "--assessor", "nist", "--grader", "explainer", "--name", name]
+        return Work("distil", [*words, "--per-label", "2", "--iterations", "2"], [rows])
+
     def _missing(self) -> list[Rows]:
         """Each grade that the lake should have of the grader, and has not."""
         due = (
@@ -319,10 +344,13 @@ class Desk(SmallProject):
         place = self.folder / f"copy{self.number}"
         place.mkdir()
         lake = ""
-        if self.project.on_postgres and self.number % 2:
+        if self.project.data and self.number % 2:
+            lake = f'data = "{self.project.data}-{place.name}"\n'
+        elif self.project.on_postgres and self.number % 2:
             server = self.project.catalog.replace("dbname=desk", "dbname=postgres")
             lake = f'catalog = "{new_database(server, place.name)}"\n'
-        kept = "\n".join(line for line in settings.splitlines() if not line.startswith("catalog"))
+        elsewhere = ("catalog", "data")
+        kept = "\n".join(line for line in settings.splitlines() if not line.startswith(elsewhere))
         file = place / "gradelake.toml"
         file.write_text(kept.replace("[lake]\n", f"[lake]\n{lake}"))
 
@@ -411,6 +439,28 @@ class Desk(SmallProject):
             is_done=is_done,
             before=before,
         )
+
+
+def model() -> Server:
+    """What stands in for a model that writes questions, explanations and rubrics of labels."""
+
+    def writes(asked: Asked) -> Reply:
+        query = re.search("q[0-9]{3}", asked.text)[0]  # type: ignore[index]
+        return answer(json.dumps({"questions": [f"Why {query}?"]}), delay=0.2)
+
+    server = scripted()
+    server.on("Break the query", writes)
+    return server
+
+
+def writers(server: Server) -> str:
+    """The graders that ask it, for a gradelake.toml."""
+    kinds = {"writer": "generate_questions_dl", "explainer": "true_explain"}
+    return "".join(
+        f'[graders.{name}]\nengine = "openai"\nmodel = "m"\nbase_url = "{server.url}"\n'
+        f'prompt = "{prompt}"\n'
+        for name, prompt in kinds.items()
+    )
 
 
 def tables(rows: Counter[Row]) -> Counter[Row]:

@@ -6,6 +6,17 @@ scores as (
     select * exclude (part) from {{ ref('int_board_scores') }}
     union all by name
     select * from {{ ref('int_answer_boards') }}
+),
+
+shares as (
+    select
+        scores.*,
+        least(
+            completeness.labelled_share,
+            round(1 - scores.n_unlabelled_at_k / scores.n_entries_at_k, 10)
+        ) as labelled_share
+    from scores
+    left join {{ ref('label_completeness') }} as completeness using (collection, label_set)
 )
 
 select
@@ -26,11 +37,11 @@ select
     scores.stderr,
     scores.n_unlabelled_at_k,
     covers.score as cover,
-    completeness.labelled_share,
-    completeness.is_incomplete
-from scores
+    scores.labelled_share,
+    scores.labelled_share < cast(enough.least_labelled as double) as is_incomplete
+from shares as scores
 inner join {{ ref('int_measures') }} as measures using (measure)
-left join {{ ref('label_completeness') }} as completeness using (collection, label_set)
+cross join {{ ref('evaluation_completeness') }} as enough
 left join scores as covers
     on
         scores.collection = covers.collection

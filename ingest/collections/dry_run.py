@@ -1,0 +1,129 @@
+"""`gradelake ingest --dry-run`: how the files of a collection are understood, by an ingest into an
+empty lake that is thrown away."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.pipeline import ingest
+from gradelake.ingest.collections.targets import Outcome
+from gradelake.ingest.tables.columns import columns_of
+from gradelake.ingest.tables.form import PLAIN
+from gradelake.ingest.tables.reading import is_table, rows_of
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.problems import Problems, Rejected
+from gradelake.sql.common.project import Project
+from gradelake.sql.common.table_text import table_lines
+from gradelake.sql.lake.opening import Lake
+
+_ROWS = 5  # of each part
+_SYSTEMS = 6  # whose rows are shown
+# what an ingest brings -> whose it is, its columns, and what their first rows are by
+_PARTS = {
+    "topics": ("null", "query_id, text", "from lake.raw.queries", "rowid"),
+    "passages": (
+        "null",
+        "passage_id, text",
+        "from lake.raw.passages where origin = 'corpus'",
+        "rowid",
+    ),
+    "judgments": (
+        "assessor",
+        "query_id, passage_id, relevance",
+        "from lake.raw.judgments",
+        "rowid",
+    ),
+    "run": (
+        "system",
+        "query_id, passage_id, rank, score",
+        "from lake.raw.run_entries semi join (from lake.raw.systems where kind = 'ranking') "
+        "using (system)",
+        "(query_id, -score, passage_id)",
+    ),
+    "answers": (
+        "system",
+        "query_id, text",
+        "from lake.raw.answers join lake.raw.passages using (collection, passage_id)",
+        "query_id",
+    ),
+}
+
+
+@dataclass
+class Part:
+    """What one part of a collection would bring: how many rows, and the first of them."""
+
+    what: str
+    name: str | None
+    n_rows: int
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+    def lines(self) -> list[str]:
+        name = f" {self.name}" if self.name else ""
+        shown, _ = table_lines(self.columns, self.rows, 80)
+        return [
+            f"{self.what}{name}: {counted(self.n_rows, 'rows')}",
+            *(f"  {line}" for line in shown),
+        ]
+
+
+@dataclass
+class DryRun:
+    """What an ingest would have done; `read_as`: "KIND from FILE" -> the columns of its roles."""
+
+    outcome: Outcome
+    read_as: dict[str, dict[str, str]]
+    parts: list[Part]
+
+    @property
+    def exit_code(self) -> int:
+        return self.outcome.exit_code
+
+    def as_object(self) -> dict[str, Any]:
+        return {
+            **self.outcome.as_object(),
+            "read_as": self.read_as,
+            "parts": [vars(part) for part in self.parts],
+        }
+
+
+def dry_run(project: Project, name: str) -> DryRun:
+    """Read all that a collection names, as into an empty lake, and leave the lake as it is."""
+    settings = Collection.named(project, name).model_copy(update={"inbox": None})
+    with TemporaryDirectory() as folder:
+        place = replace(project, lake_path=Path(folder, "lake"), catalog=None, data=None)
+        with Lake.create(place) as lake:
+            outcome = ingest(lake, settings, ["ingest", name, "--dry-run"])
+            parts = [part for what in _PARTS for part in _parts(lake, what)]
+    return DryRun(outcome, dict(_read_as(settings)), parts)
+
+
+def _parts(lake: Lake, what: str) -> Iterator[Part]:
+    whose, columns, rows, by = _PARTS[what]
+    for name, n_rows in lake.rows(
+        f"select {whose} as name, count(*) {rows} group by all order by name"
+    ):
+        placed = f"select {columns}, {whose} as name, {by} as place {rows}"
+        first = f"where name is not distinct from $name order by place limit {_ROWS}"
+        found = lake.rows(f"select {columns} from ({placed}) {first}", name=name)
+        yield Part(what, name, n_rows, columns.split(", "), found)
+
+
+def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each table, and the columns that were found for its roles."""
+    files = [(kind, getattr(settings, kind), kind) for kind in ("queries", "passages")]
+    files += [("judgments", file, f"judgments.{name}") for name, file in settings.judgments.items()]
+    named = [(kind, file, settings.form(key)) for kind, file, key in files if file]
+    for kind in ("runs", "responses"):
+        named += [(kind, *source) for source in settings.sources(kind)]
+    for kind, shown, form in named:
+        path = settings.path(shown)
+        if form or is_table(path, kind):
+            with suppress(Rejected):  # the ingest says why
+                _, row = next(rows_of(path, shown, form or PLAIN, Problems(shown, "")))
+                yield f"{kind} from {shown}", columns_of(kind, form or PLAIN, row)

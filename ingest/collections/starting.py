@@ -1,0 +1,200 @@
+"""`gradelake start`: what the files of a folder are, as a gradelake.toml that says how it was seen.
+
+Each file is looked at, not only named: by the columns of a table, or the first lines of a text.
+What is not sure stands in a comment; nothing is named that was not understood.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from gradelake.ingest.collections.trec import system_name
+from gradelake.ingest.tables.columns import columns_of
+from gradelake.ingest.tables.form import PLAIN
+from gradelake.ingest.tables.reading import is_table, rows_of
+from gradelake.sql.common import console, files
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Problems, Rejected, named
+from gradelake.sql.common.project import CONFIG_NAME, Project, is_name
+from gradelake.sql.lake.opening import Lake
+
+_MOST = 500  # files that are looked at
+_LINES = 200  # of a text
+_DEPTH = 3  # folders below the one
+_RUN = re.compile(r"\S+\s+Q0\s+\S+\s+\S+\s+\S+\s+\S+\s*", re.IGNORECASE)
+_QRELS = re.compile(r"\S+\s+\S+\s+\S+\s+-?[0-9]{1,3}\s*")
+_PAIR = re.compile(r"[^\t]+\t[^\t]+")
+_TOPIC_WORDS = 12  # that a topic has at most, and a passage seldom
+# what a table must have to be of a kind, in the order of what tells most
+_NEEDS = {
+    "judgments": {"query", "passage", "judgment"},
+    "runs": {"query", "passage", "rank"},
+    "passages": {"passage", "text"},
+    "responses": {"query", "text"},
+    "queries": {"text"},
+}
+_OF_RAG = ({"contexts", "retrieved_contexts", "retrieval_context"}, {"answer", "response"})
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a file was seen to be: `kind` is a setting, "rag" or None; `why` is how that shows."""
+
+    shown: str
+    kind: str | None
+    why: str
+    columns: tuple[str, ...] = ()
+
+
+def look_at(folder: Path) -> list[Seen]:
+    """Every file of a folder, and of those in it, that could be an input."""
+    found = []
+    for path in islice(_files(folder), _MOST):
+        shown = str(path.relative_to(folder))
+        try:
+            found.append(_seen(path, shown))
+        except Rejected as rejected:
+            found.append(Seen(shown, None, rejected.problems[0].message))
+    return found
+
+
+def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name in ("lake", "seeds", CONFIG_NAME):
+            continue
+        if path.is_dir() and depth < _DEPTH:
+            yield from _files(path, depth + 1)
+        elif path.is_file() and path.stat().st_size:
+            yield path
+
+
+def _seen(path: Path, shown: str) -> Seen:
+    if is_table(path, "runs"):
+        return _of_columns(path, shown)
+    lines = [text for _, text in islice(files.lines_of(path, shown), _LINES)]
+    if all(map(_RUN.fullmatch, lines)):
+        return Seen(shown, "runs", f"a TREC run, of system {system_name(path)}")
+    if all(map(_QRELS.fullmatch, lines)):
+        return Seen(shown, "judgments", "TREC qrels")
+    if all(map(_PAIR.fullmatch, lines)):
+        words = sorted(len(line.split()) for line in lines)[len(lines) // 2]
+        if words <= _TOPIC_WORDS:
+            return Seen(shown, "queries", f"ids and short texts, {words} words in the middle")
+        return Seen(shown, "passages", f"ids and texts, {words} words in the middle")
+    return Seen(shown, None, "no form that is known here")
+
+
+def _of_columns(path: Path, shown: str) -> Seen:
+    problems = Problems(shown, "")
+    row = next((row for _, row in rows_of(path, shown, PLAIN, problems)), {})
+    there = tuple(row)
+    if all(row.keys() & names for names in _OF_RAG):
+        return Seen(shown, "rag", "questions, contexts and answers of a RAG system", there)
+    for kind, needed in _NEEDS.items():
+        found = columns_of(kind, PLAIN, row)
+        if kind == "runs" and "score" in found:
+            found.setdefault("rank", found["score"])
+        if needed <= found.keys():
+            roles = ", ".join(f"{role} = {column}" for role, column in found.items())
+            return Seen(shown, kind, roles, there)
+    return Seen(shown, None, f"columns {', '.join(there)}", there)
+
+
+@dataclass(frozen=True)
+class Started:
+    """What `start` wrote, and why."""
+
+    file: Path
+    collection: str
+    seen: list[Seen]
+
+    def print(self) -> None:
+        for seen in self.seen:
+            console.say(f"{named(seen.shown)}: {seen.kind or 'not used'} ({seen.why})")
+        console.say(f"wrote {self.file}")
+        where = "" if self.file.parent == Path.cwd() else f"cd {self.file.parent} && "
+        console.hint(f"next: {where}gradelake ingest {self.collection} --dry-run")
+
+
+def start(folder: Path, name: str | None = None) -> Started:
+    """Write the gradelake.toml of what a folder holds, and make an empty lake there."""
+    name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).strip("-._")
+    file, found = write_config(folder, name)
+    Lake.create(Project.read(file)).close()
+    return Started(file, name, found)
+
+
+def write_config(folder: Path, name: str) -> tuple[Path, list[Seen]]:
+    """Write the gradelake.toml of what a folder holds. Raises `BadInput` where there is one, and
+    for a folder of which nothing is understood."""
+    file = folder / CONFIG_NAME
+    if file.exists():
+        raise BadInput(f"{file} already exists", "Edit it, or choose another folder.")
+    if not is_name(name):
+        raise BadInput(f"{name!r} cannot be used as a collection's name", "Give one: --name shop.")
+    found = look_at(folder)
+    if not any(seen.kind for seen in found):
+        hint = "Topics, passages, runs and judgments are looked for, as tables or in TREC's forms."
+        raise BadInput(f"{folder}: nothing in it is understood", hint)
+    file.write_text("\n".join(_lines(name, found)) + "\n", encoding="utf-8")
+    return file, found
+
+
+def _lines(name: str, found: list[Seen]) -> Iterator[str]:
+    of_kind = {kind: [seen for seen in found if seen.kind == kind] for kind in _NEEDS}
+    yield "# Made by `gradelake start` from what the files of this folder look like. How each was"
+    yield "# understood stands beside it; `gradelake ingest --dry-run` shows it. Look it through."
+    yield ""
+    yield f"[collections.{name}]"
+    if not of_kind["queries"]:
+        yield from _topics_of_others(of_kind)
+    for kind in ("queries", "passages"):
+        for number, seen in enumerate(of_kind[kind]):
+            yield f"{'# or: ' * bool(number)}{kind} = {_text(seen.shown)}  # {seen.why}"
+    if judged := of_kind["judgments"]:
+        for seen in judged:
+            yield f"# {seen.shown}: {seen.why}"
+        files_by_name = ", ".join(f"{_named(seen)} = {_text(seen.shown)}" for seen in judged)
+        yield f"judgments = {{ {files_by_name} }}"
+    for kind in ("runs", "responses"):
+        if of_kind[kind]:
+            yield f"{kind} = ["
+            for seen in of_kind[kind]:
+                yield f"    {_text(seen.shown)},  # {seen.why}"
+            yield "]"
+    for seen in found:
+        if seen.kind == "rag":
+            command = f"gradelake import rag {name} {seen.shown}"
+            yield f"# {seen.shown}: {seen.why}: `{command}`"
+        elif seen.kind is None:
+            yield f"# {seen.shown} is not used: {seen.why}"
+    yield ""
+    yield "[graders.words]"
+    yield 'engine = "lexical"  # compares words, without a model; see `gradelake prompts list`'
+    yield 'prompt = "question_self_rating"'
+
+
+def _topics_of_others(of_kind: dict[str, list[Seen]]) -> Iterator[str]:
+    """Topics from the queries that runs or judgments name, where these are texts."""
+    for seen in (*of_kind["judgments"], *of_kind["runs"]):
+        with suppress(StopIteration):
+            column = next(each for each in seen.columns if f"query = {each}" in seen.why)
+            stated = f"{{ file = {_text(seen.shown)}, text = {_text(column)} }}"
+            yield f"queries = {stated}  # no file of topics: these queries are their own texts"
+            return
+    yield '# queries = "topics.tsv"  # no topics were found, and they are needed'
+
+
+def _named(seen: Seen) -> str:
+    name = Path(seen.shown).name.partition(".")[0]
+    if not is_name(name):
+        return "official"
+    return name if re.fullmatch(r"[\w-]+", name) else _text(name)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Tables as people keep them: their rows, and what their columns are to us."""

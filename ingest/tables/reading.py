@@ -1,0 +1,191 @@
+"""Rows of a table as people keep them: CSV, JSON, Parquet, a workbook, a database.
+
+Every form gives the same: (line, {column: value}), the column's name in lower case. A line is a
+file's where it has lines, else the number of the row.
+"""
+
+import codecs
+import csv
+import html
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from gradelake.ingest.csv_tables import Table
+from gradelake.ingest.tables.form import Form
+from gradelake.sql.common import files
+from gradelake.sql.common.problems import Problems, Rejected, reject
+from gradelake.sql.lake import extensions
+
+Row = tuple[int, dict[str, Any]]
+
+_JSON = (".json", ".jsonl", ".ndjson")
+_DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
+_FORMS = (".csv", ".parquet", ".xlsx", *_DATABASES)  # that are nothing but tables
+_MARKS = ",;\t|"
+_SQLITE = b"SQLite format 3\0"
+_WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")  # how a workbook keeps 7
+
+
+def is_table(path: Path, kind: str) -> bool:
+    """Whether a file is a table by its name: none of the field's own forms is called so. A list in
+    JSON is one, and so are runs and judgments in JSON; its other kinds are read line by line."""
+    name = path.name.removesuffix(".gz").lower()
+    if name.endswith(_FORMS) or (name.endswith(_JSON) and kind in ("runs", "judgments")):
+        return True
+    if not name.endswith(".json"):
+        return False
+    with suppress(Rejected):  # who reads it says so
+        return next(files.chunks(path, path.name), b"").lstrip().startswith(b"[")
+    return False
+
+
+def rows_of(path: Path, shown: str, form: Form, problems: Problems) -> Iterator[Row]:
+    """Every row of a table. Rows that cannot be read are added to the problems, which the caller
+    raises once it has looked at the others.
+
+    Raises `Rejected` for a file that is not what its name says, and one of several tables, none of
+    which is named.
+    """
+    name = path.name.removesuffix(".gz").lower()
+    if name.endswith((".parquet", ".xlsx", *_DATABASES)):
+        found: Iterable[Row] = _relation(path, shown, form, name)
+    elif name.endswith(_JSON):
+        found = _objects(path, shown, problems)
+    else:
+        found = _lines(path, shown, form, problems)
+    n_rows = 0
+    for line, row in found:
+        n_rows += 1
+        yield line, {str(key).strip().lower(): value for key, value in row.items()}
+    if not n_rows and not problems.found:
+        raise reject(shown, None, "holds no rows, only a header", "Is this the right file?")
+
+
+def _lines(path: Path, shown: str, form: Form, problems: Problems) -> Iterator[Row]:
+    encoding = form.encoding or _declared(path)
+    try:
+        data = files.recoded(path, shown, encoding) if encoding else files.read(path, shown)
+    except Rejected as rejected:
+        if "is not UTF-8" in rejected.message:
+            rejected.hint = files.NAME_ENCODING
+        raise
+    first = data.lstrip().partition(b"\n")[0].decode()
+    mark = form.delimiter or max(_MARKS, key=lambda each: len(_cells(first, each)))
+    return Table(data, shown, (), mark).rows(problems.add)
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    return next(csv.reader([line], delimiter=mark), [])
+
+
+def _declared(path: Path) -> str:
+    """The encoding that a file's first bytes declare, as spreadsheets write them."""
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(2)
+    except OSError:  # the reader says so
+        return ""
+    return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
+
+
+def _objects(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
+    """Objects of a list, or one a line."""
+    data = files.read(path, shown)
+    if not data.lstrip().startswith(b"["):
+        yield from files.json_objects(files.numbered_lines(data), problems)
+        return
+    hint = "Give a list of objects, or an object a line."
+    try:
+        listed = files.parse_json(data.decode())
+    except json.JSONDecodeError as error:
+        raise reject(shown, error.lineno, f"not JSON: {error.msg}", hint) from error
+    except ValueError as error:
+        raise reject(shown, None, f"not JSON that can be read: {error}", hint) from error
+    for number, value in enumerate(listed, start=1):
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            problems.add(number, f"a JSON {type(value).__name__}, not an object")
+
+
+def _relation(path: Path, shown: str, form: Form, name: str) -> Iterator[Row]:
+    files.check_file_name(shown)
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(len(_SQLITE))
+    except OSError as error:
+        fix = "Check the path and its permissions."
+        raise reject(shown, None, f"cannot be read: {error.strerror}", fix) from error
+    with duckdb.connect(config={"threads": 1}) as connection:
+        try:
+            if name.endswith(".parquet"):
+                found = connection.execute("from read_parquet(?)", [str(path)])
+            elif name.endswith(".xlsx"):
+                found = _sheet(connection, path, shown, form)
+            else:
+                found = _table(connection, path, shown, form, start == _SQLITE)
+            names = [column for column, *_ in found.description or ()]
+            is_workbook = name.endswith(".xlsx")
+            number = int(is_workbook)  # of the header
+            while rows := found.fetchmany(10_000):
+                for values in rows:
+                    number += 1
+                    cells = map(_cell, values) if is_workbook else values
+                    yield number, dict(zip(names, cells, strict=True))
+        except duckdb.Error as error:
+            first = str(error).partition("\n")[0]
+            raise reject(shown, None, f"cannot be read: {first}", "Is it whole?") from error
+
+
+def _sheet(connection: Any, path: Path, shown: str, form: Form) -> Any:
+    try:
+        with zipfile.ZipFile(path) as book:
+            files.limits.check(
+                path.stat().st_size, sum(part.file_size for part in book.infolist()), shown
+            )
+            content = book.read("xl/workbook.xml").decode()
+    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
+        raise reject(shown, None, "is not a workbook", "Save it again as .xlsx.") from error
+    named = re.findall(r'<(?:\w+:)?sheet\b[^>]*?\sname="([^"]*)"', content)
+    sheet = _chosen([html.unescape(each) for each in named], "sheets", shown, form)
+    extensions.load(connection, "excel")
+    relation = "read_xlsx(?, sheet = ?, all_varchar = true, header = true, stop_at_empty = false)"
+    return connection.execute(f"from {relation}", [str(path), sheet])
+
+
+def _cell(value: str | None) -> str | None:
+    """A workbook's cell: its whole numbers are kept as 7.0."""
+    found = _WHOLE.fullmatch(value or "")
+    return found[1] if found else value
+
+
+def _table(connection: Any, path: Path, shown: str, form: Form, is_sqlite: bool) -> Any:
+    quoted = str(path).replace("'", "''")
+    if is_sqlite:
+        extensions.load(connection, "sqlite_scanner")
+        connection.execute("set sqlite_all_varchar = true")
+    kind = "read_only, type sqlite" if is_sqlite else "read_only"
+    connection.execute(f"attach '{quoted}' as source ({kind})")
+    connection.execute("use source")
+    tables = [name for (name,) in connection.execute("show tables").fetchall()]
+    table = _chosen(tables, "tables", shown, form).replace('"', '""')
+    return connection.execute(f'from "{table}"')
+
+
+def _chosen(there: list[str], what: str, shown: str, form: Form) -> str:
+    """The table that the settings name, or the only one."""
+    listed = ", ".join(there[:10])
+    if form.table is None and len(there) == 1:
+        return there[0]
+    if form.table in there:
+        return str(form.table)
+    told = f"has no {what[:-1]} {form.table!r}" if form.table else f"has {len(there)} {what}"
+    hint = f'Name one of them in gradelake.toml: table = "...": {listed}.'
+    raise reject(shown, None, told, hint)

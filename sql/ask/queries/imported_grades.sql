@@ -1,0 +1,17 @@
+-- Which grades did a file bring, and from where?
+-- :collection = any            a collection
+-- :grader = any                a grader's name
+-- Where is_on_its_word, only the file says that a grader of yours gave them.
+select
+    collection,
+    grader,
+    source,
+    is_on_its_word,
+    n_grades,
+    imported_at
+from marts.imported_grades
+where $asked_of_imported_grades
+order by
+    imported_at desc,
+    collection asc,
+    grader asc

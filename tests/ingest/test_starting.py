@@ -1,0 +1,58 @@
+"""`gradelake start`: what the files of a folder are, and nothing named that was not understood."""
+
+import pytest
+
+from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.pipeline import ingest_collection
+from gradelake.ingest.collections.starting import start
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+
+FILES = {
+    "topics.tsv": "q1\twhy is the sky blue\nq2\thow do bees find home\n",
+    "docs/passages.jsonl": '{"passage_id": "p1", "text": "Light is scattered."}\n',
+    "runs/bm25.run": "q1 Q0 p1 1 2.5 x\n",
+    "nist.qrels": "q1 0 p1 2\n",
+    "team.csv": "query,passage,rating,rater\nq1,p1,1,ann\n",
+    "logs.jsonl": '{"question": "q", "contexts": ["c"], "answer": "a"}\n',
+    "notes.txt": "Ask Ann about the ratings.\n",
+}
+
+
+def test_a_folder_of_files_becomes_a_collection_that_comes_in(tmp_path):
+    for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    done = start(tmp_path, "mine")
+    kinds = {seen.shown: seen.kind for seen in done.seen}
+    assert kinds == {
+        "topics.tsv": "queries",
+        "docs/passages.jsonl": "passages",
+        "runs/bm25.run": "runs",
+        "nist.qrels": "judgments",
+        "team.csv": "judgments",
+        "logs.jsonl": "rag",
+        "notes.txt": None,
+    }
+    project = Project.read(done.file)
+    collection = Collection.named(project, "mine")
+    assert collection.judgments == {"nist": "nist.qrels", "team": "team.csv"}
+    assert "# notes.txt is not used: no form that is known here" in done.file.read_text()
+    outcome = ingest_collection(project, "mine", [])
+    assert (outcome.exit_code, outcome.rejected) == (0, [])
+    with pytest.raises(BadInput, match="already exists"):
+        start(tmp_path, "mine")
+
+
+def test_without_a_file_of_topics_queries_are_their_own_texts(tmp_path):
+    (tmp_path / "a.csv").write_text("search_term,sku,position\nred shoes,1,1\nred shoes,2,2\n")
+    project = Project.read(start(tmp_path, "shop").file)
+    outcome = ingest_collection(project, "shop", [])
+    assert outcome.counts == {"queries": 1, "systems": 1, "run_entries": 2}
+
+
+def test_a_folder_of_which_nothing_is_understood_gets_no_configuration(tmp_path):
+    (tmp_path / "notes.txt").write_text("Ask Ann about the ratings.\n")
+    with pytest.raises(BadInput, match="nothing in it is understood"):
+        start(tmp_path)
+    assert not (tmp_path / "gradelake.toml").exists()

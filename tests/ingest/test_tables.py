@@ -1,0 +1,226 @@
+"""Tables as people keep them: any form gives the same rows, and says what it cannot use."""
+
+import csv
+import io
+import json
+
+import duckdb
+import polars as pl
+import pytest
+
+import gradelake
+from gradelake.ingest.collections.dry_run import dry_run
+from gradelake.ingest.collections.texts import query_id_of
+from gradelake.ingest.tables.columns import read_judgments, read_run
+from gradelake.ingest.tables.form import Judgments, Runs
+from gradelake.sql.lake import extensions
+from tests.ingest.conftest import report, said
+
+COLUMNS = ("Search term", "sku", "position", "ranker")
+ROWS = [("café, nearby", "7", 1, "a"), ("café, nearby", "007", 2, "a"), ("red shoes", "8", 1, "b")]
+RUN = Runs(file="-", query="search term", passage="sku", rank="position", system="ranker")
+
+
+def as_csv(delimiter: str, encoding: str) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows([COLUMNS, *ROWS])
+    return text.getvalue().encode(encoding)
+
+
+def written(path, kind: str) -> None:
+    """The same table in one of its forms."""
+    objects = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
+    if kind == "json":
+        path.write_text(json.dumps(objects))
+        return
+    if kind == "jsonl":
+        path.write_text("\n".join(map(json.dumps, objects)))
+        return
+    with duckdb.connect() as connection:
+        for extension in ("excel", "sqlite_scanner"):
+            extensions.load(connection, extension)
+        connection.register("rows", pl.DataFrame(objects))
+        if kind == "parquet":
+            connection.execute(f"copy (from rows) to '{path}'")
+        elif kind == "xlsx":
+            connection.execute(f"copy (from rows) to '{path}' (format xlsx, header true)")
+        else:
+            sqlite = ", type sqlite" if kind == "sqlite" else ""
+            connection.execute(f"attach '{path}' as made (read_write{sqlite})")
+            connection.execute("create table made.results as from rows")
+
+
+EXPECTED = [
+    ("a", "café, nearby", "7", 1, -1.0),
+    ("a", "café, nearby", "007", 2, -2.0),
+    ("b", "red shoes", "8", 1, -1.0),
+]
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl", "parquet", "xlsx", "duckdb", "sqlite"])
+def test_a_table_is_the_same_in_every_form(tmp_path, kind):
+    path = tmp_path / f"table.{kind}"
+    written(path, kind)
+    assert read_run(path, path.name, RUN).drop("line").rows() == EXPECTED
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "^"])
+def test_a_csv_may_be_separated_and_encoded_as_its_form_says(tmp_path, delimiter, encoding):
+    path = tmp_path / "table.csv"
+    path.write_bytes(as_csv(delimiter, encoding))
+    said = {"delimiter": "^"} if delimiter == "^" else {}
+    said |= {"encoding": encoding} if encoding == "latin-1" else {}
+    frame = read_run(path, path.name, RUN.model_copy(update=said))
+    assert frame.drop("line").rows() == EXPECTED
+
+
+def test_faults_are_told_by_line_and_lines_within_a_cell_count(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('query,passage,rank\n"two\nlines",p,1\nq,,2\nq,p,soon\nq,p\n')
+    assert report(lambda *a: [read_run(*a)], path, None).splitlines()[:-1] == [
+        "table.csv:4: no passage",
+        "table.csv:5: rank 'soon' is not a number",
+        "table.csv:5: neither a rank nor a score",
+        "table.csv:6: 2 cells instead of 3 (a text with a comma needs double quotes)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "expected"),
+    [
+        ("a,b\n1,2\n", None, "no column for the query (usual names: query_id, qid,"),
+        ("query,sku,rank\nq,p,1\n", Runs(file="-", rank="place"), "has no column 'place'; its"),
+        ("query,sku,rank\n", None, "holds no rows, only a header"),
+        ("query,sku,rank\nq,p,1\n", Runs(file="-", encoding="utf-99"), "there is no encoding"),
+        (b"query,sku,rank\ncaf\xe9,p,1\n", None, 'for example: encoding = "latin-1"'),
+    ],
+)
+def test_a_table_that_cannot_be_used_says_why(tmp_path, content, form, expected):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert expected in report(lambda *a: [read_run(*a)], path, form)
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "expected"),
+    [
+        ("xlsx", Runs(file="-", table="May"), "has no sheet 'May'"),
+        ("sqlite", Runs(file="-", table="may"), 'table = "...": results.'),
+        ("duckdb", Runs(file="-", table="may"), "has no table 'may'"),
+    ],
+)
+def test_a_table_of_several_is_named(tmp_path, kind, form, expected):
+    path = tmp_path / f"table.{kind}"
+    written(path, kind)
+    assert expected in report(lambda *a: [read_run(*a)], path, form)
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "parquet", "duckdb", "db"])
+def test_what_only_is_called_like_a_table_is_refused(tmp_path, kind):
+    path = tmp_path / f"table.{kind}"
+    path.write_text("search term,sku,position\n")
+    assert report(lambda *a: [read_run(*a)], path, RUN)
+
+
+def test_judgments_may_be_numbers_with_a_fraction_of_nothing_and_empty_is_not_judged(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("query;sku;stars\nq;1;3.0\nq;2;\nq;3;0\n")
+    assert read_judgments(path, path.name, None).rows() == [
+        (None, "q", "1", 3, 2),
+        (None, "q", "3", 0, 4),
+    ]
+    path.write_text("query;sku;stars\nq;1;2.5\n")
+    form = Judgments(file="-")
+    assert "'2.5' is not a whole number" in report(lambda *a: [read_judgments(*a)], path, form)
+
+
+SHOP = {
+    "queries": "searches.csv",
+    "passages": {"file": "products.csv", "template": "{title} by {brand}"},
+    "runs": [{"file": "results.csv", "rank": "position"}],
+    "judgments": {"team": "ratings.csv"},
+}
+
+
+@pytest.fixture
+def shop(tiny):
+    """A shop's search: nothing in it has ids but its products."""
+    tiny.settings = {}
+    tiny.configure(**SHOP)
+    tiny.write("searches.csv", ["search_term", "red shoes", "blue hat"])
+    tiny.write("products.csv", ["sku,title,brand", "1,Shoe,Acme", "2,Hat,Acme"])
+    tiny.write("results.csv", ["search_term,sku,position,system", "red shoes,1,1,A"])
+    tiny.write("ratings.csv", ["search_term,sku,rating,rater", "red shoes,1,2.0,Ann B"])
+    return tiny
+
+
+def test_queries_go_by_their_texts_and_raters_are_assessors(shop):
+    assert said(shop.ingest()) == ""
+    red = query_id_of("red shoes")
+    assert shop.run_of("A") == [(red, "1", -1.0)]
+    columns = "assessor, query_id, passage_id, relevance"
+    assert shop.rows(f"select {columns} from lake.raw.judgments") == [("Ann_B", red, "1", 2)]
+    assert ("Shoe by Acme",) in shop.rows("select text from lake.raw.passages")
+    assert shop.ingest().counts == {}
+
+
+def test_two_ratings_of_a_pair_need_two_raters(shop):
+    two = ["search_term,sku,rating,rater", "red shoes,1,2,ann", "red shoes,1,0,{}"]
+    shop.write("ratings.csv", "\n".join(two).format("ann"))
+    assert "is judged 0 here and 2 on line 2" in said(shop.ingest())
+    shop.write("ratings.csv", "\n".join(two).format("ben"))
+    assert said(shop.ingest()) == ""
+    assert sorted(shop.rows("select assessor, relevance from lake.raw.judgments")) == [
+        ("ann", 2),
+        ("ben", 0),
+    ]
+
+
+def test_a_changed_mapping_reads_the_file_again(shop):
+    shop.write(
+        "results.csv", ["search_term,sku,position,score", "red shoes,1,1,2", "red shoes,2,2,5"]
+    )
+    assert said(shop.ingest()) == ""
+    assert [passage for _, passage, _ in shop.run_of("results")] == ["1", "2"]
+    shop.configure(runs=["results.csv"])  # by score, where no setting says by rank
+    assert said(shop.ingest()) == ""
+    assert [passage for _, passage, _ in shop.run_of("results")] == ["2", "1"]
+
+
+def test_a_dry_run_says_how_files_are_read_and_leaves_the_lake_alone(shop):
+    before = shop.snapshot()
+    shop.write("ratings.csv", ["search_term,sku,rating", "green shoes,1,2"])
+    done = dry_run(shop.project, "tiny")
+    assert done.read_as["runs from results.csv"] == {
+        "query": "search_term",
+        "passage": "sku",
+        "rank": "position",
+        "system": "system",
+    }
+    assert {(part.what, part.name): part.n_rows for part in done.parts} == {
+        ("topics", None): 2,
+        ("passages", None): 2,
+        ("run", "A"): 1,
+    }
+    assert "unknown query 'green shoes'" in said(done.outcome)
+    assert (done.exit_code, shop.snapshot()) == (3, before)
+    printed = shop.gradelake("ingest", "tiny", "--dry-run", code=3)
+    assert "runs from results.csv: query = search_term, passage = sku" in printed.stdout
+
+
+def test_frames_come_in_beside_what_is_there(shop):
+    assert said(shop.ingest()) == ""
+    shop.close()
+    frame = {"search_term": ["blue hat"], "sku": [2], "score": [0.5]}
+    with gradelake.open(shop.project.file) as lake:
+        for given in (pl.DataFrame(frame), pl.DataFrame(frame).to_pandas(), [{"query": "x"}]):
+            done = lake.ingest("tiny", runs={"B": given})
+        assert "no column for the passage" in done["rejected"][0]["problems"][0]["message"]
+        with pytest.raises(gradelake.GradelakeError, match="a int is no frame"):
+            lake.ingest("tiny", runs={"B": 3})
+        with pytest.raises(gradelake.GradelakeError, match="there are no frames of 'topics'"):
+            lake.ingest("tiny", topics=frame)
+    shop._lake = None
+    assert shop.run_of("B") == [(query_id_of("blue hat"), "2", 0.5)]
+    assert shop.systems() == {"A", "B"}
