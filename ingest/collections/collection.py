@@ -9,7 +9,16 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, Field
 
 from gradelake.ingest.collections.trec import system_name
-from gradelake.ingest.tables.form import Form, Judgments, OrFile, Passages, Responses, Runs, Topics
+from gradelake.ingest.tables.form import (
+    Clicks,
+    Form,
+    Judgments,
+    OrFile,
+    Passages,
+    Responses,
+    Runs,
+    Topics,
+)
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
@@ -74,6 +83,7 @@ class Settings(Checked):
     groups: dict[Name, dict[Name, Patterns]] = Field(
         {}, description='For example: [collections.NAME.groups.family] with bert = ["bert_*"].'
     )
+    clicks: Annotated[Clicks, OrFile] | None = None
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
     unknown_queries: Annotated[str, one_of(("refuse", "leave out"))] | None = None
@@ -88,6 +98,7 @@ class Collection(Settings):
     the settings say beside these, by setting."""
 
     queries: str | None  # type: ignore[assignment]
+    clicks: str | None  # type: ignore[assignment]
     passages: str | None  # type: ignore[assignment]
     judgments: dict[str, str]  # type: ignore[assignment]
     runs: tuple[str, ...]  # type: ignore[assignment]
@@ -144,7 +155,15 @@ class Collection(Settings):
         settings = dict(
             checked.table(Settings, project, "collections", name) if stated else Settings()
         )
-        files = ("ir_dataset", "registered_by", "near_duplicates", "inbox", "queries", "passages")
+        files = (
+            "ir_dataset",
+            "registered_by",
+            "near_duplicates",
+            "inbox",
+            "queries",
+            "passages",
+            "clicks",
+        )
         settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named
         settings |= {"official_ranks": {}, "car_pages": False, "passages_for": "all"}
         settings["unknown_queries"] = settings["unknown_queries"] or "refuse"
@@ -215,7 +234,7 @@ class Collection(Settings):
 
     def setting_of(self, shown: str) -> str | None:
         """The setting that names a file; None for one that a pattern matched."""
-        for key in ("queries", "passages", "near_duplicates"):
+        for key in ("queries", "passages", "clicks", "near_duplicates"):
             if getattr(self, key) == shown:
                 return key
         for key in ("judgments", "official_ranks"):
@@ -228,7 +247,7 @@ class Collection(Settings):
 def _taken_out(settings: dict[str, Any]) -> dict[str, tuple[Form, ...]]:
     """What settings say of files beside their names, by setting; the names stay in their place."""
     forms: dict[str, tuple[Form, ...]] = {}
-    for key in ("queries", "passages"):
+    for key in ("queries", "passages", "clicks"):
         if form := settings[key]:
             settings[key], forms[key] = form.file, (form,)
     for name, form in settings["judgments"].items():
@@ -280,7 +299,8 @@ def _check_inbox(collection: Collection, stated: str, project: Project, where: s
 def _files_named(table: dict[str, Any]) -> list[str]:
     """Paths that a collection's settings name; of a pattern, the part before it."""
     named: list[Any] = [  # of whatever kind: they are checked where their collection is read
-        table.get(name) for name in ("queries", "passages", "near_duplicates", "registered_by")
+        table.get(name)
+        for name in ("queries", "passages", "clicks", "near_duplicates", "registered_by")
     ]
     for name in ("judgments", "official_ranks"):
         named += table[name].values() if isinstance(table.get(name), dict) else []
