@@ -233,8 +233,8 @@ class OpenLake:
     def compare(self, *names: str, **asked: Any) -> dict[str, Any]:
         """Whether B is better than A, of `names`: A and B, perhaps after their collection.
 
-        `sentence` has the answer; `asked` may have measure, label_set, level, alpha, replicates and
-        seed.
+        `sentence` has the answer; `asked` may have measure, label_set, level, segment, alpha,
+        replicates and seed.
         """
         from gradelake.analyses.compare.comparison import compare
 

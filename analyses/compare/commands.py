@@ -7,6 +7,7 @@ from gradelake.analyses.stats.options import (
     answers,
     at_alpha,
     at_level,
+    in_segment,
     named,
     replicated,
 )
@@ -19,6 +20,7 @@ from gradelake.sql.common.command_line import reading
 @named("--measure", "As in the leaderboard. Default: nDCG@10, or its first.")
 @named("--label-set", f"{LABEL_SET} Default: the one that a report opens on.")
 @at_level
+@in_segment
 @at_alpha("B is called better, or worse, where p is at or below it.")
 @replicated("Permutations; with up to 14 queries all sign patterns are tried.", 100_000)
 @reading

@@ -1,9 +1,11 @@
 """Whether B is better than A: the difference, how surely, what decides it, and what labels miss."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from gradelake.analyses import choosing
@@ -16,7 +18,7 @@ from gradelake.analyses.report.shown import (
 )
 from gradelake.analyses.stats.boards import UNIT, Board, default_level, measures_of, read_board
 from gradelake.analyses.stats.resample import or_none
-from gradelake.analyses.stats.significance import compare_pairs
+from gradelake.analyses.stats.significance import Pairs, compare_pairs
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, NotThere
@@ -107,11 +109,13 @@ def compare(
     measure: str | None = None,
     label_set: str | None = None,
     level: int | None = None,
+    segment: str | None = None,
     alpha: float = 0.05,
     replicates: int = 100_000,
     seed: int = 1,
 ) -> Comparison:
-    """Compare B with A, paired over the queries of a label set.
+    """Compare B with A, paired over the queries of a label set, or of a segment of these, weighted
+    and in clusters where the collection says so.
 
     `names`: A and B, perhaps after their collection. By default the labels are those that a report
     opens on, of those with boards of both; the measure is nDCG@10, or else the first of the board;
@@ -126,11 +130,11 @@ def compare(
         known = {name for name, at in measures_of(lake, collection, label_set) if at == level}
         usual = ("nDCG@10", *choosing.measures(lake))
         measure = next((name for name in usual if name in known), usual[0])
-    board = read_board(lake, collection, label_set, measure, level).pair(b, a)
+    board = read_board(lake, collection, label_set, measure, level, segment).pair(b, a)
     pairs = compare_pairs(board, replicates, seed)
-    reach = pairs.reach(alpha)
     differences = board.values[:, 0] - board.values[:, 1]
-    mean_b, mean_a = board.values.mean(axis=0) / UNIT
+    mean_b, mean_a = board.units.totals.sum(axis=0) / board.units.sizes.sum() / UNIT
+    parts = [] if segment else _segments(lake, collection)
     rows = _queries(lake, collection, board)
     found = {
         "collection": collection,
@@ -141,20 +145,25 @@ def compare(
         **board.completeness.as_object(),
         "measure": measure,
         "level": level,
+        "segment": segment,
         "n_queries": len(board.queries),
         "mean_a": _rounded(mean_a),
         "mean_b": _rounded(mean_b),
-        "difference": _rounded(pairs.difference[0]),
-        "low": _rounded((pairs.difference - reach)[0]),
-        "high": _rounded((pairs.difference + reach)[0]),
+        **_told(pairs, alpha),
+        "difference_unweighted": _rounded(differences.mean() / UNIT) if board.counting else None,
         "alpha": alpha,
-        "p": float(pairs.p[0]),
         "is_exact": pairs.is_exact,
         "replicates": replicates,
         "wins": int((differences > 0).sum()),
         "losses": int((differences < 0).sum()),
         "ties": int((differences == 0).sum()),
         **_missing(lake, collection, board),
+        "segments": [
+            {"segment": part, "n_queries": len(own.queries)}
+            | _told(compare_pairs(own, replicates, seed), alpha)
+            for part in parts
+            if (own := _of_segment(lake, board, collection, part))
+        ],
         "best": [row for row in rows if row["difference"] > 0][:LISTED],
         "worst": [row for row in rows[::-1] if row["difference"] < 0][:LISTED],
     }
@@ -163,6 +172,31 @@ def compare(
         labels += f"; {complete}"
     said = {"labels": labels} | says(found)
     return Comparison({"sentence": sentence(found)} | found | {"says": said})
+
+
+def _told(pairs: Pairs, alpha: float) -> dict[str, float | None]:
+    difference, reach = pairs.difference[0], pairs.reach(alpha)[0]
+    return {
+        "difference": _rounded(difference),
+        "low": _rounded(difference - reach),
+        "high": _rounded(difference + reach),
+        "p": float(pairs.p[0]),
+    }
+
+
+def _segments(lake: Lake, collection: str) -> list[str]:
+    query = "select distinct unnest(segments) from lake.raw.query_weights where collection = ?"
+    with suppress(duckdb.CatalogException):  # a release of a Gradelake without segments
+        return sorted(lake.column(query, collection))
+    return []
+
+
+def _of_segment(lake: Lake, board: Board, collection: str, segment: str) -> Board | None:
+    """The same board of a segment's queries; None where it has none of them."""
+    with suppress(BadInput):
+        of = (board.label_set, board.measure, board.level, segment)
+        return read_board(lake, collection, *of).pair(*board.systems)
+    return None
 
 
 def _named(lake: Lake, names: Sequence[str]) -> tuple[str, str, str]:
@@ -243,7 +277,8 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
             least_and_most(family, Head(in_heads, labels, k, board.level, top))
             for in_heads, labels in map(heads.__getitem__, board.queries)
         ]
-        least, most = map(_rounded, np.mean(bounds, axis=0))
+        weights = board.counting and board.counting.weights
+        least, most = map(_rounded, np.average(bounds, axis=0, weights=weights))
     return {"k": k, "judged": judged, "least": least, "most": most}
 
 
@@ -252,6 +287,8 @@ def sentence(found: dict[str, Any]) -> str:
     a, b, difference, p = (found[name] for name in ("a", "b", "difference", "p"))
     better, worse = (b, a) if difference > 0 else (a, b)
     n = counted(found["n_queries"], "queries")
+    n += f" of {found['segment']}" if found["segment"] else ""
+    n += " by their weights" if found["difference_unweighted"] is not None else ""
     sure = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"
     if found["low"] is not None:
         low, high = _of_better(found, "low", "high")
@@ -303,6 +340,12 @@ def says(found: dict[str, Any]) -> dict[str, str]:
         f"{b} is": f"better on {found['wins']}, worse on {found['losses']}, equal on "
         f"{found['ties']} of {counted(found['n_queries'], 'queries')}",
     }
+    if (plain := found["difference_unweighted"]) is not None:
+        said["with every query counted once"] = f"{b} less {a} {plain:z.4f}"
+    for part in found["segments"]:
+        n = counted(part["n_queries"], "queries")
+        interval = "" if part["low"] is None else f" ({_from_to(part, 'low', 'high')})"
+        said[part["segment"]] = f"{part['difference']:z.4f}{interval}, p = {part['p']:.4f}, {n}"
     shares = zip((b, a, "both together"), found["judged"].values(), strict=True)
     if judged := [f"{who} {share:.0%}" for who, share in shares if share is not None]:
         known = f"not known of {measure}; of {', '.join(f'{name}@k' for name in BOUNDED)} it is"

@@ -7,6 +7,7 @@ import numpy as np
 from gradelake.analyses import choosing
 from gradelake.analyses.plots import style
 from gradelake.analyses.stats.boards import UNIT, read_board
+from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.significance import randomisation_test
 from gradelake.sql.lake.opening import Lake
 
@@ -33,13 +34,14 @@ def draw_topics(
     values = board.pair(*systems).values
     differences = values[:, 0] - values[:, 1]
     order = np.argsort(-differences, kind="stable")
-    (p,), _ = randomisation_test(differences[:, None], replicates, seed)
+    units = Units.of(differences[:, None], board.counting)
+    (p,), _ = randomisation_test(units.totals, replicates, seed, units.slack)
     found = {
         "queries": len(board.queries),
         "wins": int((differences > 0).sum()),
         "ties": int((differences == 0).sum()),
         "losses": int((differences < 0).sum()),
-        "difference": float(differences.mean() / UNIT),
+        "difference": float(units.totals.sum() / len(differences) / UNIT),
         "p": float(p),
     }
     names = style.apart(board.queries, 30)

@@ -40,7 +40,7 @@ from gradelake.analyses.report.shown import (
     opens_on,
     shown_label_sets,
 )
-from gradelake.analyses.stats.boards import Board, boards_by_measure, read_board
+from gradelake.analyses.stats.boards import Board, boards_by_measure, counting_of, read_board
 from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -181,6 +181,7 @@ def make_report(
         "of_rubric": [m for m, kind in kinds.items() if kind == "rubric"],
         "has_levels": levelled,
         "queries": queries,
+        "counts": counting_of(lake, collection),
         "t": t_quantiles(len(queries)),
         "replicates": REPLICATES,
         "official": official,

@@ -33,6 +33,9 @@ ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an in
 _LARGEST = (1 << 31) - 1
 _Int32 = Annotated[int, Field(ge=-_LARGEST - 1, le=_LARGEST)]
 
+# settings that name one file
+_ONE_FILE = ("queries", "query_weights", "passages", "clicks", "near_duplicates")
+
 
 def _as_tuple(value: Any) -> Any:
     """A string or a table alone is a list of one."""
@@ -83,6 +86,7 @@ class Settings(Checked):
     groups: dict[Name, dict[Name, Patterns]] = Field(
         {}, description='For example: [collections.NAME.groups.family] with bert = ["bert_*"].'
     )
+    query_weights: Text | None = None
     clicks: Annotated[Clicks, OrFile] | None = None
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
@@ -155,15 +159,7 @@ class Collection(Settings):
         settings = dict(
             checked.table(Settings, project, "collections", name) if stated else Settings()
         )
-        files = (
-            "ir_dataset",
-            "registered_by",
-            "near_duplicates",
-            "inbox",
-            "queries",
-            "passages",
-            "clicks",
-        )
+        files = ("ir_dataset", "registered_by", "inbox", *_ONE_FILE)
         settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named
         settings |= {"official_ranks": {}, "car_pages": False, "passages_for": "all"}
         settings["unknown_queries"] = settings["unknown_queries"] or "refuse"
@@ -234,7 +230,7 @@ class Collection(Settings):
 
     def setting_of(self, shown: str) -> str | None:
         """The setting that names a file; None for one that a pattern matched."""
-        for key in ("queries", "passages", "clicks", "near_duplicates"):
+        for key in _ONE_FILE:
             if getattr(self, key) == shown:
                 return key
         for key in ("judgments", "official_ranks"):
@@ -299,8 +295,7 @@ def _check_inbox(collection: Collection, stated: str, project: Project, where: s
 def _files_named(table: dict[str, Any]) -> list[str]:
     """Paths that a collection's settings name; of a pattern, the part before it."""
     named: list[Any] = [  # of whatever kind: they are checked where their collection is read
-        table.get(name)
-        for name in ("queries", "passages", "clicks", "near_duplicates", "registered_by")
+        table.get(name) for name in (*_ONE_FILE, "registered_by")
     ]
     for name in ("judgments", "official_ranks"):
         named += table[name].values() if isinstance(table.get(name), dict) else []

@@ -17,7 +17,7 @@ def _look_at(project: Project, name: str) -> Finding:
         found = Collection.named(project, name)
     except BadInput as error:
         return Finding("bad", error.message, error.hint)
-    files = [found.queries, found.passages, found.near_duplicates]
+    files = [found.queries, found.query_weights, found.passages, found.near_duplicates]
     files += [*found.judgments.values(), *found.official_ranks.values()]
     missing = [file for file in files if file and not (project.folder / file).is_file()]
     if missing:

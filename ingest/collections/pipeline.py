@@ -125,9 +125,53 @@ def _queries(into: Targets) -> None:
         into.file_hash(into.collection.queries)  # it says where it looked
     found = into.from_dataset("topics", lambda: into.dataset.queries_iter())
     queries = [datasets.query_text(query) for query in found]
-    target, sha256 = into.target("queries"), hash_of(queries)
-    if not into.changed(target, sha256):
-        return
+    into.query_ids = {query.query_id for query in queries}
+    counting = _query_weights(into, queries)  # topics without the weights that belong to them: no
+    target, sha256 = into.target("queries"), hash_of([query[:5] for query in queries])
+    if into.changed(target, sha256):
+        _replace_queries(into, queries, target, sha256)
+    target, sha256 = into.target("query_weights"), hash_of(counting.rows())
+    was_there = into.collection.is_whole and into.transaction.recorded(target)
+    is_known = counting.height or was_there
+    if is_known and into.changed(target, sha256):
+        shown = into.collection.query_weights or into.collection.queries or into.dataset_id
+        into.replace("query_weights", counting, shown, target, sha256)
+
+
+def _query_weights(into: Targets, queries: list[texts.Query]) -> pl.DataFrame:
+    """How queries count, of those of which anything is said: a column of the file of its own takes
+    the place of what the topics say. Raises `Rejected` where only some have a weight."""
+    own = {query.query_id: query for query in queries}
+    shown = into.collection.queries or into.dataset_id
+    if file := into.collection.query_weights:
+        shown = file
+        into.file_hash(file)  # it says where it looked
+        stated, found = texts.read_query_weights(into.collection.path(file), file)
+        ids = {query.text: query.query_id for query in queries} | {name: name for name in own}
+        found = [(n, q._replace(query_id=ids.get(q.query_id, q.query_id))) for n, q in found]
+        frame = pl.DataFrame({"line": [n for n, _ in found], "query_id": [q[0] for _, q in found]})
+        into.require_some(into.of_known_queries(frame, file).height, file)
+        given = {query.query_id: query for _, query in found}
+        for query_id, query in own.items():
+            theirs = given.get(query_id, texts.Query(query_id, ""))
+            own[query_id] = query._replace(**{name: getattr(theirs, name) for name in stated})
+    weights = [query.weight for query in own.values() if query.weight is not None]
+    problems = Problems(shown, "Give every query a weight; one of 0 is in no mean.")
+    if weights and len(weights) < len(own):
+        for query in own.values():
+            if query.weight is None:
+                problems.add(None, f"query {query.query_id!r} has no weight, and others have one")
+    if weights and not any(weights):
+        problems.add(None, "every weight is 0")
+    problems.raise_if_any()
+    rows = [(query.query_id, *query[5:7], [*query.segments] or None) for query in own.values()]
+    columns = ("query_id", *texts.COUNTING)
+    return frame_of(
+        "query_weights", columns, (row for row in rows if row[1:] != (None, None, None))
+    )
+
+
+def _replace_queries(into: Targets, queries: list[texts.Query], target: str, sha256: str) -> None:
     _refuse_if_queries_in_use(into, {query.query_id for query in queries})
     shown = into.collection.queries or into.dataset_id
     columns = ("query_id", "text", "description", "narrative")

@@ -171,6 +171,7 @@ def test_one_sentence_says_who_is_better_how_surely_and_whether_labels_matter(
     figures, ends, share, words
 ):
     of = {"a": "A", "b": "B", "measure": "P@10", "n_queries": 6, "alpha": 0.05, "k": 10}
+    of |= {"segment": None, "difference_unweighted": None}
     least, most = ends
     missing = {"judged": {"either": share}, "least": least, "most": most}
     assert sentence(of | figures | missing) == words
