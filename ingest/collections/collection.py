@@ -9,7 +9,16 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, Field
 
 from gradelake.ingest.collections.trec import system_name
-from gradelake.ingest.tables.form import Form, Judgments, OrFile, Passages, Responses, Runs, Topics
+from gradelake.ingest.tables.form import (
+    Clicks,
+    Form,
+    Judgments,
+    OrFile,
+    Passages,
+    Responses,
+    Runs,
+    Topics,
+)
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
@@ -27,6 +36,9 @@ ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an in
 
 _LARGEST = (1 << 31) - 1
 _Int32 = Annotated[int, Field(ge=-_LARGEST - 1, le=_LARGEST)]
+
+# settings that name one file
+_ONE_FILE = ("queries", "query_weights", "passages", "clicks", "near_duplicates")
 
 
 def _as_tuple(value: Any) -> Any:
@@ -79,6 +91,7 @@ class Settings(Checked):
         {}, description='For example: [collections.NAME.groups.family] with bert = ["bert_*"].'
     )
     query_weights: Text | None = None
+    clicks: Annotated[Clicks, OrFile] | None = None
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
     unknown_queries: Annotated[str, one_of(("refuse", "leave out"))] | None = None
@@ -93,6 +106,7 @@ class Collection(Settings):
     the settings say beside these, by setting."""
 
     queries: str | None  # type: ignore[assignment]
+    clicks: str | None  # type: ignore[assignment]
     passages: str | None  # type: ignore[assignment]
     judgments: dict[str, str]  # type: ignore[assignment]
     runs: tuple[str, ...]  # type: ignore[assignment]
@@ -150,7 +164,7 @@ class Collection(Settings):
         settings = dict(
             checked.table(Settings, project, "collections", name) if stated else Settings()
         )
-        files = ("ir_dataset", "registered_by", "near_duplicates", "inbox", "queries", "passages")
+        files = ("ir_dataset", "registered_by", "inbox", *_ONE_FILE)
         settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named
         settings |= {"official_ranks": {}, "car_pages": False, "passages_for": "all"}
         settings["unknown_queries"] = settings["unknown_queries"] or "refuse"
@@ -221,7 +235,7 @@ class Collection(Settings):
 
     def setting_of(self, shown: str) -> str | None:
         """The setting that names a file; None for one that a pattern matched."""
-        for key in ("queries", "query_weights", "passages", "near_duplicates"):
+        for key in _ONE_FILE:
             if getattr(self, key) == shown:
                 return key
         for key in ("judgments", "official_ranks"):
@@ -234,7 +248,7 @@ class Collection(Settings):
 def _taken_out(settings: dict[str, Any]) -> dict[str, tuple[Form, ...]]:
     """What settings say of files beside their names, by setting; the names stay in their place."""
     forms: dict[str, tuple[Form, ...]] = {}
-    for key in ("queries", "passages"):
+    for key in ("queries", "passages", "clicks"):
         if form := settings[key]:
             settings[key], forms[key] = form.file, (form,)
     for name, form in settings["judgments"].items():
@@ -286,8 +300,7 @@ def _check_inbox(collection: Collection, stated: str, project: Project, where: s
 def _files_named(table: dict[str, Any]) -> list[str]:
     """Paths that a collection's settings name; of a pattern, the part before it."""
     named: list[Any] = [  # of whatever kind: they are checked where their collection is read
-        table.get(name)
-        for name in ("queries", "query_weights", "passages", "near_duplicates", "registered_by")
+        table.get(name) for name in (*_ONE_FILE, "registered_by")
     ]
     for name in ("judgments", "official_ranks"):
         named += table[name].values() if isinstance(table.get(name), dict) else []

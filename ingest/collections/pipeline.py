@@ -15,7 +15,7 @@ from gradelake.ingest.collections import inbox as inboxes
 from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
-from gradelake.ingest.tables.columns import read_judgments
+from gradelake.ingest.tables.columns import read_clicks, read_judgments
 from gradelake.ingest.tables.form import Form
 from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
@@ -75,6 +75,7 @@ def _bring_in(into: Targets) -> None:
     raters: set[str] = set()  # that tables of judgments name
     for assessor, source in _judgment_sources(into).items():
         into.guarded(_judgments, into, assessor, source, raters)
+    into.guarded(_clicks, into)
     into.guarded(_near_duplicates, into)
     systems = Systems(into)
     systems.runs()
@@ -132,7 +133,8 @@ def _queries(into: Targets) -> None:
     if into.changed(target, sha256):
         _replace_queries(into, queries, target, sha256)
     target, sha256 = into.target("query_weights"), hash_of(counting.rows())
-    is_known = counting.height or into.transaction.recorded(target)
+    was_there = into.collection.is_whole and into.transaction.recorded(target)
+    is_known = counting.height or was_there
     if is_known and into.changed(target, sha256):
         shown = into.collection.query_weights or into.collection.queries or into.dataset_id
         into.replace("query_weights", counting, shown, target, sha256)
@@ -290,6 +292,30 @@ def _put_judgments(
             "the judgments are known as assessor:official; name them in gradelake.toml: "
             f'judgments = {{ NAME = "{shown}" }}'
         )
+
+
+def _clicks(into: Targets) -> None:
+    shown, target = into.collection.clicks, into.target("clicks")
+    if not shown:
+        if into.transaction.recorded(target) and into.collection.is_whole:
+            into.transaction.delete("clicks", collection=into.name)
+            into.transaction.forget(target)
+            into.count("settings", 1)
+        return
+    form = into.collection.form("clicks")
+    sha256 = into.file_hash(shown, form)
+    if not into.changed(target, sha256):
+        return
+    read = partial(read_clicks, into.collection.path(shown), shown, form)
+    into.at_work.check(shown, read)
+    with into.at_work.reading(shown):
+        frame = read()
+    frame = with_query_ids(into.transaction.lake, into.name, frame)
+    frame = into.of_known_queries(frame, shown)
+    into.require_some(frame.height, shown)
+    key = ("query_id", "passage_id", "position", "day")
+    rows = frame.group_by(*key).agg(pl.col("n_impressions", "n_clicks").sum()).sort(*key)
+    into.replace("clicks", rows, shown, target, sha256)
 
 
 def _near_duplicates(into: Targets) -> None:
