@@ -31,5 +31,4 @@ select
     cast(sum(n_citations - n_missing) as bigint) as n_wanted,
     cast(sum(n_judged) as bigint) as n_graded
 from {{ ref('support_scores') }}
-inner join met_counts using (collection)
 group by all
