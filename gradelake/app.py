@@ -8,6 +8,7 @@ from typing import NoReturn
 import click
 
 from gradelake.analyses.commands import export_public, export_qrels
+from gradelake.analyses.compare.commands import compare
 from gradelake.analyses.gate.commands import gate
 from gradelake.analyses.plots.commands import plot
 from gradelake.analyses.report.commands import report
@@ -36,9 +37,9 @@ from gradelake.sql.ask.commands import sql
 from gradelake.sql.build.commands import build, docs
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import Sections, whatever_the_locale
-from gradelake.sql.common.errors import NOT_BUILT_YET, GradelakeError
+from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.interrupts import heed_ctrl_c, is_interruption
-from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.common.plain_words import in_plain_words, older_release
 from gradelake.sql.common.project import Project
 from gradelake.sql.operations.commands import log
 from gradelake.sql.operations.upkeep.commands import lake
@@ -88,7 +89,7 @@ stats.add_command(estimate)
 SECTIONS = {
     "Bring in": (init, start, search, ingest, import_, system),
     "Grade": (plan, grade, sentinel, generate, distil, prompts),
-    "Derive and ask": (build, sql, docs, report, stats, gate, plot, export),
+    "Derive and ask": (build, sql, docs, compare, report, stats, gate, plot, export),
     "People": (rubric, review, queue, serve, assessor),
     "Look after": (nightly, schedule, release, log, lake, doctor),
 }
@@ -118,10 +119,7 @@ def main() -> None:
         if is_interruption(error):
             _interrupted()
         _trace()
-        if type(error).__name__ == "CatalogException":  # DuckDB's
-            console.warn(f"error: {str(error).partition(chr(10))[0]}\n  {NOT_BUILT_YET}")
-            sys.exit(1)
-        if refused := in_plain_words(error):
+        if refused := in_plain_words(error) or older_release(error):
             console.warn(f"error: {refused}")
             sys.exit(refused.exit_code)
         console.warn(f"error: {type(error).__name__}: {error}\n  Run again with --debug for more.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -23,8 +24,9 @@ class OpenLake:
     answer. Relations can be read until the lake is closed.
 
     `ingest`, `systems`, `remove_systems`, `rename_system`, `plan`, `grade`, `sentinel`, `build`,
-    `report` and `gate` do what the commands do, by the same functions. They return what a command
-    prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is true.
+    `report`, `compare` and `gate` do what the commands do, by the same functions. They return what
+    a command prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is
+    true.
     """
 
     def __init__(self, project: Project, release: str | None = None, allow_files: bool = False):
@@ -208,6 +210,7 @@ class OpenLake:
         *collections: str,
         output: str | PathLike[str] | None = None,
         reference: str | None = None,
+        compare: tuple[str, str] | None = None,
         compare_with: str | None = None,
         grid_passages: int | None = None,
         without_rubric: bool = False,
@@ -220,11 +223,22 @@ class OpenLake:
 
         file, previewed = (Path(each) if each else None for each in (output, preview))
         request = Request(
-            collections, file, reference, compare_with, grid_passages, without_rubric, previewed
+            *(collections, file, reference, compare_with, grid_passages, without_rubric),
+            *(previewed, compare),
         )
         with console.quietly(not progress), Lake.published(self.project, self.release) as lake:
-            done = write_reports(self.project, lake, request)
+            done = question.in_words(lambda: write_reports(self.project, lake, request), ours=True)
         return console.plain(done.as_object())
+
+    def compare(self, *names: str, **asked: Any) -> dict[str, Any]:
+        """Whether B is better than A, of `names`: A and B, perhaps after their collection.
+
+        `sentence` has the answer; `asked` may have measure, label_set, level, segment, alpha,
+        replicates and seed.
+        """
+        from gradelake.analyses.compare.comparison import compare
+
+        return console.plain(compare(self._reading(), names, **asked).as_object())
 
     def gate(
         self,
@@ -245,9 +259,8 @@ class OpenLake:
 
         asked |= {"collection": collection, "measures": measures}
         asked = {name: value for name, value in asked.items() if value is not None}
-        found = run_gate(
-            self.project, lambda: Lake.published(self.project, self.release), rule, asked
-        )
+        opened = partial(Lake.published, self.project, self.release)
+        found = question.in_words(lambda: run_gate(self.project, opened, rule, asked), ours=True)
         return console.plain(Answer(found, n_queries).as_object())
 
     def close(self) -> None:

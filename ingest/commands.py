@@ -144,7 +144,14 @@ def import_():
     """
 
 
-@import_.command("labels", short_help="Store a qrels-style FILE as a judge's labels.")
+def _pairs(_context, _option, said: tuple[str, ...]) -> dict[str, str]:
+    """`judgment=stars` of an option that may be repeated."""
+    if wrong := [each for each in said if not all(each.partition("="))]:
+        raise click.BadParameter(f"{wrong[0]!r} is not ROLE=COLUMN, such as judgment=stars")
+    return dict(each.split("=", 1) for each in said)
+
+
+@import_.command("labels", short_help="Store a qrels-style FILE, or a table, as a judge's labels.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--judge", required=True, help="Name of the judge that made the labels.")
@@ -153,19 +160,30 @@ def import_():
     type=click.IntRange(min=1),
     help="Top of the judge's scale (default: its highest label).",
 )
+@click.option(
+    "--column",
+    "columns",
+    metavar="ROLE=COLUMN",
+    multiple=True,
+    callback=_pairs,
+    help="Of a table: which column is the query, passage or judgment, if it has an unusual name.",
+)
 @answering(lambda done: done.print())
 @click.pass_obj
-def import_labels(project, collection, file, judge, max_label):
+def import_labels(project, collection, file, judge, max_label, columns):
     """Store a qrels-style FILE as a direct judge's grades: label set `judge:NAME`.
+
+    FILE may be a table, too: CSV, JSON, Parquet, .xlsx, or a database with one.
 
     \b
     Examples:
       gradelake import labels dl19 Sun.qrels --judge Sun
+      gradelake import labels shop gpt.csv --judge gpt --column judgment=verdict
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.labels import import_labels as run_import
 
-        return run_import(lake, collection, file, judge, sys.argv[1:], max_label)
+        return run_import(lake, collection, file, judge, sys.argv[1:], max_label, columns)
 
 
 @import_.command("bank", short_help="Store FILE's questions or nuggets as a rubric bank.")
@@ -249,3 +267,36 @@ def import_support(project, collection, file, assessor):
         from gradelake.ingest.collections.support import import_support as run_import
 
         return run_import(lake, collection, file, assessor, sys.argv[1:])
+
+
+@import_.command("rag", short_help="Store a RAG system's log: contexts, answers and references.")
+@click.argument("collection")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--system", help="The system's name (default: the file's, without its ending).")
+@click.option(
+    "--marks/--no-marks", default=True, help="Whether [1] in an answer cites its context."
+)
+@click.option(
+    "--references/--no-references",
+    default=None,
+    help="Whether references become nuggets (default: where there is no other rubric).",
+)
+@answering(lambda done: done.print())
+@click.pass_obj
+def import_rag(project, collection, file, system, marks, references):
+    """Store a RAG system's log, JSON lines, a JSON array, CSV or Parquet: what was asked, what was
+    retrieved (a ranking), what was answered, and what a good answer says.
+
+    Columns have the names that ragas, DeepEval, TruLens and datasets of HF give them. Traces by
+    OpenTelemetry's GenAI conventions are read, too. Questions become topics of a COLLECTION whose
+    settings name no other topics. A changed file replaces the system.
+
+    \b
+    Examples:
+      gradelake import rag support v2.jsonl
+      gradelake import rag support traces.jsonl --system v2
+    """
+    with console.working(f"reading {file}"):
+        from gradelake.ingest.rag.rag_import import import_rag as run_import
+
+        return run_import(project(), collection, file, system, marks, references, sys.argv[1:])

@@ -2,7 +2,14 @@
 
 import click
 
-from gradelake.analyses.stats.options import LABEL_SET, answers, named, numbered, of_measures
+from gradelake.analyses.stats.options import (
+    LABEL_SET,
+    answers,
+    in_segment,
+    named,
+    numbered,
+    of_measures,
+)
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import reading
 from gradelake.sql.common.errors import BadInput
@@ -17,6 +24,7 @@ FORMS = "text", "json", "markdown", "junit"
 @click.option("--baseline-release", metavar="RELEASE", help="Take the baseline from this release.")
 @of_measures("As in the leaderboard: nDCG@10, AP, ...; repeat it for more.")
 @named("--label-set", LABEL_SET)
+@in_segment
 @numbered("--level", "Label from which a passage is relevant. Default: as for stats ranks.")
 @click.option(
     "--tolerance",
@@ -51,7 +59,8 @@ def gate(project, read, rule, n_queries, form, **asked):
 
     The difference of each query, and an interval of their mean: above the tolerance the
     measure passed, below it fell, else it cannot be told. All measures must pass; that any fell is
-    corrected for how many there are (Holm). Nothing is written.
+    corrected for how many there are (Holm). Queries count by their weights, and clusters of
+    queries as one. Nothing is written.
 
     \b
     Exit codes: 0 passed, 4 fell, 5 cannot tell (and how many queries it

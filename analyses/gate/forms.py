@@ -59,15 +59,18 @@ class Answer:
 
 def _measure(one: Judged) -> dict[str, Any]:
     paired, found = one.paired, one.difference
+    n_queries, units = len(paired.queries), paired.units
+    baseline, system = units.totals.sum(axis=0) / n_queries / UNIT
     return {
         "measure": paired.measure,
         "level": paired.level,
         "verdict": one.verdict,
-        "n_queries": found.sample.n,
+        "n_queries": n_queries,
+        **({"n_effective": round(found.sample.n, 2)} if paired.counting else {}),
         "n_worse": int((paired.differences < 0).sum()),
         "n_better": int((paired.differences > 0).sum()),
-        "baseline": round(float(paired.baseline.mean() / UNIT), 10),
-        "system": round(float(paired.system.mean() / UNIT), 10),
+        "baseline": round(float(baseline), 10),
+        "system": round(float(system), 10),
         "difference": round(found.sample.mean, 10),
         "low": round(found.low, 10),
         "high": round(found.high, 10),
@@ -166,7 +169,8 @@ def _of(found: Gate) -> str:
 
 
 def _limits(found: Gate) -> str:
-    return f"tolerance {found.rule.tolerance:g}, alpha {found.rule.alpha:g}"
+    segment = "" if found.rule.segment is None else f"segment {found.rule.segment}, "
+    return f"{segment}tolerance {found.rule.tolerance:g}, alpha {found.rule.alpha:g}"
 
 
 def _titles(found: Gate) -> tuple[str, ...]:
@@ -193,6 +197,8 @@ def _points(value: Any) -> Any:
 
 def _sentences(found: Gate) -> list[str]:
     sentences = [_sentence(one, found) for one in found.verdict.measures if one.verdict != PASSED]
+    if any(one.paired.counting for one in found.verdict.measures):
+        sentences.append("queries count by their weights, and clusters of queries as one")
     return sentences + [f"note: {note}" for note in found.notes]
 
 

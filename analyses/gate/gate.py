@@ -9,7 +9,7 @@ import numpy as np
 
 from gradelake.analyses.gate.rules import Rule, rule_of
 from gradelake.analyses.gate.verdict import Paired, Verdict, judge
-from gradelake.analyses.stats.boards import Board, read_board
+from gradelake.analyses.stats.boards import Board, counting_of, read_board
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
@@ -82,7 +82,7 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
     measures: list[Paired] = []
     notes: list[str] = []
     for measure in dict.fromkeys(rule.measures):
-        board = read_board(lake, rule.collection, rule.label_set, measure, level)
+        board = read_board(lake, rule.collection, rule.label_set, measure, level, rule.segment)
         level = board.level  # of the release too, whatever is usual there
         other = board if earlier is None else _earlier_board(earlier, rule, measure, level)
         if not measures:
@@ -101,7 +101,7 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
 
 def _earlier_board(earlier: Lake, rule: Rule, measure: str, level: int) -> Board:
     try:
-        return read_board(earlier, rule.collection, rule.label_set, measure, level)
+        return read_board(earlier, rule.collection, rule.label_set, measure, level, rule.segment)
     except BadInput as error:
         raise BadInput(f"release {earlier.release}: {error.message}", error.hint) from None
 
@@ -119,7 +119,16 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
     where = "" if earlier is None else f"release {earlier.release}: "
     was = _values(other, baseline, queries, where)
     now = _values(board, system, queries, "")
-    return Paired(board.measure, board.level, tuple(queries), was, now)
+    counting = board.counting
+    if counting:  # as the newer lake says
+        counting = counting.of(np.array([board.queries.index(query) for query in queries]))
+    paired = Paired(board.measure, board.level, tuple(queries), was, now, counting=counting)
+    if counting and paired.units.n_effective < 1.1:
+        raise BadInput(
+            f"one query, or one cluster of queries, has nearly all weight by {board.measure}",
+            "An interval needs two at least that weigh about the same.",
+        )
+    return paired
 
 
 def _values(board: Board, system: str, queries: list[str], where: str) -> np.ndarray:
@@ -128,8 +137,8 @@ def _values(board: Board, system: str, queries: list[str], where: str) -> np.nda
             f"{where}the leaderboard of {board.label_set!r} has no system {system!r}",
             did_you_mean(system, board.systems),
         )
-    values, _ = board.of([system]).on(queries)
-    return values[:, 0]
+    rows = [board.queries.index(query) for query in queries]
+    return board.values[rows, board.systems.index(system)]
 
 
 def _notes_on_labels(
@@ -142,6 +151,11 @@ def _notes_on_labels(
         return
     if n := len(set(board.queries) ^ set(other.queries)):
         yield f"left out: {counted(n, 'queries')} of only one of the two releases"
+    if counting_of(lake, rule.collection) != counting_of(earlier, rule.collection):
+        yield (
+            f"queries count otherwise than in release {earlier.release}; both are judged as they "
+            "count now"
+        )
     if len({*lake.rows(LABELS, *_of(rule)), *earlier.rows(LABELS, *_of(rule))}) > 1:
         yield (
             f"{rule.label_set} labels otherwise than in release {earlier.release}: a difference "
@@ -164,4 +178,5 @@ def _notes_on_unlabelled(
         yield (
             f"{measure}: {counted(ours, 'passages')} that {rule.system} ranks high and {theirs:,} "
             "of the baseline's have no label; they count as not relevant"
+            + (" (of all segments)" if rule.segment else "")
         )

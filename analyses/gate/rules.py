@@ -29,6 +29,7 @@ class Rule(Checked):
     baseline: Text | None = None
     baseline_release: Text | None = None
     level: int | None = None
+    segment: Text | None = None
     tolerance: float = Field(0.01, ge=0, le=1, description="In points: 0.01 of 0 to 1.")
     alpha: float = Field(0.05, gt=0, lt=0.5)
 

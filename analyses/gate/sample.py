@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradelake.analyses.stats.boards import UNIT
+from gradelake.analyses.stats.counting import Counting, Units
 from gradelake.analyses.stats.resample import student_reach
 
 
@@ -13,7 +14,7 @@ class Sample:
     """Of the differences of some queries, in points of the measure: their number, mean, standard
     deviation (n - 1) and skewness (the third central moment over that of the second, to 3/2)."""
 
-    n: int
+    n: float
     mean: float
     spread: float
     skewness: float
@@ -24,6 +25,19 @@ class Sample:
         mean, spread = differences.mean(), differences.std(ddof=1)
         skewness = ((differences - mean) ** 3).mean() / differences.std() ** 3 if spread else 0
         return cls(len(differences), *map(float, (mean / UNIT, spread / UNIT, skewness)))
+
+    @classmethod
+    def of_units(cls, differences: np.ndarray, counting: Counting) -> "Sample":
+        """Of queries that do not count alike: as many equal ones as tell as much
+        (`Units.n_effective`), with a spread that gives the mean its linearised standard error, and
+        a skewness that gives it the third moment of what the units add to it."""
+        units = Units.of(differences[:, None], counting)
+        mean, n = units.totals.sum() / len(differences), units.n_effective
+        if not np.ptp(differences):
+            return cls(n, float(differences[0] / UNIT), 0.0, 0.0)
+        spread, residuals = units.standard_errors[0] * np.sqrt(n), units.residuals[:, 0]
+        of_mean = (residuals**3).sum() / (residuals**2).sum() ** 1.5 if spread else 0
+        return cls(n, *map(float, (mean / UNIT, spread / UNIT, of_mean * np.sqrt(n))))
 
     def p_values(self, above: float) -> tuple[float, float]:
         """p of (mu <= a bound, mu >= it); `above` is how far the mean lies above the bound.

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradelake.analyses.gate.sample import Sample
 from gradelake.analyses.stats.boards import UNIT
+from gradelake.analyses.stats.counting import Counting, Units
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.stats.significance import holm
 
@@ -27,6 +28,12 @@ class Paired:
     baseline: np.ndarray
     system: np.ndarray
     is_same: bool = False
+    counting: Counting | None = None
+
+    @property
+    def units(self) -> Units:
+        """Of two columns, the baseline and the system."""
+        return Units.of(np.stack([self.baseline, self.system], axis=1), self.counting)
 
     @property
     def differences(self) -> np.ndarray:
@@ -50,14 +57,20 @@ class Difference:
 
     @classmethod
     def of(
-        cls, differences: np.ndarray, tolerance: float, alpha: float, is_same: bool = False
+        cls,
+        differences: np.ndarray,
+        tolerance: float,
+        alpha: float,
+        is_same: bool = False,
+        counting: Counting | None = None,
     ) -> "Difference":
         """Of two queries or more; `differences`: (queries,), in units of 1e-10."""
-        sample = Sample.of(differences)
+        sample = Sample.of_units(differences, counting) if counting else Sample.of(differences)
         if is_same and not differences.any():  # so it is on every query: an interval of one point
             return cls(sample, 0.0, 0.0, 0.0, 1.0)
         # whole numbers: what is lower by just the tolerance has 0 here
-        above = (differences.sum() + sample.n * np.rint(tolerance * UNIT)) / (sample.n * UNIT)
+        n, total = len(differences), Units.of(differences[:, None], counting).totals.sum()
+        above = (total + n * np.rint(tolerance * UNIT)) / (n * UNIT)
         return cls(sample, *sample.bounds(alpha), *sample.p_values(float(above)))
 
 
@@ -108,15 +121,21 @@ class Verdict:
         found = []
         for place, one in enumerate(self.measures):
             paired = one.paired
-            differences = paired.differences
-            for row in np.argsort(-np.abs(differences), kind="stable")[:n]:
+            differences, counting = paired.differences, paired.counting
+            weights = counting.weights if counting else 1
+            for row in np.argsort(-np.abs(weights * differences), kind="stable")[:n]:
                 if differences[row] == 0:
                     break
                 without = CANNOT_TELL
                 if len(differences) > 2:
-                    rest = np.delete(differences, row)
+                    left = np.delete(np.arange(len(differences)), row)
                     others = [each.difference for each in self.measures]
-                    others[place] = Difference.of(rest, self.tolerance, self.alpha)
+                    others[place] = Difference.of(
+                        differences[left],
+                        self.tolerance,
+                        self.alpha,
+                        counting=counting and counting.of(left),
+                    )
                     without = _verdicts(others, self.alpha)[place][1]
                 scores = (paired.baseline[row], paired.system[row], differences[row])
                 was, now, by = (float(score) / UNIT for score in scores)
@@ -148,7 +167,8 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
     at most each, as far as the tests hold for so few queries (tests/benchmarks/README.md).
     """
     differences = [
-        Difference.of(one.differences, tolerance, alpha, one.is_same) for one in measures
+        Difference.of(one.differences, tolerance, alpha, one.is_same, one.counting)
+        for one in measures
     ]
     judged = []
     for paired, found, (p_fell, verdict) in zip(
@@ -157,6 +177,10 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
         needed: tuple[int | None, int | None] = (None, None)
         if verdict == CANNOT_TELL:
             needed = queries_needed(found.sample, tolerance, alpha, len(measures))
+            if paired.counting:  # as many more as these tell less than equal ones
+                more = len(paired.queries) / found.sample.n
+                as_seen, if_equal = (n and int(np.ceil(n * more)) for n in needed)
+                needed = (as_seen, if_equal)
         judged.append(Judged(paired, found, p_fell, verdict, *needed))
     return Verdict(judged, tolerance, alpha)
 

@@ -7,9 +7,8 @@ import numpy as np
 from gradelake.analyses import choosing
 from gradelake.analyses.plots import style
 from gradelake.analyses.stats.boards import UNIT, read_board
+from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.significance import randomisation_test
-from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
 
 INSTEAD = "The mart `topic_scores` has the scores: ask it with `gradelake sql`."
@@ -32,22 +31,17 @@ def draw_topics(
     paired randomisation test. Raises `BadInput` for a system that the leaderboard does not have.
     """
     board = read_board(lake, collection, label_set, measure, level)
-    if systems[0] == systems[1]:
-        raise BadInput(f"--systems {systems[0]} is the same system twice", "Name two.")
-    for system in systems:
-        if system not in board.systems:
-            hint = did_you_mean(system, board.systems)
-            raise BadInput(f"the leaderboard of {label_set!r} has no system {system!r}", hint)
-    values = board.of(list(systems)).values
+    values = board.pair(*systems).values
     differences = values[:, 0] - values[:, 1]
     order = np.argsort(-differences, kind="stable")
-    (p,), _ = randomisation_test(differences[:, None], replicates, seed)
+    units = Units.of(differences[:, None], board.counting)
+    (p,), _ = randomisation_test(units.totals, replicates, seed, units.slack)
     found = {
         "queries": len(board.queries),
         "wins": int((differences > 0).sum()),
         "ties": int((differences == 0).sum()),
         "losses": int((differences < 0).sum()),
-        "difference": float(differences.mean() / UNIT),
+        "difference": float(units.totals.sum() / len(differences) / UNIT),
         "p": float(p),
     }
     names = style.apart(board.queries, 30)

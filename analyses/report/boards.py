@@ -6,6 +6,7 @@ from typing import Any
 
 from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.report_queries import ask, ask_by, rows_of
+from gradelake.analyses.stats.boards import effective_queries
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.lake.opening import Lake
 
@@ -26,7 +27,7 @@ def read_boards(
     earlier = ask(before, "boards", collection=collection) if before else []
     known = {_key(row): row["systems"] for row in earlier}
     rows = ask(lake, "boards", collection=collection)
-    in_order = measures(lake)
+    in_order, effective = measures(lake), effective_queries(lake, collection)
     found: dict[str, dict[str, Any]] = {}
     for name in label_sets:
         own = [row for row in rows if row["label_set"] == name]
@@ -34,6 +35,7 @@ def read_boards(
             continue
         systems = sorted({system for row in own for system in row["systems"]})
         sizes = {row["measure"]: row["n_queries"] for row in own}
+        tell = {m: effective.get((name, m), n) for m, n in sizes.items()}
         boards: dict[int, dict[str, dict[str, list]]] = {}
         for row in own:
             now = [row["systems"].get(system) or NOTHING for system in systems]
@@ -45,7 +47,7 @@ def read_boards(
         found[name] = {
             "systems": systems,
             "queries": sizes,
-            "reach": {m: round(float(student_reach(n)), 4) for m, n in sizes.items() if n > 1},
+            "reach": {m: round(float(student_reach(n)), 4) for m, n in tell.items() if n > 1},
             "measures": [measure for measure in in_order if measure in sizes],
             "boards": boards,
         }
@@ -70,15 +72,6 @@ def first_board(label_set: str, board: dict[str, Any], level: int) -> dict[str, 
     ]
     rows.sort(key=lambda row: (row["rank"], row["system"]))
     return {"label_set": label_set, "measure": measure, "rows": rows}
-
-
-def judged_share(board: dict[str, Any], level: int) -> float:
-    """How much of their top 10 passages has a label, in the mean of the systems; 1 where the grid
-    does not measure that."""
-    levels = board["boards"]
-    at_level = levels[level if level in levels else min(levels)]
-    shares = [each for each in at_level.get("Judged@10", {}).get("score", ()) if each is not None]
-    return sum(shares) / len(shares) if shares else 1
 
 
 def _key(row: dict[str, Any]) -> tuple[str, int, str]:

@@ -21,6 +21,12 @@ from gradelake.sql.common.command_line import reading, to_file
     metavar="RELEASE",
     help="Show how ranks moved since this release. Default: the one before.",
 )
+@click.option(
+    "--compare",
+    nargs=2,
+    metavar="A B",
+    help="Put first whether system B is better than A; leave out sections that would be empty.",
+)
 @numbered(
     "--grid-passages",
     "Show the N best passages of each query's grid, and no texts but theirs and those of the "
@@ -51,6 +57,7 @@ def report(project, read, **asked):
     Examples:
       gradelake report
       gradelake report dl19 --compare-with r3 -o dl19.html
+      gradelake report dl19 --compare bm25 mine
       gradelake rubric preview dl19 --json > preview.json
       gradelake report dl19 --preview preview.json
     """

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses.stats.boards import Board, read_official_ranks
-from gradelake.analyses.stats.correlation import agreement
+from gradelake.analyses.stats.correlation import agreement, units_of
 from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.stats.resample import or_none, student_reach
 from gradelake.analyses.stats.significance import compare_pairs, randomisation_test
@@ -186,12 +186,18 @@ def differ_by_chance(
                 board.of(systems).on(queries) for board in (ours, theirs)
             )
             if systems and (has_one * has_other).any():
-                # a topic that one of them leaves out is 0: no sign of it changes a sum
-                columns[pair] = (one.sum(axis=1) - other.sum(axis=1)) * has_one * has_other
+                # a topic that one of them leaves out is 0: no sign of it changes a sum; the weights
+                # of each board are 1 on average
+                both = (has_one > 0) & (has_other > 0)
+                alike = (has_one[both] / has_other[both])[0]
+                columns[pair] = np.rint(one.sum(axis=1) - alike * other.sum(axis=1)) * both
         if not columns:
             continue
-        differences = np.array(list(columns.values())).T
-        p, tried[measure] = randomisation_test(differences, REPLICATES, SEED)
+        units = units_of(boards.values(), queries)
+        differences = np.zeros((units.max() + 1, len(columns)))
+        np.add.at(differences, units, np.array(list(columns.values())).T)
+        slack = len(queries) if any(board.counting for board in boards.values()) else 0
+        p, tried[measure] = randomisation_test(differences, REPLICATES, SEED, slack)
         for (one_name, other_name), value in zip(columns, p.round(4).tolist(), strict=True):
             found.setdefault(one_name, {}).setdefault(other_name, {})[measure] = value
     return found, tried

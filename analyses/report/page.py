@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
+from gradelake.analyses.compare.comparison import compare
 from gradelake.analyses.report.agreement import read_confusions
 from gradelake.analyses.report.boards import (
     at_level,
     first_board,
-    judged_share,
     read_agreement,
     read_boards,
     read_topic_scores,
@@ -33,13 +33,18 @@ from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.report_queries import ask, in_batches
-from gradelake.analyses.stats.boards import Board, boards_by_measure, read_board
+from gradelake.analyses.report.shown import (
+    chosen_reference,
+    judged_shares,
+    newest_rubric,
+    opens_on,
+    shown_label_sets,
+)
+from gradelake.analyses.stats.boards import Board, boards_by_measure, counting_of, read_board
 from gradelake.sql.common import console
-from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
-HALF = 0.5  # of the passages that systems rank high
 QUERIES_AT_ONCE = 50  # of grids and rankings
 SCORES_AT_ONCE = 10_000  # of systems on topics, by each measure
 USUAL = "select label_set, level from lake.marts.usual_levels where collection = ?"
@@ -57,6 +62,7 @@ class Request:
     - grid_passages: how many of each grid are shown, the best first; default: all
     - without_rubric: nothing is shown of an item, an answer, or what a model replied
     - preview: a file of what `rubric preview --json` printed
+    - compare: two systems whose comparison comes first; sections that would be empty are left out
     """
 
     collections: tuple[str, ...] = ()
@@ -66,6 +72,7 @@ class Request:
     grid_passages: int | None = None
     without_rubric: bool = False
     preview: Path | None = None
+    compare: tuple[str, str] | None = None
 
     def options(self) -> dict[str, Any]:
         """What a command was told that makes the same report, but for where it reads."""
@@ -74,6 +81,7 @@ class Request:
             "--grid-passages": self.grid_passages,
             "--without-rubric": self.without_rubric or None,
             "--preview": self.preview,
+            "--compare": self.compare,
         }
 
 
@@ -87,23 +95,22 @@ def make_report(
     """The page, and what it has, for the command to tell; call it within `one_state`.
 
     The same release, compared with the same one, gives the same page. Raises `BadInput` for a
-    collection, reference or release that is not there, where nothing was built, and for a preview
-    that is none.
+    collection, reference, release or system that is not there, where nothing was built, and for a
+    preview that is none.
     """
     request = request or Request()
     without_rubric = request.without_rubric
     lake.require_collection(collection)
-    compared = request.compare_with or earlier_release(project, lake)
-    moved = read_moved(project, lake, collection, compared, without_rubric, request.preview)
-    versions = ask(lake, "newest_rubric", collection=collection)  # none, or one
-    newest = versions[0]["rubric_version"] if versions else None
-    shown = ask(lake, "shown_label_sets", collection=collection, rubric_version=newest)
+    since = request.compare_with or earlier_release(project, lake)
+    moved = read_moved(project, lake, collection, since, without_rubric, request.preview)
+    newest = newest_rubric(lake, collection)
+    shown = shown_label_sets(lake, collection)
     names = [row["label_set"] for row in shown]
     of_answers = {row["label_set"]: row["kind"] for row in shown if row["is_of_answers"]}
-    reference = _reference(request.reference, shown)
+    reference = chosen_reference(request.reference, shown)
     assessor = reference.partition(":")[2] if reference else None
     cut = choosing.min_relevant(lake, collection)
-    with Lake.published(project, compared) if compared else nullcontext() as before:
+    with Lake.published(project, since) if since else nullcontext() as before:
         boards = read_boards(lake, before, collection, names)
     scored = [name for name in names if name in boards]
     of_passages = [name for name in scored if name not in of_answers]
@@ -115,10 +122,14 @@ def make_report(
     levelled = [m for m, kind in kinds.items() if kind in choosing.LEVELLED]
     usual_levels = dict(lake.rows(USUAL, collection))
     levels = {name: usual_levels.get(name, cut) for name in scored}
-    judged = {name: judged_share(boards[name], levels[name]) for name in scored}
-    opens_on = reference if reference in scored else next(iter(scored), None)
-    if opens_on and judged[opens_on] < HALF:  # most of what is ranked high would count as nothing
-        opens_on = max(scored, key=lambda name: judged[name])
+    shares = judged_shares(lake, collection)
+    judged = {name: shares[name] for name in scored}
+    first_set = opens_on(reference, judged)
+    compared = None
+    if request.compare:
+        of_two = compare(lake, (collection, *request.compare), label_set=request.reference)
+        compared = of_two.as_object()
+        scored.sort(key=lambda name: (name != compared["label_set"], -judged[name]))
     queries = ask(lake, "query_texts", collection=collection)
     query_ids = in_batches([row["query_id"] for row in queries], QUERIES_AT_ONCE)
     most = max((len(queries) * len(board["systems"]) for board in boards.values()), default=1)
@@ -145,13 +156,13 @@ def make_report(
         lake, collection, batches, names, newest, grids, request.grid_passages, without_rubric
     )
     health = read_health(lake, collection, newest, assessor)
-    provenance = read_provenance(lake, collection, compared, request.options())
+    provenance = read_provenance(lake, collection, since, request.options())
     settled = {
         "collection": collection,
         "source": provenance["source"],
         "min_relevant": cut,
         "reference": reference,
-        "opens_on": opens_on,
+        "opens_on": first_set,
         "assessor": assessor,
         "levels": levels,
         "label_sets": scored,
@@ -170,10 +181,13 @@ def make_report(
         "of_rubric": [m for m, kind in kinds.items() if kind == "rubric"],
         "has_levels": levelled,
         "queries": queries,
+        "counts": counting_of(lake, collection),
         "t": t_quantiles(len(queries)),
         "replicates": REPLICATES,
         "official": official,
-        "compared_with": compared,
+        "compared_with": since,
+        "compared": compared and _as_state(compared),
+        "release": lake.release,
         "grids": grids.choices,
         "has_texts": not without_rubric,
         "pool_depth": provenance["collection"]["pool_depth"],
@@ -207,10 +221,25 @@ def make_report(
         compare_label_sets({name: levels[name] for name in of_passages}, read, usual)
     )
     first = None
-    if opens_on:
-        first = first_board(opens_on, boards[opens_on], levels[opens_on])
+    if first_set:
+        first = first_board(first_set, boards[first_set], levels[first_set])
+    confusions = []
+    if reference:
+        confusions = read_confusions(lake, collection, reference, cut, names)
+    filled = {
+        "scatter": reference and scored,
+        "correlation": correlated,
+        "confusion": confusions,
+        "grid": grids.choices,
+        "coverage": settled["covered"],
+        "rubric": health,
+        "moved": any(moved[each] for each in ("versions", "previewed", "since", "nights", "days")),
+        "cost": provenance["cost"] or provenance["failures"],
+    }
     html = render(
         name=collection,
+        compared=compared,
+        left_out_sections={each for each, has in filled.items() if compared and not has},
         without_rubric=without_rubric,
         provenance=provenance,
         settled=settled,
@@ -218,7 +247,7 @@ def make_report(
         reference_level=usual_levels.get(reference, cut),
         n_assessors=sum(row["kind"] == "assessor" for row in shown),
         n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
-        confusions=read_confusions(lake, collection, reference, cut, names) if reference else [],
+        confusions=confusions,
         correlated=correlated,
         against=leaderboard or reference,
         left_out=left_out,
@@ -236,17 +265,6 @@ def make_report(
     }
 
 
-def _reference(wanted: str | None, shown: list[dict[str, Any]]) -> str | None:
-    names = [row["label_set"] for row in shown]
-    if wanted is None:
-        of_people = [row for row in shown if row["kind"] == "assessor"]
-        most = min(of_people, key=lambda row: (-row["n_labels"], row["label_set"]), default=None)
-        return most["label_set"] if most else None
-    if wanted not in names:
-        raise BadInput(f"there is no label set {wanted!r}", did_you_mean(wanted, names))
-    if not wanted.startswith("assessor:"):
-        raise BadInput(
-            f"the reference must be an assessor; {wanted!r} is not one",
-            "gradelake stats correlation and plot scatter compare judges with each other.",
-        )
-    return wanted
+def _as_state(compared: dict[str, Any]) -> dict[str, Any]:
+    """For the view of the same two, which finds it by what its address says."""
+    return compared | {"labels": compared["label_set"], "level": str(compared["level"])}

@@ -29,7 +29,7 @@ def read_provenance(
         str(word)
         for pair in stated.items()
         if pair[1] is not None
-        for word in (pair[:1] if pair[1] is True else pair)
+        for word in (pair[0], *_words(pair[1]))
     )
     graders = ask(lake, "graders", collection=collection)
     for grader in graders:
@@ -91,3 +91,8 @@ def _readable(recorded: str | None) -> str:
         for name, value in settings.items()
         if value not in (None, False, {}, [], "")
     )
+
+
+def _words(value: Any) -> tuple[Any, ...]:
+    """What stands behind an option."""
+    return () if value is True else value if isinstance(value, tuple) else (value,)

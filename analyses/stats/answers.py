@@ -59,7 +59,9 @@ def _from_to(low: float | None, high: float | None) -> str | None:
 
 
 def _heading(board: Board) -> str:
-    return f"{board.label_set}, {board.measure}, level {board.level}:"
+    segment = "" if board.segment is None else f", segment {board.segment}"
+    counts = "" if board.counting is None else ", by weight and cluster"
+    return f"{board.label_set}, {board.measure}, level {board.level}{segment}{counts}:"
 
 
 @dataclass(frozen=True)
@@ -269,7 +271,7 @@ class Significance:
 
     def _rows(self) -> list[tuple]:
         pairs, names = self.pairs, self.pairs.board.systems
-        means = pairs.board.values.mean(axis=0) / UNIT
+        means = pairs.board.units.totals.sum(axis=0) / len(pairs.board.queries) / UNIT
         reach = pairs.reach(self.alpha)
         ends = (pairs.difference - reach, pairs.difference + reach)
         figures = (pairs.difference, *ends, *(getattr(pairs, name) for name in CORRECTIONS))

@@ -1,12 +1,16 @@
 """Leaderboards as arrays: each system's value on each query, and official ranks, from the lake."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+import duckdb
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.sql.common.errors import BadInput
+from gradelake.analyses.stats.counting import Counting, Units
+from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
@@ -30,10 +34,24 @@ SYSTEMS = f"""
     where {WANTED}
     order by label_set, measure, system
 """
+# in releases of a Gradelake without segments there is no such mart
+OF_SEGMENT = SYSTEMS.replace("leaderboard", "leaderboard_by_segment").replace(
+    "where", "where segment = $segment and"
+)
+QUERIES = """
+    select label_set, averaged_over, query_id, weight, cluster
+    from lake.intermediate.int_board_queries
+    where collection = $collection and label_set in (select unnest($label_sets))
+"""
+IN_SEGMENT = """
+    and query_id in (
+        select query_id from lake.raw.query_weights
+        where collection = $collection and list_contains(segments, $segment)
+    )
+"""
 LABELLED = """
-    select label_set, list(distinct query_id) from lake.marts.relevance_labels
-    where collection = ? and label_set in (select unnest(?))
-    group by label_set
+    select distinct label_set, 'labels', query_id, 1.0, null from lake.marts.relevance_labels
+    where collection = $collection and label_set in (select unnest($label_sets))
 """
 
 
@@ -42,7 +60,8 @@ class Board:
     """One label set's leaderboard of one measure.
 
     `values`: (queries, systems), in units of 1e-10, 0 where a system left a query unanswered;
-    `printed`: (systems,), the leaderboard's scores in units of 0.0001.
+    `printed`: (systems,), the leaderboard's scores in units of 0.0001. `counting`: how queries
+    count; None where all count alike.
     """
 
     label_set: str
@@ -53,6 +72,13 @@ class Board:
     values: np.ndarray
     printed: np.ndarray
     completeness: choosing.Completeness = field(default_factory=choosing.Completeness)
+    counting: Counting | None = None
+    segment: str | None = None
+
+    @cached_property
+    def units(self) -> Units:
+        """What is resampled: the queries, weighted, or clusters of them."""
+        return Units.of(self.values, self.counting)
 
     def of(self, systems: list[str]) -> "Board":
         """The board of some of its systems, in this order."""
@@ -64,14 +90,29 @@ class Board:
             printed=self.printed[columns],
         )
 
+    def pair(self, one: str, other: str) -> "Board":
+        """The board of two of its systems. Raises `BadInput`, `NotThere` for one it has not."""
+        if one == other:
+            raise BadInput(f"{one!r} is the same system twice", "Name two.")
+        for system in (one, other):
+            if system not in self.systems:
+                raise NotThere(
+                    f"the leaderboard of {self.label_set!r} has no system {system!r}",
+                    did_you_mean(system, self.systems),
+                )
+        return self.of([one, other])
+
     def on(self, queries: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """(values with a row for each of these queries, 1 for those the board has, else 0)."""
+        """(weighted values with a row for each of these queries, the weight of those the board has,
+        1 where all count alike, else 0)."""
         own = {query: row for row, query in enumerate(self.queries)}
-        values = np.zeros((len(queries), len(self.systems)))
+        weights = self.counting.weights if self.counting else np.ones(len(own))
+        values, found = np.zeros((len(queries), len(self.systems))), np.zeros(len(queries))
         for row, query in enumerate(queries):
             if query in own:
-                values[row] = self.values[own[query]]
-        return values, np.array([float(query in own) for query in queries])
+                found[row] = weights[own[query]]
+                values[row] = np.rint(found[row] * self.values[own[query]])
+        return values, found
 
 
 @dataclass(frozen=True)
@@ -83,29 +124,41 @@ class OfficialRanks:
 
 
 def read_board(
-    lake: Lake, collection: str, label_set: str, measure: str, level: int | None = None
+    lake: Lake,
+    collection: str,
+    label_set: str,
+    measure: str,
+    level: int | None = None,
+    segment: str | None = None,
 ) -> Board:
-    """The board of a label set by a measure, from the marts.
+    """The board of a label set by a measure, from the marts, perhaps of a segment's queries.
 
     `level` is the relevance level (see `default_level`). Raises `BadInput` for a collection, label
-    set, measure or level that the leaderboard does not have.
+    set, measure, level or segment that the leaderboard does not have.
     """
-    (board,) = read_boards(lake, collection, [label_set], measure, level)
+    (board,) = read_boards(lake, collection, [label_set], measure, level, segment)
     return board
 
 
 def read_boards(
-    lake: Lake, collection: str, label_sets: Sequence[str], measure: str, level: int | None = None
+    lake: Lake,
+    collection: str,
+    label_sets: Sequence[str],
+    measure: str,
+    level: int | None = None,
+    segment: str | None = None,
 ) -> list[Board]:
     """The boards of several label sets, read at once; raises as `read_board` does."""
     levels = {
         name: default_level(lake, collection, name) if level is None else level
         for name in label_sets
     }
-    found = boards_by_measure(lake, collection, levels, [measure])
+    found = boards_by_measure(lake, collection, levels, [measure], segment)
     for name, at in levels.items():
         if (name, measure) not in found:
             choosing.require_board(lake, collection, name)
+            if segment is not None:
+                _require_segment(lake, collection, segment)
             raise _no_such_board(lake, collection, name, measure, at)
     return [found[name, measure] for name in label_sets]
 
@@ -119,7 +172,7 @@ def read_reference(
     """
     if level is None and not label_set.startswith("assessor:"):
         level = board.level
-    return read_board(lake, collection, label_set, board.measure, level)
+    return read_board(lake, collection, label_set, board.measure, level, board.segment)
 
 
 def measured_label_sets(lake: Lake, collection: str, measure: str) -> list[str]:
@@ -133,11 +186,16 @@ def measured_label_sets(lake: Lake, collection: str, measure: str) -> list[str]:
 
 
 def boards_by_measure(
-    lake: Lake, collection: str, levels: Mapping[str, int], measures: Sequence[str]
+    lake: Lake,
+    collection: str,
+    levels: Mapping[str, int],
+    measures: Sequence[str],
+    segment: str | None = None,
 ) -> dict[tuple[str, str], Board]:
     """(label set, measure) -> its board, of those that the leaderboard has.
 
-    `levels`: label set -> the level of its boards.
+    `levels`: label set -> the level of its boards. Raises `BadInput` for a segment in a release
+    that knows of none.
     """
     wanted = {
         "collection": collection,
@@ -146,21 +204,31 @@ def boards_by_measure(
         "measures": list(measures),
     }
     systems_of: dict[tuple[str, str], list[tuple]] = {}
-    for label_set, measure, *row in lake.rows(SYSTEMS, **wanted):
+    of_segment = {} if segment is None else {"segment": segment}
+    try:
+        rows = lake.rows(OF_SEGMENT if of_segment else SYSTEMS, **wanted, **of_segment)
+    except duckdb.CatalogException as error:
+        raise BadInput(
+            f"release {lake.release} was built before there were boards by segment",
+            "Run `gradelake build`, and read that release.",
+        ) from error
+    for label_set, measure, *row in rows:
         systems_of.setdefault((label_set, measure), []).append(tuple(row))
     if not systems_of:
         return {}
     scores_of: dict[tuple[str, str], list[tuple]] = {key: [] for key in systems_of}
     for label_set, measure, *row in lake.rows(ROWS, **wanted):
         scores_of[label_set, measure].append(tuple(row))
-    labelled = dict(lake.rows(LABELLED, collection, list(levels)))
+    averaged = _averaged_queries(lake, collection, list(levels), of_segment)
     kinds, complete = choosing.measures(lake), choosing.completeness(lake, collection)
     found = {}
     for (label_set, measure), board in systems_of.items():
         scores = scores_of[label_set, measure]
-        queries = sorted(labelled.get(label_set, []))
-        if kinds[measure] in OF_ITEMS:  # measured where there are rubric items, or answers
-            queries = sorted({query for _, query, _ in scores})
+        of_items = kinds[measure] in OF_ITEMS  # measured where there are rubric items, or answers
+        counts = averaged.get((label_set, kinds[measure] if of_items else "labels"), {})
+        answered = {query for _, query, _ in scores} if of_items else set()
+        counts = counts or dict.fromkeys(answered, (1.0, None))  # of an older release
+        queries = sorted(counts, key=lambda query: (query not in answered, query))
         # a query with rubric items that no system answered counts as well
         n_queries = board[0][2]
         queries = queries + [f"(unanswered {n})" for n in range(1, n_queries - len(queries) + 1)]
@@ -168,7 +236,8 @@ def boards_by_measure(
         column_of = {system: column for column, (system, *_) in enumerate(board)}
         values = np.zeros((len(queries), len(board)))
         for system, query, value in scores:
-            values[row_of[query], column_of[system]] = value
+            if query in row_of:  # else it weighs nothing, or is of another segment
+                values[row_of[query], column_of[system]] = value
         found[label_set, measure] = Board(
             label_set,
             levels[label_set],
@@ -178,8 +247,73 @@ def boards_by_measure(
             np.rint(values * UNIT),
             np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
             complete[label_set],
+            _counting([counts.get(query, (1.0, None)) for query in queries]),
+            segment,
         )
     return found
+
+
+def _averaged_queries(
+    lake: Lake, collection: str, label_sets: list[str], of_segment: dict[str, str]
+) -> dict[tuple[str, str], dict[str, tuple[float, str | None]]]:
+    """(label set, what is averaged over) -> query -> (weight, cluster)."""
+    wanted = {"collection": collection, "label_sets": label_sets, **of_segment}
+    try:
+        rows = lake.rows(QUERIES + (IN_SEGMENT if of_segment else ""), **wanted)
+    except duckdb.CatalogException:  # a release of a Gradelake to which all queries counted alike
+        rows = lake.rows(LABELLED, **wanted)
+    found: dict[tuple[str, str], dict[str, tuple[float, str | None]]] = {}
+    for label_set, averaged_over, query, weight, cluster in rows:
+        found.setdefault((label_set, averaged_over), {})[query] = (weight, cluster)
+    return found
+
+
+def _counting(counts: list[tuple[float, str | None]]) -> Counting | None:
+    if not counts or counts[0][1] is None:
+        return None
+    weights = np.array([weight for weight, _ in counts])
+    return Counting(weights / weights.mean(), np.array([cluster for _, cluster in counts]))
+
+
+def effective_queries(lake: Lake, collection: str) -> dict[tuple[str, str], float]:
+    """(label set, measure) -> how many queries of one weight tell as much of a variance
+    (`Units.n_effective`), of boards whose queries do not count alike."""
+    names = lake.column("select label_set from lake.intermediate.int_label_sets")
+    averaged = _averaged_queries(lake, collection, names, {})
+    return {
+        (label_set, measure): Units.of(np.zeros((len(counts), 1)), counting).n_effective
+        for (label_set, averaged_over), counts in averaged.items()
+        if (counting := _counting(list(counts.values())))
+        for measure, kind in choosing.measures(lake).items()
+        if averaged_over == (kind if kind in OF_ITEMS else "labels")
+    }
+
+
+def counting_of(lake: Lake, collection: str) -> dict[str, tuple[float, str]]:
+    """query -> (weight, cluster), where queries do not all count alike."""
+    query = "select * exclude (collection) from lake.intermediate.int_query_weights"
+    with suppress(duckdb.CatalogException):  # a release of a Gradelake that knew of none
+        rows = lake.rows(f"{query} where collection = ?", collection)
+        return {query_id: (weight, cluster) for query_id, weight, cluster in rows}
+    return {}
+
+
+def require_even(lake: Lake, collection: str, what: str) -> None:
+    """Raise `BadInput` where queries have weights or clusters, which `what` does not heed."""
+    if counting_of(lake, collection):
+        raise BadInput(
+            f"{what} does not heed weights and clusters of queries, and those of "
+            f"{collection!r} have some",
+            "Ingest them without, as a collection of its own.",
+        )
+
+
+def _require_segment(lake: Lake, collection: str, segment: str) -> None:
+    query = "select distinct unnest(segments) from lake.raw.query_weights where collection = ?"
+    if segment not in (known := lake.column(query, collection)):
+        hint = did_you_mean(segment, known) if known else "Set query_weights in gradelake.toml."
+        raise BadInput(f"{collection!r} has no segment {segment!r}", hint)
+    raise BadInput(f"no query of segment {segment!r} is on the board", "Choose another.")
 
 
 def default_level(lake: Lake, collection: str, label_set: str) -> int:

@@ -24,27 +24,31 @@ def stats():
 @options.answers
 @options.measured
 @options.named("--label-set", "Whose leaderboard.", required=True)
+@options.in_segment
 @options.at_level
 @options.at_alpha("Significance level of the groups.")
 @options.replicated("Bootstrap samples, and random permutations of the test.")
 @options.with_confidence
-def ranks(read, collection, measure, label_set, level, replicates, **settings):
+def ranks(read, collection, measure, label_set, segment, level, replicates, **settings):
     """Say how surely systems have their scores and ranks, and which cannot be told apart.
 
     Student's t interval of each mean over queries; the ranks that a system has when queries are
     resampled; and groups: systems that share a letter do not differ significantly by the
-    randomised Tukey HSD, which looks at all pairs at once.
+    randomised Tukey HSD, which looks at all pairs at once. Queries count by their weights, and
+    clusters of queries are resampled as a whole.
 
     \b
     Examples:
       gradelake stats ranks dl19 --measure nDCG@10 --label-set judge:Sun
+      gradelake stats ranks shop --measure AP --label-set judge:Sun \\
+          --segment tail
     """
     from gradelake.analyses.stats.answers import Ranks, tell_incomplete
     from gradelake.analyses.stats.boards import read_board
     from gradelake.analyses.stats.ranks import rank_uncertainty
 
     with console.working("reading the lake"), read() as lake:
-        board = read_board(lake, collection, label_set, measure, level)
+        board = read_board(lake, collection, label_set, measure, level, segment)
     with console.working("resampling"):
         found = rank_uncertainty(board, n_replicates=replicates, **settings)
     tell_incomplete([board])
@@ -133,6 +137,7 @@ def correlation(
     metavar="LABEL_SET",
     help="Count how often both agree on which pairs are significant.",
 )
+@options.in_segment
 @options.at_level
 @options.at_reference_level
 @options.at_alpha("A pair with p at or below it is significant.")
@@ -144,6 +149,7 @@ def significance(
     measure,
     label_set,
     reference,
+    segment,
     level,
     reference_level,
     alpha,
@@ -168,7 +174,7 @@ def significance(
     from gradelake.analyses.stats.significance import compare_pairs
 
     with console.working("reading the lake"), read() as lake:
-        boards = [read_board(lake, collection, label_set, measure, level)]
+        boards = [read_board(lake, collection, label_set, measure, level, segment)]
         if reference:
             boards.append(read_reference(lake, collection, reference, reference_level, boards[0]))
     with console.working("testing pairs of systems"):

@@ -1,6 +1,6 @@
 """How surely a leaderboard agrees with a reference: intervals, a test, and a comparison of two."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -64,8 +64,9 @@ def agreement(
     """Correlations of a board with a reference, over the systems that both have.
 
     Scores are rounded to 4 decimals first, in replicates too. Queries, systems, or both are drawn
-    with replacement; boards over the same queries get the same draws, and a board's mean is over
-    those of its own queries that were drawn. An official leaderboard's ranks stay as they are.
+    with replacement, clusters of queries as a whole; boards over the same queries get the same
+    draws, and a board's mean is over those of its own queries that were drawn, by their weights.
+    An official leaderboard's ranks stay as they are.
 
     Drawn queries make a noisier board than the one observed, so replicates correlate less than
     boards of as many other queries do, by far where the official ranks' own queries are drawn for
@@ -85,18 +86,21 @@ def agreement(
     if isinstance(reference, Board):
         official = reference = reference.of(systems)
         official_scores = reference.printed
-        queries = sorted({query for one in (*boards, reference) for query in one.queries})
+        drawn_from = [*boards, reference]
     else:
         official = None
         official_scores = -np.array([reference.ranks[system] for system in systems])
-        queries = sorted({query for one in boards for query in one.queries})
-    means = [_means(one, queries) for one in boards]
-    official_means = _means(official, queries) if official else None
+        drawn_from = boards
+    queries = sorted({query for one in drawn_from for query in one.queries})
+    units = units_of(drawn_from, queries)
+    n_units = int(units.max()) + 1
+    means = [_means(one, queries, units) for one in boards]
+    official_means = _means(official, queries, units) if official else None
     official_signs = signs(official_scores)
     printed_signs = [signs(one.printed) for one in boards]
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
-        by_query = resampled(generator, n, len(queries))
+        by_query = resampled(generator, n, n_units)
         by_system = resampled(generator, n, len(systems))
         drawn_official = signs(official_means(by_query)) if official_means else official_signs
         found: dict[tuple, np.ndarray] = {}
@@ -118,7 +122,8 @@ def agreement(
 
     drawn = in_blocks(replicates, n_replicates, seed, len(systems) ** 2)
     n_queries, n_systems = len(queries), len(systems)
-    sizes = dict(zip(RESAMPLED, (n_queries, n_systems, min(n_queries, n_systems)), strict=True))
+    tell = min([n_units, *(one.units.n_effective for one in drawn_from if one.counting)])
+    sizes = dict(zip(RESAMPLED, (tell, n_systems, min(tell, n_systems)), strict=True))
     ours, *others = (correlations(one, official_signs) for one in printed_signs)
     found, better = [], []
     for statistic in STATISTICS:
@@ -150,13 +155,27 @@ def _shared_systems(boards: list[Board], reference: Reference) -> list[str]:
     return [system for system in boards[0].systems if system in shared]
 
 
-def _means(board: Board, queries: list[str]) -> Callable[[np.ndarray], np.ndarray]:
-    """How often each query counts -> scores of the systems, in units of 0.0001, rounded."""
-    values, own = board.on(queries)
+def units_of(boards: Iterable[Board], queries: list[str]) -> np.ndarray:
+    """(queries,): the number of the cluster of each, or of the query itself."""
+    cluster_of = {query: query for query in queries}
+    for board in boards:
+        if board.counting:
+            cluster_of |= dict(zip(board.queries, board.counting.clusters, strict=True))
+    return np.unique([cluster_of[query] for query in queries], return_inverse=True)[1]
+
+
+def _means(
+    board: Board, queries: list[str], units: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """How often each unit counts -> scores of the systems, in units of 0.0001, rounded."""
+    of_queries, weights = board.on(queries)
+    values, own = np.zeros((units.max() + 1, len(board.systems))), np.bincount(units, weights)
+    np.add.at(values, units, of_queries)
 
     def means(times: np.ndarray) -> np.ndarray:
         # a replicate without any of the board's queries has no scores: all systems tie
-        n = np.maximum(times @ own, 1)
+        n = times @ own
+        n = np.where(n > 0, n, 1)
         return np.floor(times @ values / (n[:, None] * 1e6) + 0.5)
 
     return means
@@ -173,7 +192,7 @@ def _better(
     kind: str,
     point: float,
     differences: np.ndarray,
-    n_drawn: int,
+    n_drawn: float,
     confidence: float,
 ) -> Better:
     defined = differences[~np.isnan(differences)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradelake.analyses.choosing import min_relevant
 from gradelake.analyses.qrels_export import require_label_set
-from gradelake.analyses.stats.boards import UNIT, default_level, read_board
+from gradelake.analyses.stats.boards import UNIT, default_level, read_board, require_even
 from gradelake.analyses.stats.judged_sample import JudgedSample, read_judged_sample
 from gradelake.analyses.stats.prediction_powered import (
     Estimate,
@@ -95,6 +95,7 @@ def estimate_board(
     judgments.
     """
     require_label_set(lake, collection, label_set)
+    require_even(lake, collection, "an estimate from a sample")
     judged = read_judged_sample(lake, collection, assessors, sample)
     level = default_level(lake, collection, label_set) if level is None else level
     if assessor_level is None:

@@ -78,10 +78,19 @@ def alpha(counts: np.ndarray, scale: np.ndarray, metric: str = "ordinal") -> np.
 
 
 def bootstrap_alpha(
-    found: Coincidences, metric: str, n_replicates: int = 10_000, seed: int = 1
+    found: Coincidences,
+    metric: str,
+    n_replicates: int = 10_000,
+    seed: int = 1,
+    clusters: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Alpha of `n_replicates` draws of as many queries, with replacement; NaN where undefined."""
+    """Alpha of `n_replicates` draws of as many queries, with replacement; NaN where undefined.
+
+    `clusters`: (queries,); they are drawn as a whole.
+    """
     flat = found.counts.reshape(len(found.queries), -1)
+    if clusters is not None and len(names := np.unique(clusters)) < len(clusters):
+        flat = np.array([flat[clusters == name].sum(axis=0) for name in names])
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
         drawn = resampled(generator, n, len(flat)) @ flat

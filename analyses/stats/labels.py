@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gradelake.analyses.qrels_export import label_sets as known_label_sets
 from gradelake.analyses.qrels_export import require_label_set
+from gradelake.analyses.stats.boards import counting_of
 from gradelake.analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
 from gradelake.analyses.stats.resample import Spread, or_none
 from gradelake.sql.common.errors import BadInput
@@ -58,7 +61,8 @@ def compare_labels(
     seed: int,
     confidence: float,
 ) -> LabelAgreement:
-    """Alpha over the pairs of query and passage that at least two of the label sets labelled.
+    """Alpha over the pairs of query and passage that at least two of the label sets labelled: of
+    pairs, so that no weight of a query counts. Clusters of queries are resampled as a whole.
 
     No label sets means all of the collection. Raises `BadInput` for names that are not there, and
     for fewer than two.
@@ -76,7 +80,9 @@ def compare_labels(
     found = coincidences(query_ids, columns["pair"], columns["label"])
     overall = alpha(found.counts.sum(axis=0), found.scale, metric)
     by_query = alpha(found.counts, found.scale, metric)
-    spread = Spread.of(bootstrap_alpha(found, metric, n_replicates, seed), confidence)
+    counting = counting_of(lake, collection)
+    clusters = np.array([counting.get(query, (1, query))[1] for query in found.queries])
+    spread = Spread.of(bootstrap_alpha(found, metric, n_replicates, seed, clusters), confidence)
     queries = [
         (query, or_none(value), int(n))
         for query, value, n in zip(found.queries, by_query, found.n_pairs, strict=True)

@@ -129,6 +129,9 @@ at_level = numbered(
     "Label from which a passage is relevant. Default: the collection's min_relevant, or a "
     "label set's highest label where that is lower. nDCG does not depend on it.",
 )
+in_segment = named(
+    "--segment", "Only queries of this kind, as the collection says: tail, language=de, ..."
+)
 at_reference_level = numbered(
     "--reference-level",
     "The same for the reference. Default: min_relevant for an assessor, else the level of "

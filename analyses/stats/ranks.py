@@ -6,6 +6,7 @@ from string import ascii_letters
 import numpy as np
 
 from gradelake.analyses.stats.boards import UNIT, Board
+from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.resample import in_blocks, or_none, resampled, student_reach
 from gradelake.analyses.stats.significance import tukey_hsd
 from gradelake.sql.common.counted import counted
@@ -67,7 +68,8 @@ def rank_uncertainty(
 ) -> RankUncertainty:
     """Scores and ranks of a board, and how far other queries of the kind would move them.
 
-    `p_tukey` are those of `compare_pairs`, where they are known.
+    `p_tukey` are those of `compare_pairs`, where they are known. Clusters of queries are resampled
+    as a whole, and queries count by their weights.
 
     - low, high: Student's t interval of the mean over queries.
     - best_rank, worst_rank: percentiles of the ranks that a system has in boards of resampled
@@ -82,18 +84,20 @@ def rank_uncertainty(
     """
     n_queries, n_systems = board.values.shape
     # means as the leaderboard has them: to 10 decimals, of ties the first by name first
-    order = np.argsort(-np.rint(board.values.sum(axis=0) / n_queries), kind="stable")
-    values = board.values[:, order]
+    order = np.argsort(-np.rint(board.units.totals.sum(axis=0) / n_queries), kind="stable")
+    units = Units(board.units.totals[:, order], board.units.sizes)
+    values, n_units = units.totals, len(units.sizes)
     totals = values.sum(axis=0)
     means, printed = totals / (n_queries * UNIT), board.printed[order] / 1e4
     ranks = _ranks(np.rint(totals / n_queries))
     errors = half = best = worst = np.full(n_systems, np.nan)
-    if n_queries > 1:
-        errors = values.std(axis=0, ddof=1) / np.sqrt(n_queries) / UNIT
-        half = errors * student_reach(n_queries, confidence)
+    if n_units > 1:
+        errors = units.standard_errors / UNIT
+        half = errors * student_reach(units.n_effective, confidence)
 
         def replicates(generator: np.random.Generator, n: int) -> dict:
-            return {"ranks": _ranks(resampled(generator, n, n_queries) @ values)}
+            # of one size for all systems, which no rank depends on
+            return {"ranks": _ranks(resampled(generator, n, n_units) @ values)}
 
         drawn = in_blocks(replicates, n_replicates, seed, n_systems**2)["ranks"]
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
@@ -101,9 +105,11 @@ def rank_uncertainty(
         best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
     first, second = np.triu_indices(n_systems, k=1)
     if p_tukey is None:
-        in_boards_order = board.values.sum(axis=0)  # the draws, so each p, are `compare_pairs`'s
+        in_boards_order = board.units.totals.sum(
+            axis=0
+        )  # the draws, so each p, are `compare_pairs`'s
         observed = in_boards_order[first] - in_boards_order[second]
-        p_tukey = tukey_hsd(board.values, observed, n_replicates, seed)
+        p_tukey = tukey_hsd(board.units.totals, observed, n_replicates, seed, board.units.slack)
     ps = np.ones((n_systems, n_systems))
     ps[first, second] = ps[second, first] = p_tukey
     groups = runs(ps[np.ix_(order, order)] <= alpha)

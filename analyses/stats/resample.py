@@ -95,7 +95,7 @@ class Spread:
         cls,
         point: float,
         replicates: np.ndarray,
-        n_drawn: int,
+        n_drawn: float,
         confidence: float,
         *,
         is_correlation: bool = False,
@@ -112,7 +112,7 @@ class Spread:
         each) the interval is the point alone: no interval can be had from them.
         """
         spread = cls.of(replicates, confidence)
-        if np.isnan(point) or spread.standard_error is None or n_drawn < 2:
+        if np.isnan(point) or spread.standard_error is None or n_drawn <= 1:
             return replace(spread, low=None, high=None)
         defined = replicates[~np.isnan(replicates)]
         if is_correlation:

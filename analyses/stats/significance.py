@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradelake.analyses.stats.boards import UNIT, Board
+from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.resample import ELEMENTS, in_blocks, student_reach
 from gradelake.sql.common.errors import BadInput
 
@@ -31,11 +32,8 @@ class Pairs:
     def reach(self, alpha: float) -> np.ndarray:
         """How far Student's interval of each difference, at 1 - alpha, reaches to each side; NaN
         of one query."""
-        n, values = len(self.board.queries), self.board.values
-        if n < 2:
-            return np.full(len(self.p), np.nan)
-        spread = (values[:, self.first] - values[:, self.second]).std(axis=0, ddof=1) / UNIT
-        return student_reach(n, 1 - alpha) * spread / np.sqrt(n)
+        units = _differences(self.board, self.first, self.second)
+        return student_reach(units.n_effective, 1 - alpha) * units.standard_errors / UNIT
 
     @property
     def p_holm(self) -> np.ndarray:
@@ -50,7 +48,7 @@ class Pairs:
     @property
     def least_p(self) -> float:
         """What no p can fall below: there are only so many sign patterns."""
-        n = 2 ** (len(self.board.queries) - 1) if self.is_exact else self.n_replicates + 1
+        n = 2 ** (len(self.board.units.sizes) - 1) if self.is_exact else self.n_replicates + 1
         return 1 / n
 
     def significant(self, correction: str, alpha: float) -> np.ndarray:
@@ -69,29 +67,36 @@ def compare_pairs(board: Board, n_replicates: int = 10_000, seed: int = 1) -> Pa
     - p_tukey: the randomised Tukey HSD, Carterette, Multiple testing in statistical analysis of
       systems-based information retrieval experiments (TOIS 2012): against the largest difference
       between any two systems when each query's values are shuffled among all.
+
+    Where queries have weights or come in clusters, "a query" is a cluster: its weighted sums are
+    exchanged as a whole.
     """
-    n_queries, n_systems = board.values.shape
-    if n_systems < 2:
+    if len(board.systems) < 2:
         raise BadInput(f"the leaderboard of {board.label_set!r} has one system; a pair needs two")
-    first, second = np.triu_indices(n_systems, k=1)
-    totals = board.values.sum(axis=0)
-    observed = totals[first] - totals[second]
-    differences = board.values[:, first] - board.values[:, second]
-    p, is_exact = randomisation_test(differences, n_replicates, seed)
-    p_tukey = tukey_hsd(board.values, observed, n_replicates, seed)
-    difference = observed / (n_queries * UNIT)
+    first, second = np.triu_indices(len(board.systems), k=1)
+    differences, slack = _differences(board, first, second).totals, board.units.slack
+    observed = differences.sum(axis=0)
+    p, is_exact = randomisation_test(differences, n_replicates, seed, slack)
+    p_tukey = tukey_hsd(board.units.totals, observed, n_replicates, seed, slack)
+    difference = observed / (len(board.queries) * UNIT)
     return Pairs(board, is_exact, n_replicates, first, second, difference, p, p_tukey)
 
 
+def _differences(board: Board, first: np.ndarray, second: np.ndarray) -> Units:
+    totals = board.units.totals
+    return Units(totals[:, first] - totals[:, second], board.units.sizes)
+
+
 def randomisation_test(
-    differences: np.ndarray, n_replicates: int, seed: int
+    differences: np.ndarray, n_replicates: int, seed: int, slack: float = 0.0
 ) -> tuple[np.ndarray, bool]:
     """(two-sided p of the mean of each column being 0, whether all sign patterns were tried).
 
-    `differences`: (queries, comparisons), whole numbers, so that sums are exact.
+    `differences`: (queries, comparisons), whole numbers, so that sums are exact; those that are
+    less far than the observed by `slack` are as far (`Units`).
     """
     n_queries, n_comparisons = differences.shape
-    observed = np.abs(differences.sum(axis=0))
+    observed = np.abs(differences.sum(axis=0)) - slack
     if 2**n_queries <= EXACT:
         patterns = ((np.arange(2**n_queries)[:, None] >> np.arange(n_queries)) & 1) * 2.0 - 1.0
         size = max(1, ELEMENTS // n_comparisons)
@@ -122,15 +127,18 @@ def holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def tukey_hsd(values: np.ndarray, observed: np.ndarray, n_replicates: int, seed: int) -> np.ndarray:
-    """p of differences between systems' sums; `values`: (queries, systems), whole numbers."""
+def tukey_hsd(
+    values: np.ndarray, observed: np.ndarray, n_replicates: int, seed: int, slack: float = 0.0
+) -> np.ndarray:
+    """p of differences between systems' sums; `values`: (queries, systems), whole numbers. Ranges
+    that are smaller than the observed by `slack` are as large (`Units`)."""
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
         shuffled = generator.permuted(np.broadcast_to(values, (n, *values.shape)), axis=2)
         return {"range": np.ptp(shuffled.sum(axis=1), axis=1)}
 
     ranges = np.sort(in_blocks(replicates, n_replicates, seed, values.size)["range"])
-    at_least = n_replicates - np.searchsorted(ranges, np.abs(observed), side="left")
+    at_least = n_replicates - np.searchsorted(ranges, np.abs(observed) - slack, side="left")
     return (at_least + 1) / (n_replicates + 1)
 
 

@@ -5,7 +5,7 @@ from itertools import product
 from typing import NamedTuple
 
 from gradelake.analyses import choosing
-from gradelake.analyses.stats.boards import default_level, read_board
+from gradelake.analyses.stats.boards import default_level, effective_queries, read_board
 from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.tables.table import Block, Column, Table, number, rank, text, with_best_bold
@@ -28,13 +28,14 @@ BESIDE = {  # what may stand beside a score -> what the caption says of it
 
 
 class Scores(NamedTuple):
-    """One measure of one board; `systems`: system -> (score, standard error, rank)."""
+    """One measure of one board; `systems`: system -> (score, standard error, rank). `n_queries`:
+    as many of one weight tell as much (`Units.n_effective`)."""
 
     label_set: str
     level: int
     measure: str
     kind: str
-    n_queries: int
+    n_queries: float
     systems: dict[str, tuple]
 
     @property
@@ -126,14 +127,14 @@ def read_scores(
         for name in names
         for level in dict.fromkeys(levels or [default_level(lake, collection, name)])
     ]
-    kinds = choosing.measures(lake)
+    kinds, effective = choosing.measures(lake), effective_queries(lake, collection)
     found: dict[tuple[str, int], dict[str, dict[str, tuple]]] = {}
-    sizes: dict[tuple[str, str], int] = {}
+    sizes: dict[tuple[str, str], float] = {}
     for name, level in boards:
         by_measure = found[name, level] = {}
         for measure, n, system, *cells in lake.rows(SCORES, collection, name, level):
             by_measure.setdefault(measure, {})[system] = tuple(cells)
-            sizes[name, measure] = n
+            sizes[name, measure] = effective.get((name, measure), n)
         if not by_measure:
             raise BadInput(
                 f"the leaderboard of {name!r} on {collection!r} has no level {level}",

@@ -12,8 +12,9 @@ from urllib.parse import quote, unquote, urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from gradelake.analyses.compare.comparison import compare
 from gradelake.analyses.report.page import make_report
 from gradelake.serve.pages import at, page, route
 from gradelake.serve.people import Person
@@ -88,9 +89,11 @@ class Reports:
             html, _ = make_report(self._project, lake, collection, progress=console.unseen)
         policy = _POLICY.search(html)
         assert policy, collection
+        allowed = f"{policy[1]}; connect-src 'self'"  # what `compared` answers
+        html = html.replace(policy[1], allowed, 1)
         plain = html.replace("<header>", f"{_way_back(collection)}<header>", 1).encode()
         headers = {
-            "content-security-policy": f"{policy[1]}; frame-ancestors 'none'",
+            "content-security-policy": f"{allowed}; frame-ancestors 'none'",
             "cache-control": "private, no-cache",  # kept, and asked for each time
             "etag": f'W/"{sha256(plain).hexdigest()[:32]}"',
             "vary": "accept-encoding",
@@ -165,6 +168,18 @@ def _require_things(request: Request, collection: str, kind: str, ids: list[str]
                 raise HTTPException(404, f"Collection {collection} has no {one} {each!r}.")
 
 
+def compared(request: Request, person: Person, sent: dict[str, Any]) -> Response:
+    """What `gradelake compare` says of two systems, for the script of their page."""
+    asked = dict(request.query_params)
+    level = asked.get("level", "")
+    if not level.isdecimal():
+        raise HTTPException(400, "level: a whole number is needed.")
+    names = (request.path_params["collection"], asked.get("a", ""), asked.get("b", ""))
+    with request.app.state.readers.release(asked.get("release")) as lake:
+        found = compare(lake, names, asked.get("measure"), asked.get("labels"), int(level))
+        return JSONResponse(console.plain(found.as_object()))
+
+
 def _query_of(request: Request, collection: str, passage_id: str) -> str:
     """The first query that a passage is for, where none is named."""
     with request.app.state.readers.release(request.query_params.get("release")) as lake:
@@ -185,4 +200,5 @@ routes = [
     route("/c/{collection}/board/{section}", "reader", board),
     *(route(f"/c/{{collection}}/{kind}/{{ids:path}}", "reader", thing) for kind in _THINGS),
     *(route(f"/c/{{collection}}/{kind}", "reader", thing) for kind in _PAIRS),
+    route("/c/{collection}/compare.json", "reader", compared),
 ]

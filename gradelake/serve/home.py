@@ -74,8 +74,10 @@ async def entered(request: Request) -> Response:
 
 def leave(request: Request, person: Person, sent: dict) -> Response:
     """Sign out."""
+    sessions = request.app.state.sessions
+    sessions.end(request.cookies.get(sessions.cookie, ""))
     response = RedirectResponse("/enter", 303)
-    response.delete_cookie(request.app.state.sessions.cookie)
+    response.delete_cookie(sessions.cookie)
     return response
 
 

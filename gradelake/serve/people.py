@@ -1,7 +1,7 @@
 """Who may do what: a file beside gradelake.toml that its owner alone can read, never in the lake.
 
 It holds a hash of each person's secret, so that who reads it can enter as nobody; and the key that
-signs cookies, so that people stay signed in when the server starts again.
+signs cookies, so that people stay signed in when the server starts again, and which sessions ended.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
@@ -101,6 +102,17 @@ class People:
                 content.setdefault("key", secrets.token_urlsafe(32))
         return self._now()["key"]
 
+    def end(self, session: str, days: int) -> None:
+        """Remember that a session ended, for as long as its cookie would have been good."""
+        with self._changing() as content:
+            old = f"{utc_now() - timedelta(days=days):%Y-%m-%d %H:%M:%S}"
+            ended = {each: at for each, at in content.get("ended", {}).items() if at > old}
+            content["ended"] = ended | {session: f"{utc_now():%Y-%m-%d %H:%M:%S}"}
+
+    def has_ended(self, session: str) -> bool:
+        """Whether who had a session signed out of it."""
+        return session in self._now().get("ended", {})
+
     def _person(self, name: str) -> Person:
         one = self._content["people"][name]
         return Person(name, one["role"], one["sha256"], one["added_at"])
@@ -122,6 +134,7 @@ class People:
                 for one in content["people"].values():
                     ROLES.index(one["role"])
                     one["sha256"], one["added_at"]
+                content.get("ended", {}).items()
             except (ValueError, KeyError, TypeError, AttributeError):
                 raise BadInput(
                     f"{self.file}: not as `gradelake assessor` writes it",

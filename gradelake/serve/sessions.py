@@ -13,7 +13,8 @@ _STAMP = 16  # letters of a stamp that a cookie has
 
 
 class Sessions:
-    """Makes and reads cookies. A cookie ends with the secret that it was given for."""
+    """Makes and reads cookies. A cookie ends with the secret that it was given for, and when its
+    session ends."""
 
     def __init__(self, people: People, port: int):
         self.people = people
@@ -29,12 +30,19 @@ class Sessions:
     def person(self, cookie: str | None) -> Person | None:
         """Who a cookie is of; None of a false, old or ended one."""
         try:
-            name, stamp, _ = self._serializer.loads(cookie or "", max_age=DAYS * 86_400)
+            name, stamp, session = self._serializer.loads(cookie or "", max_age=DAYS * 86_400)
         except (BadData, ValueError, TypeError):
             return None
         if not (isinstance(name, str) and isinstance(stamp, str) and len(stamp) == _STAMP):
             return None
+        if self.people.has_ended(str(session)):
+            return None
         return self.people.named(name, stamp)
+
+    def end(self, cookie: str) -> None:
+        """Let nobody in any more by a cookie: who signs out may have left it in a log or a copy."""
+        if self.person(cookie):
+            self.people.end(self._serializer.loads(cookie)[2], DAYS)
 
     def token(self, of: str) -> str:
         """What a form must bring back, by cookie (or name, behind a proxy that knows people)."""

@@ -2,12 +2,17 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.imported import Imported
+from gradelake.ingest.tables.columns import read_judgments
+from gradelake.ingest.tables.form import ROLES, Judgments
+from gradelake.ingest.tables.queries import with_query_ids
+from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
@@ -29,9 +34,11 @@ def import_labels(
     judge: str,
     arguments: list[str],
     max_label: int | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Imported:
-    """Store a judge's labels as grades with an empty item_id.
+    """Store a judge's labels as grades with an empty item_id, from TREC qrels or a table.
 
+    `columns`: of the table, by role, where they go by other names than the usual ones.
     `max_label` is the top of its scale; where nobody says, its highest label is.
     A changed file replaces the judge's grades on this collection in one commit. Raises `BadInput`
     for an unknown collection or judge name, and `Rejected` for a file that cannot be used.
@@ -43,13 +50,18 @@ def import_labels(
         lake.require_collection(collection)
         if not path.is_file():
             raise BadInput(f"{shown}: no such file", "Name a file in TREC qrels format.")
+        form = _form(shown, columns) if columns else None
         target, sha256 = f"{collection}/labels/{judge}", files.sha256_of(path)
         known = lake.value(
             "select scale_max from lake.raw.graders where grader_id = ?", judge_id(judge)
         )
         if transaction.recorded(target) == sha256 and max_label in (None, known):
             return done
-        frame, repeated = trec.read_qrels(path, shown)
+        if form or is_table(path, "judgments"):
+            frame = read_judgments(path, shown, form).drop("rater")
+            frame, repeated = trec.once_per_pair(with_query_ids(lake, collection, frame), shown)
+        else:
+            frame, repeated = trec.read_qrels(path, shown)
         files.require_same(path, shown, sha256)
         if repeated:
             done.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
@@ -60,6 +72,13 @@ def import_labels(
         transaction.finish_run(arguments)
     done.snapshot = lake.newest_snapshot()
     return done
+
+
+def _form(file: str, columns: Mapping[str, str]) -> Judgments:
+    if unknown := sorted(columns.keys() - ROLES["judgments"].keys()):
+        hint = f"Known: {', '.join(ROLES['judgments'])}."
+        raise BadInput(f"--column: there is no role {unknown[0]!r}", hint)
+    return Judgments(file=file, **columns)
 
 
 def _write(

@@ -40,12 +40,12 @@ def add_generated(into: Targets, found: list[Response]) -> None:
         rows.setdefault(answer_id, (answer_id, response.text, None, "answer"))
         for position, (own_id, text) in enumerate(response.passages(), start=1):
             rows[own_id] = (own_id, text, position, "response")
-    _add_new(into, rows)
+    add_texts(into, rows)
 
 
-def _add_new(into: Targets, rows: dict[str, Any]) -> int:
-    """Insert those passages (id, text, position, origin) whose ids, the keys, the lake does not
-    have. Returns how many."""
+def add_texts(into: Targets, rows: dict[str, Any]) -> int:
+    """Insert those of these passages (id, text, position, origin), by id, that the lake has not.
+    Returns how many."""
     for (own_id,) in into.transaction.lake.rows(
         "select passage_id from lake.raw.passages "
         "where collection = ? and passage_id in (select unnest(?))",
@@ -67,7 +67,7 @@ def add_corpus(into: Targets, of_hits: dict[str, str]) -> None:
     finally:  # engines' answers that came in are not read again
         if of_hits:
             found = {own: (own, text, None, "corpus") for own, text in of_hits.items()}
-            into.count("passages", _add_new(into, found))
+            into.count("passages", add_texts(into, found))
     if not into.dataset.has_docs() or not into.transaction.dirty:
         return
     missing = into.transaction.lake.value(

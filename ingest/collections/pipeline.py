@@ -12,11 +12,12 @@ import polars as pl
 
 from gradelake.ingest.collections import datasets, groups, passages, texts, trec
 from gradelake.ingest.collections import inbox as inboxes
-from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
-from gradelake.ingest.tables.columns import read_judgments
+from gradelake.ingest.tables.columns import read_clicks, read_judgments
 from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
@@ -74,6 +75,7 @@ def _bring_in(into: Targets) -> None:
     raters: set[str] = set()  # that tables of judgments name
     for assessor, source in _judgment_sources(into).items():
         into.guarded(_judgments, into, assessor, source, raters)
+    into.guarded(_clicks, into)
     into.guarded(_near_duplicates, into)
     systems = Systems(into)
     systems.runs()
@@ -84,12 +86,12 @@ def _bring_in(into: Targets) -> None:
     into.guarded(groups.write, into)
     into.guarded(passages.add_corpus, into, systems.texts)
     if into.collection.is_whole or not into.known("collections", "collection"):
-        _collection_row(into)
+        collection_row(into)
     if into.collection.is_whole:
         _warn_of_what_is_kept(into, systems, raters)
 
 
-def _collection_row(into: Targets) -> None:
+def collection_row(into: Targets) -> None:
     """Settings that marts need; kept up to date with `gradelake.toml`."""
     judged = into.transaction.lake.value(
         "select max(relevance) from lake.raw.judgments where collection = ?", into.name
@@ -115,17 +117,63 @@ def _collection_row(into: Targets) -> None:
 
 
 def _queries(into: Targets) -> None:
+    if not into.collection.names_topics:
+        if not into.known("queries", "query_id"):  # those of logs stay as they are
+            raise reject(into.name, None, "has no topics", NO_TOPICS)
+        return
     if not into.dataset.has_queries():
-        if not into.collection.is_whole and into.known("queries", "query_id"):
-            return
         raise reject(into.dataset_id, None, "has no topics", 'Set queries = "topics.tsv".')
     if into.collection.queries:
         into.file_hash(into.collection.queries)  # it says where it looked
     found = into.from_dataset("topics", lambda: into.dataset.queries_iter())
     queries = [datasets.query_text(query) for query in found]
-    target, sha256 = into.target("queries"), hash_of(queries)
-    if not into.changed(target, sha256):
-        return
+    into.query_ids = {query.query_id for query in queries}
+    counting = _query_weights(into, queries)  # topics without the weights that belong to them: no
+    target, sha256 = into.target("queries"), hash_of([query[:5] for query in queries])
+    if into.changed(target, sha256):
+        _replace_queries(into, queries, target, sha256)
+    target, sha256 = into.target("query_weights"), hash_of(counting.rows())
+    was_there = into.collection.is_whole and into.transaction.recorded(target)
+    is_known = counting.height or was_there
+    if is_known and into.changed(target, sha256):
+        shown = into.collection.query_weights or into.collection.queries or into.dataset_id
+        into.replace("query_weights", counting, shown, target, sha256)
+
+
+def _query_weights(into: Targets, queries: list[texts.Query]) -> pl.DataFrame:
+    """How queries count, of those of which anything is said: a column of the file of its own takes
+    the place of what the topics say. Raises `Rejected` where only some have a weight."""
+    own = {query.query_id: query for query in queries}
+    shown = into.collection.queries or into.dataset_id
+    if file := into.collection.query_weights:
+        shown = file
+        into.file_hash(file)  # it says where it looked
+        stated, found = texts.read_query_weights(into.collection.path(file), file)
+        ids = {query.text: query.query_id for query in queries} | {name: name for name in own}
+        found = [(n, q._replace(query_id=ids.get(q.query_id, q.query_id))) for n, q in found]
+        frame = pl.DataFrame({"line": [n for n, _ in found], "query_id": [q[0] for _, q in found]})
+        into.require_some(into.of_known_queries(frame, file).height, file)
+        given = {query.query_id: query for _, query in found}
+        for query_id, query in own.items():
+            theirs = given.get(query_id, texts.Query(query_id, ""))
+            own[query_id] = query._replace(**{name: getattr(theirs, name) for name in stated})
+    weights = [query.weight for query in own.values() if query.weight is not None]
+    problems = Problems(shown, "Give every query a weight; one of 0 is in no mean.")
+    if weights and len(weights) < len(own):
+        for query in own.values():
+            if query.weight is None:
+                problems.add(None, f"query {query.query_id!r} has no weight, and others have one")
+    if weights and not any(weights):
+        problems.add(None, "every weight is 0")
+    problems.raise_if_any()
+    rows = [(query.query_id, *query[5:7], [*query.segments] or None) for query in own.values()]
+    columns = ("query_id", *texts.COUNTING)
+    return frame_of(
+        "query_weights", columns, (row for row in rows if row[1:] != (None, None, None))
+    )
+
+
+def _replace_queries(into: Targets, queries: list[texts.Query], target: str, sha256: str) -> None:
     _refuse_if_queries_in_use(into, {query.query_id for query in queries})
     shown = into.collection.queries or into.dataset_id
     columns = ("query_id", "text", "description", "narrative")
@@ -224,7 +272,8 @@ def _judged_in_table(
     raters.update(named)
     for rater, rows in named.items():
         if into.changed(_judgments_target(into, rater, shown), sha256):
-            rows, repeated = trec.once_per_pair(into.named_by_text(rows), shown)
+            rows = with_query_ids(into.transaction.lake, into.name, rows)
+            rows, repeated = trec.once_per_pair(rows, shown)
             _put_judgments(into, rater, rows, repeated, shown, sha256)
 
 
@@ -243,6 +292,30 @@ def _put_judgments(
             "the judgments are known as assessor:official; name them in gradelake.toml: "
             f'judgments = {{ NAME = "{shown}" }}'
         )
+
+
+def _clicks(into: Targets) -> None:
+    shown, target = into.collection.clicks, into.target("clicks")
+    if not shown:
+        if into.transaction.recorded(target) and into.collection.is_whole:
+            into.transaction.delete("clicks", collection=into.name)
+            into.transaction.forget(target)
+            into.count("settings", 1)
+        return
+    form = into.collection.form("clicks")
+    sha256 = into.file_hash(shown, form)
+    if not into.changed(target, sha256):
+        return
+    read = partial(read_clicks, into.collection.path(shown), shown, form)
+    into.at_work.check(shown, read)
+    with into.at_work.reading(shown):
+        frame = read()
+    frame = with_query_ids(into.transaction.lake, into.name, frame)
+    frame = into.of_known_queries(frame, shown)
+    into.require_some(frame.height, shown)
+    key = ("query_id", "passage_id", "position", "day")
+    rows = frame.group_by(*key).agg(pl.col("n_impressions", "n_clicks").sum()).sort(*key)
+    into.replace("clicks", rows, shown, target, sha256)
 
 
 def _near_duplicates(into: Targets) -> None:

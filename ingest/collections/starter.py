@@ -17,6 +17,7 @@ path = "lake"                     # the catalog and its Parquet files
 [collections.mine]
 # ir_dataset = "msmarco-passage/trec-dl-2019/judged"
 queries = "topics.tsv"            # query_id TAB text, or JSON lines
+# query_weights = "traffic.csv"   # query_id, weight; cluster and segments, too
 # passages = "passages.jsonl.gz"  # {"passage_id", "text"}, or passage_id TAB text
 # judgments = { nist = "qrels.txt" }
 # runs = ["runs/*.run.gz"]        # the system's name is the file name without endings

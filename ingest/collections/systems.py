@@ -10,12 +10,13 @@ import polars as pl
 
 from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response, passage_id
-from gradelake.ingest.collections.system_names import OF_SYSTEMS, target_of
+from gradelake.ingest.collections.system_names import OF_SYSTEMS, of_logs, target_of
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.ingest.engines.evidence import evidence_of, read_hits
 from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.ingest.tables.columns import read_run
 from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
@@ -99,7 +100,7 @@ class Systems:
                 texts |= dict(frame.select("passage_id", "text").drop_nulls().iter_rows())
                 frame = frame.drop("text")
             if source.is_table:
-                frame = self.into.named_by_text(frame)
+                frame = with_query_ids(self.into.transaction.lake, self.into.name, frame)
             frame = self.into.of_known_queries(frame, source.shown)
             self.into.stage(staged, frame, source.shown, system=source.system)
             n_rows, n_frames = n_rows + frame.height, n_frames + 1
@@ -133,7 +134,9 @@ class Systems:
         scoreddocs, own = self.into.collection.scoreddocs, self.into.dataset_id
         if scoreddocs and own and self.into.dataset.has_scoreddocs():
             claims.setdefault(scoreddocs, {})[own] = partial(self._scoreddocs, scoreddocs)
+        logged = of_logs(self.into.transaction, self.into.name)
         self.claimed = {system: next(iter(files)) for system, files in claims.items()}
+        self.claimed |= dict.fromkeys(logged, "`gradelake import rag`")
         generating = self.into.known("systems", "system", kind="generation")
         for system, files in claims.items():
             first, *others = files
@@ -146,11 +149,12 @@ class Systems:
                         f"several files claim the system {system!r}: {', '.join(files)}",
                         "Rename all but one: a system is named after its file, without endings.",
                     )
-                if system in generating:
+                if system in generating | logged:
+                    kind = "generation system" if system in generating else "system of a RAG log"
                     raise reject(
                         first,
                         None,
-                        f"the lake has a generation system named {system!r}",
+                        f"the lake has a {kind} named {system!r}",
                         "Rename this file: a system's name is its file name without endings.",
                     )
                 yield files[first]()
@@ -288,7 +292,7 @@ class Systems:
             found = read()
         if form or is_table(path, "responses"):
             asked = pl.DataFrame({"query_id": [response.query_id for response in found]})
-            ids = self.into.named_by_text(asked)["query_id"]
+            ids = with_query_ids(self.into.transaction.lake, self.into.name, asked)["query_id"]
             found = [
                 replace(response, query_id=query_id)
                 for response, query_id in zip(found, ids, strict=True)
@@ -320,13 +324,7 @@ class Systems:
                 "run_entries", self.into.own(entries[system], system=system)
             )
             self.into.count("run_entries", n_rows)
-            for table, rows in (
-                ("answers", _answers(answers)),
-                ("sentences", _sentences(answers)),
-                ("citations", _citations(answers)),
-            ):
-                if rows.height:
-                    self.into.transaction.insert(table, self.into.own(rows, system=system))
+            write_answers(self.into, system, answers)
         self.into.written("responses", target, file.sha256, len(file.found))
         if gone and not all_are_good:
             self.into.transaction.forget(target)  # looked at again once the others are fixed
@@ -334,7 +332,6 @@ class Systems:
                 f"{file.shown} no longer has {', '.join(sorted(gone))}; kept, because another "
                 "file of responses was rejected"
             )
-        passages.add_generated(self.into, file.found)
 
     def _of_known_queries(self, found: list[Response], shown: str) -> list[Response]:
         """The responses to topics of the collection, where others are to be left out."""
@@ -404,6 +401,18 @@ def _entries(answers: list[Response]) -> pl.DataFrame:
         for position, (passage, _) in enumerate(response.passages(), start=1)
     )
     return frame_of("run_entries", RANKING, rows)
+
+
+def write_answers(into: Targets, system: str, answers: list[Response]) -> None:
+    """Add what a system answered, whole and by sentence, and what it cites."""
+    for table, rows in (
+        ("answers", _answers(answers)),
+        ("sentences", _sentences(answers)),
+        ("citations", _citations(answers)),
+    ):
+        if rows.height:
+            into.transaction.insert(table, into.own(rows, system=system))
+    passages.add_generated(into, answers)
 
 
 def _answers(answers: list[Response]) -> pl.DataFrame:

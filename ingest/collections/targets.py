@@ -175,20 +175,6 @@ class Targets:
             self._left_out.setdefault(shown, Counter()).update(left)
         return frame
 
-    def named_by_text(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Rows of a table, which may name a query by its text, with the query's id."""
-        unknown = [*set(frame["query_id"].unique()) - self.query_ids]
-        ids = dict(
-            self.transaction.lake.rows(
-                "select trim(text), any_value(query_id) from lake.raw.queries "
-                "where collection = ? and trim(text) in (select unnest(?)) "
-                "group by trim(text) having count(*) = 1",
-                self.name,
-                unknown,
-            )
-        )
-        return frame.with_columns(pl.col("query_id").replace(ids))
-
     def require_some(self, n_rows: int, shown: str) -> None:
         """Say what `of_known_queries` left out of a file. Raises `Rejected` where that was all."""
         if left := self._left_out.pop(shown, None):

@@ -29,13 +29,20 @@ class Facet(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A topic; `text` is what systems were asked, the rest is for people and prompts."""
+    """A topic; `text` is what systems were asked, what comes up to `facets` is for people and
+    prompts. `weight`, `cluster` and `segments` say how it counts in means."""
 
     query_id: str
     text: str
     description: str | None = None
     narrative: str | None = None
     facets: tuple[Facet, ...] = ()
+    weight: float | None = None
+    cluster: str | None = None
+    segments: tuple[str, ...] = ()
+
+
+COUNTING = Query._fields[-3:]
 
 
 class Passage(NamedTuple):
@@ -89,6 +96,7 @@ def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query
             _field(row, ("description", "problem_statement")) or None,
             _field(row, ("narrative", "background")) or None,
             tuple(_facets(row.get("subtopics"), line, problems)),
+            *counting(row, line, problems),
         )
         if len(query.query_id.split()) > 1:
             problems.add(
@@ -101,6 +109,48 @@ def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query
     if not found:
         raise reject(shown, None, "holds no topics, only a header", problems.hint)
     return [query for _, query in found]
+
+
+def counting(
+    row: dict[str, Any], line: int, problems: Problems
+) -> tuple[float | None, str | None, tuple[str, ...]]:
+    """The weight, the cluster and the segments that a row states, by the keys `COUNTING`.
+
+    Segments are a list of texts, one text with a bar between them, or an object: {"language": "de"}
+    is `language=de`.
+    """
+    weight, stated = row.get("weight"), row.get("segments")
+    number = None if weight in (None, "") else finite_number(weight)
+    if (number is None) != (weight in (None, "")) or (number or 0) < 0:
+        problems.add(line, f"weight {weight!r} is not a number of at least 0")
+    if isinstance(stated, dict):
+        stated = [f"{name}={value}" for name, value in stated.items() if value is not None]
+    each = stated.split("|") if isinstance(stated, str) else [] if stated is None else stated
+    if not isinstance(each, list) or not all(isinstance(one, str) for one in each):
+        problems.add(line, "segments are not a list of texts, one text, or an object")
+        each = []
+    segments = dict.fromkeys(text for one in each if (text := one.strip()))
+    return number, _field(row, ("cluster",)) or None, tuple(segments)
+
+
+def read_query_weights(path: Path, shown: str) -> tuple[list[str], list[tuple[int, Query]]]:
+    """(which of `COUNTING` a table has, (line, query without its text) of each row), of any form
+    that tables have. A row names its query by its id, or by its text.
+
+    Raises `Rejected` by line.
+    """
+    hint = f"It needs a column of queries, and at least one of {', '.join(COUNTING)}."
+    problems = Problems(shown, hint)
+    stated: set[str] = set()
+    found = []
+    for line, row in roles_of("queries", path, shown, None, (), problems):
+        stated |= row.keys() & {*COUNTING}
+        named = row.get("query") or row.get("text", "")
+        found.append((line, Query(named, "-", None, None, (), *counting(row, line, problems))))
+    _require_one_each("query", found, problems)
+    if not stated:
+        raise reject(shown, None, f"says nothing of {', '.join(COUNTING)}", hint)
+    return [name for name in COUNTING if name in stated], found
 
 
 def _facets(stated: Any, line: int, problems: Problems) -> Iterator[Facet]:

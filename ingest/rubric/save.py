@@ -80,6 +80,8 @@ def numbered(proposal: Proposal) -> Saved:
     if not edits:
         return saved
     rows = edits_file.read(project)
+    if _is_saved(proposal, rows):
+        return replace(saved, edits=())
     _refuse_conflicts(proposal, rows)
     version = next_version(rows, collection, proposal.session.version)
     content = edits_file.appended(project, [_row(proposal, edit, version) for edit in edits])
@@ -171,6 +173,20 @@ def _refuse_conflicts(proposal: Proposal, rows: list[Row]) -> None:
                 problems.add(edit.line, f"{_title(edit)} {why} ({where})")
                 break
     problems.raise_if_any()
+
+
+def _is_saved(proposal: Proposal, rows: list[Row]) -> bool:
+    """Whether a later version is just these edits, by the same person: the process that saved them
+    was killed before it could say so, and is run again."""
+    later: dict[int, list[dict[str, str]]] = {}
+    for row in rows:
+        if row["collection"] == proposal.collection and row.version > proposal.based_on:
+            later.setdefault(row.version, []).append(row.cells)
+    for version, there in later.items():
+        wanted = (_row(proposal, edit, version) for edit in proposal.edits)
+        if there == [{name: cell.strip() for name, cell in row.items()} for row in wanted]:
+            return True
+    return False
 
 
 def _is_of(row: Row, collection: str, item: RubricItem) -> bool:

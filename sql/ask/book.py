@@ -47,6 +47,7 @@ _KNOWN = {
     "m": "select unnest(range(1, 1 + max(n_items))) from lake.intermediate.int_rubric_labels",
     "item_id": "select item_id from lake.marts.rubric_items_effective",
     "grouping": "select grouping from lake.raw.system_groups",
+    "segment": "select unnest(segments) from lake.raw.query_weights",
     "kind": "select unnest(['graded', 'linear', 'quadratic', 'binary', 'collapsed', 'boxed'])",
     "reveal": "select unnest(['before', 'after'])",
     "part": "select unnest(['all', 'query', 'item'])",

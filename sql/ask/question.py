@@ -17,7 +17,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import NOT_BUILT_YET, BadInput, GradelakeError
 from gradelake.sql.common.interrupts import is_interruption
-from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.common.plain_words import in_plain_words, older_release
 from gradelake.sql.lake.connection import without_pandas
 from gradelake.sql.lake.opening import Lake
 
@@ -86,6 +86,8 @@ def relation(lake: Lake, statement: str, values: Values = None) -> duckdb.DuckDB
         if error.hint == NOT_BUILT_YET and "raw." not in statement and not lake.rows(_BUILT):
             error.message = error.message.partition("\n")[0]  # without what DuckDB finds similar
             error.hint = "Nothing is built yet: run `gradelake build`."
+        elif statement in [entry.sql for entry in entries().values()]:
+            raise older_release(error.__context__, lake.release) or error from None
         if (word := statement.strip()) and _WORD.fullmatch(word):
             error.hint = _for_one_word(lake, word) or error.hint
         raise
@@ -228,8 +230,9 @@ def cannot_be_written(output: Path | None, error: OSError) -> BadInput:
     return BadInput(f"{output}: cannot be written: {error.strerror or error}")
 
 
-def in_words(work: Callable[[], T]) -> T:
+def in_words(work: Callable[[], T], ours: bool = False) -> T:
     """Do something with DuckDB; its errors become ones that people can read, without a stack trace.
+    `ours`: what is missing then is missing in what is read, not mistyped.
 
     Raises `BadInput` for a wrong statement, `WorkFailed` where the lake's files are at fault, and
     `KeyboardInterrupt` for a query that was interrupted.
@@ -237,7 +240,7 @@ def in_words(work: Callable[[], T]) -> T:
     try:
         return work()
     except duckdb.Error as error:
-        if refused := in_plain_words(error):
+        if refused := in_plain_words(error) or (older_release(error) if ours else None):
             raise refused from None
         missing = isinstance(error, duckdb.CatalogException) and "Table with" in str(error)
         message = str(error).partition("\n\nStack Trace")[0].strip()

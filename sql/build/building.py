@@ -109,7 +109,7 @@ def build(
             built.changed, built.release = False, same.release
             if name in (None, same.release):
                 if died:
-                    publishing.publish(project, same.release)
+                    publishing.publish(lake, same.release)
                 return built
         chosen, whole = set[str](), everything or partial or changed is None
         if built.changed:
@@ -147,7 +147,7 @@ def build(
         hashes.record_missing(lake, data_files.known(lake.connection))
         built.snapshot = lake.newest_snapshot()
         if built.release:
-            publishing.publish(project, built.release)
+            publishing.publish(lake, built.release)
     built.seconds = time.monotonic() - started
     return built
 

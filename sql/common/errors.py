@@ -1,9 +1,9 @@
 """Errors meant for people: what is wrong, where, and what to do. The exit code is part of each."""
 
-# what to do about a table that a release does not have
+# what to do about a table or column that a release does not have
 NOT_BUILT_YET = (
-    "What is read may have been built before there was such a table: run `gradelake build`, or "
-    "leave --release out."
+    "What is read may have been built before there was such a one: `gradelake build` makes a "
+    "release that has it, which is read without --release."
 )
 
 

@@ -6,7 +6,7 @@ import re
 
 import duckdb
 
-from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.errors import NOT_BUILT_YET, WorkFailed
 
 _NOTHING_LOST = "What was committed before stays, and nothing half-done is in the lake."
 _FULL = re.compile(r"no space left on device|database or disk is full", re.IGNORECASE)
@@ -25,6 +25,10 @@ _SERVER_GONE = re.compile(
 )
 _NO_RIGHT = re.compile(
     r"cannot execute [A-Z ]+ in a read-only transaction|permission denied for [a-z]+ \"?\w+\"?"
+)
+_LACKS = re.compile(
+    r"(?si)^Binder Error: .*?(?:column |have a column named |extract field )[\"'](\w+)[\"']"
+    r"|^Catalog Error: Table with name (\S+) does not exist"
 )
 _KEPT_FROM_US = (errno.EROFS, errno.EACCES, errno.EPERM)
 _CLOSED = re.compile(
@@ -76,9 +80,22 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
     return None
 
 
-def cannot_be_used(place: str, reason: str) -> WorkFailed:
-    """A place that the system keeps from us."""
-    return WorkFailed(
+def older_release(error: BaseException | None, release: str | None = None) -> WorkFailed | None:
+    """What a statement of ours asks for and what is read lacks: an older version built that."""
+    if not (isinstance(error, duckdb.Error) and (lacks := _LACKS.search(str(error)))):
+        return None
+    what = f"column {lacks[1]}" if lacks[1] else f"table {lacks[2]}"
+    which = f"release {release}" if release else "what is read"
+    return WorkFailed(f"{which} has no {what}", NOT_BUILT_YET)
+
+
+class CannotBeUsed(WorkFailed):
+    """The system keeps a place from us."""
+
+
+def cannot_be_used(place: str, reason: str) -> CannotBeUsed:
+    """A place that the system keeps from us, and why."""
+    return CannotBeUsed(
         f"{place} cannot be used: {reason}",
         f"{_NOTHING_LOST} Run it as a user, and on a file system, that may write there.",
     )

@@ -201,6 +201,11 @@ def attach(
     except duckdb.Error as error:
         first = (str(error) or type(error).__name__).splitlines()[0]
         reason = re.sub(r'.*connect to Postgres at ".*?": ', "", first)
+        file = catalog or catalog_file(project)
+        if "unable to open database file" in reason and not os.access(file.parent, os.W_OK):
+            raise cannot_be_used(
+                str(file), "SQLite writes beside it, and the folder is read-only; copy it elsewhere"
+            ) from None
         full = "Is the disk full? " if "disk I/O error" in reason else ""  # SQLite's word for it
         raise WorkFailed(
             f"{catalog or _shown(project)} cannot be opened: {reason}",

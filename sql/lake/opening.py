@@ -234,7 +234,7 @@ class Lake:
                 if transaction.dirty:
                     transaction.finish()
                     self.connection.execute("COMMIT")
-                    self._hash_new_files()
+                    self._hash_what_is_new()
                 else:
                     self.connection.execute("ROLLBACK")
             except BaseException:
@@ -245,11 +245,12 @@ class Lake:
             finally:
                 transaction.clean_up()
 
-    def _hash_new_files(self) -> None:
+    def _hash_what_is_new(self) -> None:
         """The rows are safe already: what fails here, the next build does."""
         with suppress(duckdb.Error):
-            self.connection.execute("BEGIN")  # one for both is a third cheaper
+            self.connection.execute("BEGIN")  # one for all is a third cheaper
             try:
                 hashes.record(self, data_files.newest(self.connection))
+                hashes.record_inlined(self)
             finally:
                 self.connection.execute("COMMIT")

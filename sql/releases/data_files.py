@@ -129,6 +129,17 @@ def newest(connection: duckdb.DuckDBPyConnection) -> list[str]:
     return [folder[table] + path if inside else path for table, path, inside in new]
 
 
+def table_names(connection: duckdb.DuckDBPyConnection) -> dict[int, str]:
+    """schema.table by the id of every table that the attached catalog knows."""
+    return dict(
+        connection.execute(
+            "select table_id, arg_max(schema_name || '.' || table_name, tables.begin_snapshot) "
+            f"from {METADATA}ducklake_table as tables "
+            f"inner join {METADATA}ducklake_schema using (schema_id) group by table_id"
+        ).fetchall()
+    )
+
+
 def known(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Every file that any snapshot of the attached catalog reads."""
     return {each.path for each in named(connection.execute, METADATA)}

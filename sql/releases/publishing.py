@@ -14,11 +14,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from gradelake.sql.common.errors import BadInput, NotThere, WorkFailed
 from gradelake.sql.common.project import Project, require_known
+from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import (
     METADATA,
     NAME,
@@ -69,13 +71,14 @@ def next_name(project: Project, connection: duckdb.DuckDBPyConnection) -> str:
     return f"r{max((int(match[1]) for match in found if match), default=0) + 1}"
 
 
-def publish(project: Project, name: str) -> None:
-    """Make the build that has just been committed under `name` what readers see.
+def publish(lake: Any, name: str) -> None:
+    """Make the build that an open `Lake` has just committed under `name` what readers see.
 
     Call it under the writer's lock. A SQLite release is written beside its place and renamed, so
     a reader sees the old one or the new one. On PostgreSQL the commit itself is the record. Raises
     `WorkFailed` when another release has that name: a release is never replaced.
     """
+    project = lake.project
     if project.on_postgres:
         return
     target = release_file(project, name)
@@ -94,6 +97,7 @@ def publish(project: Project, name: str) -> None:
         os.link(fresh, target)  # refused where there is a file by now
         fresh.unlink()
     link_published(project, name)
+    hashes.record_releases(lake)
 
 
 def is_in_history(project: Project, release: Release) -> bool:

@@ -166,6 +166,8 @@ def test_functions_return_what_the_commands_print(folder, lake):
     words = "--system bm25 --baseline bm25_rm3 --measure AP --measure nDCG@10"
     gate = ("gate", "demo", "--label-set", "assessor:human", *words.split(), "--json")
     assert judged == json.loads(run(folder, *gate, code=code).stdout)
+    compared = lake.compare("bm25", "lsa", measure="AP")
+    assert compared == printed(folder, "compare", "demo", "bm25", "lsa", "--measure", "AP")
     with (folder / "gradelake.toml").open("a") as config:
         config.write(
             '[sentinels.daily]\ncollection = "demo"\ngraders = ["lexical_direct"]\n'

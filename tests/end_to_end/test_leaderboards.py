@@ -171,3 +171,94 @@ def test_near_duplicates_can_be_left_out_of_rankings_and_labels(demo, tmp_path):
     ours, theirs = lake_cells(folder), dict(oracle.cells(labels, runs))
     assert_same_cells(ours, theirs)
     assert ours != lake_cells(demo), "some duplicate was retrieved"
+
+
+# how queries of the demo and of its `answers` count; one that weighs nothing is in no mean
+TRAFFIC = {
+    "demo": """query_id,weight,cluster,segments
+volcano-prediction,0,,tail|science
+lower-blood-pressure,40.5,,head
+faulty-online-purchase,3,buyer,tail
+hash-collisions,1,,tail|science
+fall-of-constantinople,1,,tail
+sourdough-sour-rise,7,buyer,head
+rates-and-inflation,0.25,,tail
+bird-navigation,2,ornithologist,science
+""",
+    "answers": """query_id,weight,cluster,segments
+volcanoes,5,one,head
+sourdough,2.5,two,tail
+interest-rates,2,two,tail
+migrating-birds,1,,head
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "collection"),
+    [("graded_demo", "demo"), pytest.param("demo_answers", "answers", marks=pytest.mark.slow)],
+)
+def test_means_by_weight_cluster_and_segment_equal_plain_numpy(request, tmp_path, made, collection):
+    folder = shutil.copytree(request.getfixturevalue(made), tmp_path / "lake")
+    before = {row[:4] for row in boards(folder, collection)}
+    config, table = folder / "gradelake.toml", f"[collections.{collection}]\n"
+    (folder / "traffic.csv").write_text(TRAFFIC[collection])
+    setting = f'{table}query_weights = "traffic.csv"\n'
+    config.write_text(config.read_text().replace(table, setting))
+    gradelake(folder, "ingest", collection)
+    gradelake(folder, "build")
+    traffic = pl.read_csv(folder / "traffic.csv").filter(pl.col("weight") > 0)
+    lake = published(folder)
+    values = {
+        tuple(key): dict(zip(queries, scores, strict=True))
+        for *key, queries, scores in lake.rows(
+            "select label_set, level, system, measure, list(query_id), list(value) "
+            "from lake.marts.topic_scores where collection = ? group by all",
+            collection,
+        )
+    }
+    of_segment = lake.rows(
+        "select segment, label_set, level, system, measure, score, stderr, n_queries, n_answered, "
+        "weight_share from lake.marts.leaderboard_by_segment where collection = ?",
+        collection,
+    )
+    segments = {name for text in traffic["segments"] for name in text.split("|")}
+    ours = boards(folder, collection)
+    assert {row[:4] for row in ours} == before
+    assert len(of_segment) == len(segments) * len(ours)
+    for segment, *key, score, stderr, n_queries, n_answered, share in [
+        *(("", *row, 1) for row in ours),
+        *of_segment,
+    ]:
+        own = traffic.filter(
+            pl.col("segments").str.split("|").list.contains(segment) | (segment == "")
+        )
+        scores = values.get(tuple(key), {})
+        expected = weighted_mean(
+            np.array([scores.get(query, 0) for query in own["query_id"]]),
+            own["weight"].to_numpy(),
+            own["cluster"].fill_null(own["query_id"]).to_numpy(),
+        )
+        counts = (own.height, sum(query in scores for query in own["query_id"]))
+        assert (n_queries, n_answered) == counts, key
+        assert (score, np.nan if stderr is None else stderr) == pytest.approx(
+            expected, abs=2e-10, nan_ok=True
+        ), (segment, key)
+        assert share == pytest.approx(own["weight"].sum() / traffic["weight"].sum())
+
+
+def boards(folder, collection) -> list[tuple]:
+    return published(folder).rows(
+        "select label_set, level, system, measure, score, stderr, n_queries, n_answered "
+        "from lake.marts.leaderboard where collection = ?",
+        collection,
+    )
+
+
+def weighted_mean(values, weights, clusters) -> tuple[float, float]:
+    """(the mean, its linearised standard error over clusters), as in textbooks."""
+    mean = np.average(values, weights=weights)
+    residuals = weights * (values - mean) / weights.sum()
+    of_cluster = np.array([residuals[clusters == one].sum() for one in np.unique(clusters)])
+    m = len(of_cluster)
+    return mean, np.sqrt(m / (m - 1) * (of_cluster**2).sum()) if m > 1 else np.nan

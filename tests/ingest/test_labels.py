@@ -31,6 +31,24 @@ def bring(tiny, name="Sun.qrels", judge="Sun", collection="tiny", max_label=None
     )
 
 
+def test_labels_may_be_a_table_whose_columns_are_named(ingested):
+    ingested.write("gpt.csv", ["term,passage_id,verdict", "why is the sky blue,p1,3.0", "q2,p3,"])
+    done = import_labels(
+        ingested.lake,
+        "tiny",
+        ingested.folder / "gpt.csv",
+        "gpt",
+        [],
+        columns={"query": "term", "judgment": "verdict"},
+    )
+    assert done.written == 1
+    assert grades(ingested, "gpt") == [("q1", "p1", "", 3, "ok")]
+    with pytest.raises(BadInput, match="--column: there is no role 'label'"):
+        import_labels(
+            ingested.lake, "tiny", ingested.folder / "gpt.csv", "gpt2", [], columns={"label": "x"}
+        )
+
+
 def grades(tiny, judge="Sun", collection="tiny"):
     return tiny.lake.rows(GRADES, judge_id(judge), collection)
 

@@ -210,6 +210,41 @@ def test_changed_subtopics_are_changed_topics(tiny):
     assert tiny.rows(facets) == []
 
 
+def test_queries_weigh_what_their_topics_say_and_a_file_of_its_own_says_it_better(tiny):
+    one, other = {"query_id": "q1", "text": "sky"}, {"query_id": "q2", "text": "bees"}
+    of_one = {"weight": 3, "segments": {"language": "de", "user": None}}
+    of_other = {"weight": "0.5", "cluster": 7, "segments": ["tail", "x"]}
+    tiny.write("topics.jsonl", [one | of_one, other | of_other])
+    tiny.configure(queries="topics.jsonl")
+    assert tiny.ingest().counts["query_weights"] == 2
+    weights = "from lake.raw.query_weights order by all"
+    assert tiny.rows(weights) == [
+        ("tiny", "q1", 3.0, None, ["language=de"]),
+        ("tiny", "q2", 0.5, "7", ["tail", "x"]),
+    ]
+    tiny.write("traffic.csv", "query_id;weight;segments\nq2;10;head| x|\nq1;0;\n")
+    tiny.configure(query_weights="traffic.csv")
+    assert (tiny.ingest().counts, tiny.ingest().counts) == ({"query_weights": 2}, {})
+    assert tiny.rows(weights) == [
+        ("tiny", "q1", 0.0, None, None),
+        ("tiny", "q2", 10.0, "7", ["head", "x"]),
+    ]
+    for content, told in (
+        ("query_id,weight\nq2,1\n", "traffic.csv: query 'q1' has no weight, and others have one"),
+        ("query_id,weight\nq1,0\nq2,0\n", "traffic.csv: every weight is 0"),
+        ("query_id,weight\nq1,1\nq2,1\nq3,1\n", "traffic.csv:4: unknown query 'q3' (1 line)"),
+    ):
+        tiny.write("traffic.csv", content)
+        assert told in said(tiny.ingest())
+    assert len(tiny.rows(weights)) == 2
+    tiny.write("topics.jsonl", [one, other | {"segments": 5}])
+    tiny.configure(query_weights=None)
+    assert "topics.jsonl:2: segments are not a list of texts, one text" in said(tiny.ingest())
+    tiny.write("topics.jsonl", [one, other])
+    tiny.ingest()
+    assert tiny.rows(weights) == []
+
+
 def test_changed_passages_replace_those_with_their_ids_and_others_stay(ingested):
     ingested.write("passages.tsv", ["p2\tNew text.", "p6\tMore."])
     assert ingested.ingest().counts == {"passages": 2}

@@ -16,6 +16,7 @@ from gradelake.ingest.collections.texts import (
     read_official_ranks,
     read_passages,
     read_queries,
+    read_query_weights,
 )
 from gradelake.ingest.collections.trec import read_qrels, read_run, system_name
 from gradelake.sql.common.problems import Rejected
@@ -183,6 +184,15 @@ REFUSED = {
         ("r.json", '{"a": 1,\n"b" 2}', 2, "not JSON: Expecting ':' delimiter"),
         ("r.json", '["a", "b"]', 1, "not a JSON object"),
         ("r.json", '{"": 1}', None, "a system without a name"),
+    ],
+    (read_query_weights, "It needs a column of queries, and at least one of weight, cluster"): [
+        ("w.csv", "query_id,wait\nq1,2\n", None, "says nothing of weight"),
+        ("w.csv", "who,weight\nq1,2\n", 2, "a query without an id"),
+        *(
+            ("w.csv", f"query_id,weight\nq1,{weight}\n", 2, f"weight '{weight}' is not a number")
+            for weight in ("-1", "nan", "inf", "often")
+        ),
+        ("w.csv", "query_id,weight\nq1,1\nq1,1\n", 3, "query 'q1' is listed twice"),
     ],
     (read_near_duplicates, "One cluster a line: the canonical passage id, then its duplicates."): [
         ("c.tsv", "p1 p2\np3\n", 2, "a cluster of one: 'p3'"),
@@ -431,7 +441,7 @@ def test_a_system_is_named_by_its_file_without_endings(tmp_path):
 def test_topics_are_read_from_lines_and_from_json_by_the_names_that_other_formats_have(tmp_path):
     content = "\ufeff01\twhy is the sky blue\r\n\r\n1\t  wie heißt das?  \r\n"
     for name in ("topics.tsv", "topics.tsv.gz", "topics.txt"):
-        assert tuples(read(read_queries, tmp_path / name, content)) == [
+        assert [q[:5] for q in read(read_queries, tmp_path / name, content)] == [
             ("01", "why is the sky blue", None, None, ()),
             ("1", "wie heißt das?", None, None, ()),
         ]
@@ -441,7 +451,7 @@ def test_topics_are_read_from_lines_and_from_json_by_the_names_that_other_format
         {"request_id": "7", "title": "sky", "problem_statement": "p", "background": "b"},
     ]
     for name in ("topics.jsonl", "topics.jsonl.gz", "topics.ndjson"):
-        assert tuples(read(read_queries, tmp_path / name, lines)) == [
+        assert [q[:5] for q in read(read_queries, tmp_path / name, lines)] == [
             ("q1", "sky", "why", "long", ()),
             ("2", "bees", None, None, ()),
             ("7", "sky", "p", "b", ()),

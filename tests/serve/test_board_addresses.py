@@ -1,5 +1,6 @@
 """The board in Chromium: each thing has its path in the bar; others open it; "back" goes back."""
 
+import json
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -7,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import chromium
+from tests.command_line import gradelake
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM
 from tests.serve.server import Server
 
@@ -134,6 +136,17 @@ def test_sections_have_paths_and_their_links_lead_on_by_keyboard(rita):
     rita.wait_for_selector("html[data-ready=yes]")
     assert rita.input_value("#grid-query") == QUERIES[1]
     rita.wait_for_function("document.getElementById('grid').getBoundingClientRect().top < 100")
+
+
+def test_two_systems_are_told_apart_as_the_command_does(rita, odd):
+    asked = "--measure", "P@10", "--label-set", "assessor:me", "--level", "1"
+    said = json.loads(gradelake(odd.folder, "compare", "plain", SYSTEM, *asked, "--json").stdout)
+    at(rita, f"compare?a=plain&b={encoded(SYSTEM)}&measure=P%4010&level=1")
+    expect(rita.locator("#compare-says")).to_have_text(said["sentence"])
+    shown = [*said["says"].values()]
+    assert rita.locator("#view .facts dd").all_inner_texts()[: len(shown)] == shown
+    rita.select_option("#view-measure", "AP")
+    expect(rita.locator("#compare-says")).to_contain_text("the same AP")
 
 
 def test_a_link_of_a_file_and_the_skip_link_become_paths(rita):

@@ -14,9 +14,10 @@ from gradelake.serve.pages import on_other_error
 from gradelake.serve.people import ROLES, People
 from gradelake.serve.running import in_address
 from gradelake.serve.sessions import Sessions
+from gradelake.sql.common.project import Project
 from tests.projects import project
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, XSS, Seen
-from tests.serve.server import Server
+from tests.serve.server import Server, token
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +127,22 @@ def test_who_is_removed_or_has_a_new_link_is_out_at_once(server):
 
     assert ann.get("/").status_code == 401
     assert bob.get("/").status_code == 401
+
+
+def test_a_cookie_that_somebody_kept_lets_nobody_in_after_its_sign_out(demo_lake):
+    with Server(demo_lake) as server:
+        here = server.browser("una", "reader")
+        name, secret = f"gradelake_{server.port}", server.people.add("una", "reader")
+        there = server.browser()
+        for browser in (here, there):
+            assert browser.post("/enter", data={"secret": secret}).status_code == 303
+        kept = here.cookies[name]
+        assert here.post("/leave", data={"token": token(here)}).status_code == 303
+        assert httpx.get(f"{server.url}/", cookies={name: kept}).status_code == 401
+        assert there.get("/").status_code == 200, "another session of hers"
+        people = People(Project.find(demo_lake))  # as a server that starts anew reads them
+        assert Sessions(people, server.port).person(kept) is None
+        assert Sessions(people, server.port).person(there.cookies[name])
 
 
 def test_secrets_cannot_be_guessed_for_long_and_stand_nowhere(demo_lake):

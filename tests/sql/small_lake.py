@@ -91,7 +91,7 @@ def publish(lake: Lake, name: str, **extra: Any) -> None:
     with lake.transaction("build") as transaction:
         transaction.extra |= {"release": name, **extra}
         transaction.finish_run([])
-    publishing.publish(lake.project, name)
+    publishing.publish(lake, name)
 
 
 def file_of(project: Project, table: str) -> Path:

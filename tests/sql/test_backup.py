@@ -236,6 +236,14 @@ def test_what_is_no_backup_is_refused(project, tmp_path):
             backup(project, tmp_path / place)
     with pytest.raises(BadInput, match="is inside the lake itself"):
         backup(project, project.lake_path / "data" / "backup")
+    for emptied in ({"entries": []}, {}):  # its last writer died, or somebody edited it
+        backup(project, tmp_path / "kept")
+        manifest = tmp_path / "kept" / "manifest.json"
+        manifest.write_text(json.dumps(emptied and json.loads(manifest.read_text()) | emptied))
+        with pytest.raises(BadInput, match=r"manifest\.json is missing or incomplete"):
+            restore(tmp_path / "kept", tmp_path / "new")
+        assert not (tmp_path / "new").exists()
+        manifest.unlink()
     assert files_below(tmp_path / "things") == {"photo.jpg": b""}
     assert (tmp_path / "things.tar").read_bytes() == b"no tar"
 

@@ -71,8 +71,9 @@ NOTHING_CITED = {"support_disagreements", "uncited_sentences", "unsupported_sent
 EMPTY = (
     NOBODY_REVIEWED
     | NOTHING_CITED
-    | {"consistency", "noise"}  # the demo's judges are asked once
+    | {"consistency", "noise", "imported_grades"}  # the demo's judges are asked once
     | {"drift", "facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
+    | {"segments"}
 )
 
 

@@ -240,11 +240,16 @@ def test_times_in_the_lake_are_utc_without_a_zone():
 def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
     project, monkeypatch, tmp_path
 ):
-    """Schema 2, made up: a column that says what a grade cost, and a table."""
-    older = projects.project(tmp_path / "older")
+    """The first schema, brought up to this one and to one made up: a column that says what a grade
+    cost, and a table."""
+    older, known, declared = projects.project(tmp_path / "older"), migrations(), raw_tables()
+    first = {
+        name: table for name, table in declared.items() if name not in ("query_weights", "clicks")
+    }
+    monkeypatch.setattr(migrate, "raw_tables", lambda: first)
+    monkeypatch.setattr(migrate, "migrations", lambda: known[:1])
     with Lake.create(older) as lake, lake.transaction("ingest") as transaction:
         transaction.insert("queries", queries("q1"))
-    declared = raw_tables()
     grades = declared["grades"]
     now = declared | {
         "grades": replace(
@@ -254,19 +259,21 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
         ),
         "notes": RawTable([], {"note": "varchar"}, {"note": {}}),
     }
-    second = """
+    added = """
         alter table raw.grades add column cost double;
         create table raw.notes (note varchar not null);
     """
     monkeypatch.setattr(migrate, "raw_tables", lambda: now)
-    monkeypatch.setattr(migrate, "migrations", lambda: [(*migrate.FIRST, ""), (2, "cost", second)])
+    monkeypatch.setattr(migrate, "migrations", lambda: [*known, (len(known) + 1, "cost", added)])
     newer = projects.project(tmp_path / "newer")
     with Lake.writer(older) as old, Lake.create(newer) as new:
         assert stored(old) == stored(new)
         assert ("grades", "cost") in stored(old)
-        assert [applied(lake) for lake in (old, new)] == [2, 2]
+        assert [applied(lake) for lake in (old, new)] == [len(known) + 1] * 2
         assert old.column("select query_id from lake.raw.queries") == ["q1"]
-        assert "migration 002 cost" in old.column("select commit_message from lake.snapshots()")
+        assert f"migration {len(known) + 1:03d} cost" in old.column(
+            "select commit_message from lake.snapshots()"
+        )
 
 
 def test_a_lake_made_before_the_first_release_is_refused_whoever_opens_it(tmp_path):

@@ -197,7 +197,7 @@ def test_a_release_is_written_once(project):
         with lake.transaction("build") as transaction:
             transaction.extra |= {"release": "r1"}
             transaction.finish_run([])
-        publishing.publish(project, "r1")  # as a process does that died in between
+        publishing.publish(lake, "r1")  # as a process does that died in between
         assert release_file(project, "r1").read_bytes() == before
     older_catalog_put_back(project)
     before = release_file(project, "r2").read_bytes()

@@ -62,6 +62,7 @@ def test_a_catalog_that_another_program_locked_is_named(tmp_path):
         assert lake.value("select count(*) from lake.raw.grades") == N_GRADES
 
 
+BESIDE = "SQLite writes beside it, and the folder is read-only; copy it elsewhere"
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
 
 
@@ -74,6 +75,8 @@ def test_a_place_that_may_not_be_written_is_named(tmp_path):
         ("lake", "build", "lake cannot be used: it is read-only for this user"),
         ("lake", "ingest c", "lake/.lock cannot be used: Read-only file system"),
         ("lake", "nightly", "lake/.night.lock cannot be used: Read-only file system"),
+        ("lake", "lake verify", f"lake/catalog.sqlite cannot be used: {BESIDE}"),
+        ("lake", "lake backup kept", f"lake/catalog.sqlite cannot be used: {BESIDE}"),
         ("lake/data", "release keep r1", "data cannot be used: it is read-only for this user"),
         ("lake/data/raw", "ingest c", "/raw/queries cannot be used: Read-only file system"),
     ):

@@ -183,6 +183,7 @@ def test_names_that_can_be_used_and_those_that_cannot():
 
 STRANGE = {
     "nested too deeply": "a = " + "[" * 5000 + "]" * 5000,
+    "gradelake.toml:2: nested too deeply": f"[lake]\n{'.'.join('a' * 50_000)} = 1",
     "a number in it is too long": "a = " + "9" * 5000,
     "c: min_relevant is too large a number": "[collections.c]\nmin_relevant = 9223372036854775808",
     "c: queries holds a null character": '[collections.c]\nqueries = "t\\u0000.tsv"',

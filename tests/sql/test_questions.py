@@ -5,16 +5,21 @@ import io
 import json
 import re
 import shutil
+import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import gradelake as package
+from gradelake.open_lake import OpenLake
 from gradelake.sql.ask.book import asked, entries, known
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.build.seeds import PACKAGED
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import published_file, release_file
@@ -23,6 +28,7 @@ from gradelake.sql.lake.transaction import NO_DATA
 from gradelake.sql.operations.doctor import examine
 from gradelake.sql.releases import publishing
 from tests.command_line import gradelake
+from tests.serve.server import Server
 from tests.sql.small_lake import graders, publish, small_lake
 
 
@@ -106,6 +112,78 @@ def test_an_empty_answer_of_the_book_says_what_leaves_nothing(graded_demo, demo)
     told = gradelake(graded_demo, "sql", *both).stderr
     assert "without --label-set assessor:human there would be" in told
     assert "--kind" not in told
+
+
+LACKS = re.compile(
+    r"(release r1|what is read) has no column \w+\n  What is read may have been built before there "
+    r"was such a one: `gradelake build` makes a release that has it, .*"
+)
+
+
+@pytest.fixture(scope="module")
+def old_lake(graded_demo, tmp_path_factory) -> Iterator[OpenLake]:
+    """The graded demo, of whose release each mart lacks a column, as if an older version had built
+    it."""
+    folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("old") / "demo")
+    project = Project.find(folder)
+    with Lake.published(project) as lake:
+        columns = lake.rows(
+            "select table_name, list(column_name order by column_index) from duckdb_columns() "
+            "where database_name = 'lake' and schema_name = 'marts' group by table_name"
+        )
+    file = release_file(project, "r1")
+    with closing(sqlite3.connect(file)) as catalog, catalog:
+        for mart, names in columns:
+            gone = names[len(names) // 2]
+            fewer = "select * exclude (" + gone + ") from (' || rtrim(sql, '; ') || ')"
+            catalog.execute(
+                f"update ducklake_view set sql = '{fewer}', column_aliases = '' "
+                "where view_name = ? and end_snapshot is null",
+                [mart],
+            )
+            catalog.execute(
+                "delete from ducklake_column where column_name = ? and table_id = (select table_id "
+                "from ducklake_table where table_name = ? and end_snapshot is null)",
+                [gone, mart],
+            )
+    shutil.copyfile(file, published_file(project))
+    with package.open(folder) as lake:
+        yield lake
+
+
+def test_a_release_of_an_older_version_answers_or_says_which_column_it_lacks(old_lake):
+    lacking = []
+    for name in entries():
+        try:
+            old_lake.ask(name).fetchall()
+        except WorkFailed as error:
+            lacking.append(str(error))
+    assert len(lacking) > 20
+    assert [each for each in lacking if not LACKS.fullmatch(each)] == []
+    asked = {"system": "bm25", "baseline": "fusion", "label_set": "judge:lexical_direct"}
+    with pytest.raises(WorkFailed, match="has no column"):
+        old_lake.report("demo")
+    with pytest.raises(WorkFailed, match="has no column"):
+        old_lake.gate("demo", measures="AP", **asked)
+    folder, of = old_lake.project.folder, ("demo", "--measure", "AP")
+    for words in (
+        ("sql", "@leaderboard"),
+        ("report",),
+        ("stats", "significance", *of, "--label-set", "judge:lexical_direct"),
+        ("plot", "leaderboard", *of, "--label-set", "judge:lexical_direct", "-o", "board.png"),
+        ("export", "latex", "leaderboard", *of, "--label-set", "judge:lexical_direct"),
+        ("release", "diff", "r1", "r1"),
+    ):
+        told = gradelake(folder, *words, code=1).stderr
+        assert LACKS.search(" ".join(told.split()).replace(" What", "\n  What")), words
+    with Server(folder) as server:
+        reader = server.browser("rita", "reader")
+        for page in ("/c/demo/", "/c/demo/ask/leaderboard"):
+            while (answer := reader.get(page)).status_code == 202:  # being made
+                time.sleep(0.2)
+            assert answer.status_code == 503, page
+            assert "has no column" in answer.text
+            assert "makes a release that has it" in answer.text
 
 
 def test_a_build_gives_readers_a_release_again_that_was_emptied(demo, tmp_path):
@@ -256,7 +334,7 @@ def test_only_data_after_the_newest_release_waits_for_a_build(tmp_path):
             transaction.finish_run([])
         unpublished = "release r2 was committed but not published"  # as after a kill in between
         assert unpublished in {found.what for found in examine(lambda: project)}
-        publishing.publish(project, "r2")
+        publishing.publish(lake, "r2")
         for kind in NO_DATA:
             with lake.transaction(kind) as transaction:
                 transaction.insert("graders", graders(f"by {kind}"))

@@ -23,7 +23,7 @@ from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.operations.upkeep.verify_rows import Verified
 from tests import projects
 from tests.command_line import gradelake
-from tests.sql.small_lake import file_of, mark, overwritten, passages, small_lake
+from tests.sql.small_lake import file_of, graders, mark, overwritten, passages, publish, small_lake
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +85,79 @@ def flip(file: Path, position: int) -> None:
     overwritten(file, position, bytes([file.read_bytes()[position] ^ 1]))
 
 
+def inlined(project: Project, table: str, change: str) -> None:
+    """Change a table's rows that are in the catalog itself."""
+    with closing(sqlite3.connect(project.lake_path / "catalog.sqlite")) as catalog, catalog:
+        query = "select table_id from ducklake_table where table_name = ?"
+        ((table_id,),) = catalog.execute(query, [table]).fetchall()
+        catalog.execute(f"update ducklake_inlined_data_{table_id}_1 set {change}")
+
+
+def test_a_bit_that_flips_in_the_catalog_is_found_and_its_table_named(project):
+    """Small commits make no file: bob became cob, and a grade 3 became 2, without a word."""
+    review = {"grader_id": "g", "collection": "c", "query_id": "q", "passage_id": "p001"}
+    review |= {"item_id": "", "assessor": "bob_wrote", "grade": 3, "verdict": "agree"}
+    with Lake.writer(project) as lake, lake.transaction("review", "c judge bob") as transaction:
+        transaction.insert("grade_reviews", projects.rows("grade_reviews", **review))
+    sound = verify(project, deep=True)
+    assert (sound.faults, sound.unhashed_in_catalog) == ([], 0)
+    catalog = project.lake_path / "catalog.sqlite"
+    whole = catalog.read_bytes()
+    what = "the catalog has other rows than version 6 committed"
+    flip(catalog, whole.index(b"bob_wrote"))
+    assert said(verify(project)) == [(what, "raw.grade_reviews", ["live"])]
+    told = gradelake(project.folder, "lake", "verify", "--deep", code=1).stdout
+    assert f"BAD  {what} (table raw.grade_reviews); hit: live" in told
+    for change in ("grade = 2", "end_snapshot = 6", "assessor = cast(x'ff' as text)"):
+        catalog.write_bytes(whole)
+        inlined(project, "grade_reviews", change)
+        found = verify(project, deep=True)
+        assert [fault.table for fault in found.faults] == ["raw.grade_reviews"], change
+
+
+def test_what_is_changed_in_the_catalog_is_not_tidied_into_a_file(project, capsys):
+    inlined(project, "graders", "name = 'jugde'")
+    at_once = replace(project, keep_days=0, keep_releases=1)
+    maintain(at_once, flush_from=1)
+    assert "raw.graders: not tidied" in capsys.readouterr().err
+    changed = [("the catalog has other rows than version 3 committed", "raw.graders", ["live"])]
+    assert said(verify(project)) == changed
+    with Lake.writer(project) as lake:
+        with lake.transaction("ingest") as transaction:
+            transaction.run("delete from {lake}.raw.graders")  # and brought in again
+            transaction.insert("graders", graders())
+        assert said(verify(project)) == changed, "the release's version still reads it"
+        publish(lake, "r2")
+    maintain(at_once, flush_from=1)
+    assert verify(project).faults == []
+    maintain(at_once, flush_from=1)
+    assert (verify(project).faults, verify(project).unhashed_in_catalog) == ([], 0)
+
+
+def test_a_release_whose_copy_of_the_catalog_changed_is_named(project):
+    release = project.lake_path / "releases" / "r1.sqlite"
+    flip(release, release.read_bytes().index(b"lexical"))
+    (fault,) = verify(project).faults
+    assert (fault.file, fault.hits) == (str(release), ["r1"])
+    assert fault.what == "has other bytes than when it was published"
+
+
+def test_a_definition_that_changed_in_the_catalog_is_found_by_the_newest_release(project):
+    file = project.lake_path / "catalog.sqlite"
+    whole = file.read_bytes()
+    for change in (
+        "update ducklake_column set column_name = 'grbde' where column_name = 'grade'",
+        "update ducklake_file_column_stats set max_value = 'p010' where max_value = 'p019'",
+        "update ducklake_column set column_type = 'varchab' where column_name = 'note'",
+    ):
+        file.write_bytes(whole)
+        with closing(sqlite3.connect(file)) as catalog, catalog:
+            assert catalog.execute(change).rowcount, change
+        faults = verify(project).faults
+        assert [(fault.file, fault.hits) for fault in faults[:1]] == [(str(file), ["live"])], faults
+        assert "gradelake lake recover --from" in faults[0].hint
+
+
 CHANGED = "has other bytes than when it was committed; it held "
 
 
@@ -129,6 +202,7 @@ def test_merged_files_have_a_hash_and_those_that_are_gone_none(project):
     assert verify(project, deep=True).unhashed == 0
     with closing(sqlite3.connect(project.lake_path / "catalog.sqlite")) as catalog:
         hashed = {path for (path,) in catalog.execute("select path from gradelake_files")}
+    hashed = {path for path in hashed if path.endswith(".parquet")}
     data = project.lake_path / "data"
     assert hashed == {str(file.relative_to(data)) for file in data.rglob("*.parquet")}
 
@@ -239,7 +313,7 @@ def test_a_doubled_key_and_rows_that_break_their_contract_are_told(project):
     with Lake.writer(project) as lake, lake.transaction("test") as transaction:
         transaction.insert("passages", passages(3, 1))
         transaction.run("update {lake}.raw.passages set origin = 'dream' where passage_id < 'p002'")
-    contract = "origin: must be one of corpus, response, answer (such as 'dream')"
+    contract = "origin: must be one of corpus, response, answer, contexts (such as 'dream')"
     assert said(verify(project)) == [
         ("more than one row for 1 key (collection, passage_id)", "raw.passages", ["live"]),
         (f"2 rows break its contract: {contract}", "raw.passages", ["live"]),

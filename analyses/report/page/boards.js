@@ -6,6 +6,10 @@ async function boardOf(labels) {
   return unpack(`board-${board.index.get(labels)}`);
 }
 
+// Whether queries weigh differently or come in clusters
+const counts = () => Object.keys(board.settled.counts).length > 0;
+const whatMean = () => (counts() ? "weighted mean" : "mean");
+
 // A board's rows, the best first
 function scores(data, level, measure) {
   const at = data.boards[level]?.[measure];
@@ -85,7 +89,7 @@ async function showBoards(data, { labels, measure, level }) {
   const rows = scores(data, level, measure);
   inLanes(rows);
   byId("leaderboard-says").textContent =
-    `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} of the labels ${labels}, mean over ` +
+    `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} of the labels ${labels}, ${whatMean()} over ` +
     `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level, data.queries[measure])}` +
     incomplete(labels);
   byId("compare-systems").href = addressOf("compare", [], {

@@ -18,17 +18,31 @@ function facts(rows) {
     make("div", {}, make("dt", {}, name), make("dd", {}, ...says))));
 }
 
-// What the topics' differences come to. The interval is Student's, of paired differences; those of
-// less than 0.0001 are ties.
-function paired(differences) {
-  const n = differences.length;
+// A topic's weight; 1 where all count alike
+function weightOf({ query_id: id }) {
+  return board.settled.counts[id]?.[0] ?? 1;
+}
+
+// What the topics' differences come to. The interval is Student's, of paired differences, weighted and
+// over clusters as `Units` of analyses/stats/counting.py has them, with as many standard errors as the
+// board's intervals have; those of less than 0.0001 are ties.
+function paired(rows, reach) {
   const total = (values) => values.reduce((sum, value) => sum + value, 0);
-  const mean = total(differences) / n;
-  const spread = Math.sqrt(total(differences.map((value) => (value - mean) ** 2)) / (n - 1));
-  const half = n > 1 ? board.settled.t[n - 2] * spread / Math.sqrt(n) : Infinity;
+  const all = total(rows.map(weightOf));
+  const mean = total(rows.map((row) => weightOf(row) * row.difference)) / all;
+  const units = new Map(); // cluster -> what it adds to the mean
+  for (const row of rows) {
+    const [, cluster] = board.settled.counts[row.query_id] ?? [1, row.query_id];
+    const adds = weightOf(row) * (row.difference - mean) / all;
+    units.set(cluster, (units.get(cluster) ?? 0) + adds);
+  }
+  const n = units.size;
+  const t = counts() ? reach ?? Infinity : board.settled.t[n - 2];
+  const error = Math.sqrt(n / (n - 1) * total([...units.values()].map((adds) => adds ** 2)));
+  const half = n > 1 ? t * error : Infinity;
   const count = (sign) =>
-    differences.filter((value) => Math.sign(Math.round(1e4 * value)) === sign).length;
-  return { n, mean, low: mean - half, high: mean + half, wins: count(1), ties: count(0), losses: count(-1) };
+    rows.filter((row) => Math.sign(Math.round(1e4 * row.difference)) === sign).length;
+  return { n, n_topics: rows.length, mean, low: mean - half, high: mean + half, wins: count(1), ties: count(0), losses: count(-1) };
 }
 
 // How likely two systems differ so by chance: computed with the report, for some measures at the
@@ -46,6 +60,21 @@ async function tested({ a, b, labels, measure, level }) {
   };
 }
 
+// What `gradelake compare` says of them: asked of the server, or in the file for the pair that it is about
+async function told({ a, b, labels, measure, level }) {
+  const wanted = { a, b, labels, measure, level };
+  if (AT) {
+    const { release } = board.settled;
+    const answer = await fetch(`${AT}/compare.json?${new URLSearchParams({ ...wanted, release })}`);
+    const found = await answer.json();
+    if (!answer.ok) throw new Error(found.error);
+    return found;
+  }
+  const kept = board.settled.compared;
+  const same = kept && Object.entries(wanted).every(([name, value]) => kept[name] === value);
+  return same ? kept : null;
+}
+
 // `ahead`: what can be said where the difference is no chance
 function toldApart(ahead, { n, low, high }, test) {
   if (n < 2) return "No conclusion can be drawn from one topic.";
@@ -60,10 +89,10 @@ function toldApart(ahead, { n, low, high }, test) {
     : `${ahead} on its own, but not when ${corrected}.`;
 }
 
-function pairedFacts({ a, b }, { n, mean, low, high, wins, ties, losses }, ofWhat) {
+function pairedFacts({ a, b }, { n, n_topics: nTopics, mean, low, high, wins, ties, losses }, ofWhat) {
   const interval = n < 2 ? "" : `; 95 % interval ${signed(low)} to ${signed(high)}`;
   return [
-    [`${a} minus ${b}`, `${signed(mean)}${interval} (mean of ${ofWhat}, paired over ${n} topics)`],
+    [`${a} minus ${b}`, `${signed(mean)}${interval} (${whatMean()} of ${ofWhat}, paired over ${nTopics} topics)`],
     ["wins, ties, losses", `${wins}, ${ties}, ${losses} (scores of 4 decimals)`],
   ];
 }
@@ -111,37 +140,38 @@ async function compareSystems(ids, asked) {
     const [x, y] = [a, b].map((system) => of.get(system)?.scores[i] ?? null);
     const difference = Math.round(1e4 * (x - y)) / 1e4;
     return { query_id, text, a: x, b: y, difference };
-  }).filter((row) => row.a !== null && row.b !== null);
+  }).filter((row) => row.a !== null && row.b !== null && weightOf(row) > 0);
   if (!rows.length) {
     return [make("h2", {}, `${a} and ${b}`),
       make("p", { class: "note" }, `No topic counts for ${measure} of the labels ${labels}.`)];
   }
-  const differences = rows.map((row) => row.difference);
-  const found = paired(differences), test = await tested(state);
+  const found = paired(rows, data.reach[measure]), said = await told(state);
+  const test = await tested(state);
+  if (test && said) Object.assign(test, { p: said.p, is_exact: said.is_exact });
   const byName = [...systems].sort((x, y) => x.localeCompare(y));
   const others = (system) => byName.filter((other) => other !== system);
   const ahead = `${found.mean > 0 ? a : b} is ahead by more than chance`;
   const verdict = toldApart(ahead, found, test);
-  const nOwed = owed(differences, found.mean);
+  const nOwed = owed(rows.map((row) => weightOf(row) * row.difference), found.mean);
   const topics = nOwed > 1 ? `${nOwed} topics` : "topic";
   return [
     make("h2", {}, `${a} and ${b}`),
     viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
-    make("p", { id: "compare-says" }, verdict, incomplete(labels)),
+    make("p", { id: "compare-says" }, ...(said ? [said.sentence] : [verdict, incomplete(labels)])),
     facts([
-      ...pairedFacts(state, found, measure),
+      ...(said ? Object.entries(said.says) : pairedFacts(state, found, measure)),
       ...(test ? [
-        pFact(test),
+        ...(said ? [] : [pFact(test)]),
         [`p, of ${test.n_pairs} pairs`, `Tukey's HSD ${figure(test.tukey, 4)}; ` +
           (test.holm === undefined ? "too few sign patterns for Holm's correction to find any"
             : `Holm ${figure(test.holm, 4)}`)],
-      ] : [["p", command("stats", "significance", board.settled.collection, "--measure",
+      ] : said ? [] : [["p", command("stats", "significance", board.settled.collection, "--measure",
         measure, "--label-set", labels, "--level", level)]]),
     ]),
     ...topicByTopic(state, "view-chart", measure, rows, "is better"),
     make("h3", {}, "Topics that decide"),
     make("p", {}, !nOwed ? "Their means are equal."
-      : verdict.startsWith("No ") ? `The difference of the means comes from ${nOwed} of ${found.n} topics.`
+      : verdict.startsWith("No ") ? `The difference of the means comes from ${nOwed} of ${found.n_topics} topics.`
       : `Without its best ${topics}, ${found.mean > 0 ? a : b} would not be ahead.`),
     viewTable("Topics that decide", ["topic", "text", a, b, "difference"], [...rows]
       .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))

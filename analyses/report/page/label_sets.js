@@ -55,7 +55,7 @@ async function compareLabelSets(ids, asked) {
     const both = rows.map(({ system }) => [of_a, of_b].map((of) => of.get(system)?.scores[i] ?? null))
       .filter(([x, y]) => x !== null && y !== null);
     const mean = (at) => both.reduce((sum, pair) => sum + pair[at], 0) / both.length;
-    return both.length ? [{ query_id, text, tau: topics[i], a: mean(0), b: mean(1),
+    return both.length && weightOf({ query_id }) > 0 ? [{ query_id, text, tau: topics[i], a: mean(0), b: mean(1),
       difference: mean(0) - mean(1), uneven: uneven(both.map(([x, y]) => y - x)) }] : [];
   }).flat().sort((x, y) => y.uneven - x.uneven);
   const movers = [...rows].filter((row) => row.moved)
@@ -64,7 +64,7 @@ async function compareLabelSets(ids, asked) {
     (tau === undefined || tau === null ? "" : `Kendall's tau-b ${figure(tau, 3)}. `) +
     (movers.length ? `${movers.length} change rank; farthest: ` + movers.slice(0, 3).map((row) =>
       `${row.system} (${row.rank_a} \u2192 ${row.rank_b})`).join(", ") + "." : "None changes rank.");
-  const found = paired(deciding.map((row) => row.difference));
+  const found = paired(deciding, ours.reach[measure]);
   const higher = `${found.mean > 0 ? a : b} scores the systems higher by more than chance`;
   const knows_topics = deciding.some((row) => row.tau !== undefined);
   return [

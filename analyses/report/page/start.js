@@ -40,6 +40,7 @@ async function drawRest() {
     ["board", chooseBoard], ["scatter", showScatter], ["correlation", showCorrelation],
     ["grid", chooseGrid], ["coverage", chooseCoverage], ["moved", showMoved],
   ]) {
+    if (!byId(id)) continue; // it would be empty, and was left out
     sections.set(id, show);
     undrawn.add(id);
   }

@@ -22,7 +22,7 @@ async function showSystem([name], asked) {
     make("p", {}, ranked
       ? `${figure(ranked.score, 4)} by ${measure} of the labels ${labels}` +
         (board.settled.has_levels.includes(measure) ? `, relevant from ${level}: ` : ": ") +
-        `rank ${ranked.rank} of ${rows.length}, a mean over ` +
+        `rank ${ranked.rank} of ${rows.length}, a ${whatMean()} over ` +
         `${data.queries[measure]} queries.`
       : `It has no score by ${measure} of the labels ${labels} at ${level}.`,
     " ", link("The leaderboard", "board", [], { labels, measure, level }), ". ",

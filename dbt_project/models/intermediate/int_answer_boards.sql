@@ -7,44 +7,56 @@ systems as (
     from {{ source('raw', 'answers') }}
 ),
 
--- every system that answers meets every query; one it left unanswered counts 0
-means as (
+measures as (
+    select * from {{ ref('int_measures') }}
+),
+
+board_queries as (
+    select * from {{ ref('int_board_queries') }}
+    where averaged_over in ('nuggets', 'support')
+),
+
+-- as trec_eval prints nDCG: what knows no level repeats at every level
+cells as (
     select
         label_sets.collection,
         label_sets.label_set,
+        measures.averaged_over,
+        levels.level,
         systems.system,
-        measures.measure,
-        label_sets.n_queries,
-        count(scores.value) as n_answered,
-        coalesce(sum(cast(scores.value as decimal(11, 10))), 0) as total,
-        coalesce(
-            sum(cast(scores.value as decimal(11, 10)) * cast(scores.value as decimal(11, 10))), 0
-        ) as squares
+        measures.measure
     from {{ ref('int_answer_label_sets') }} as label_sets
     inner join systems using (collection)
-    inner join {{ ref('int_measures') }} as measures using (kind)
-    left join {{ ref('int_answer_scores') }} as scores
-        using (collection, label_set, system, measure)
-    group by all
-)
+    inner join measures on label_sets.kind = measures.averaged_over
+    cross join {{ ref('evaluation_levels') }} as levels
+),
 
--- as trec_eval prints nDCG: what knows no level repeats at every level
+scored as (
+    select
+        board_queries.*,
+        levels.level,
+        scores.system,
+        scores.measure,
+        scores.value
+    from {{ ref('int_answer_scores') }} as scores
+    inner join measures using (measure)
+    inner join board_queries using (collection, label_set, averaged_over, query_id)
+    cross join {{ ref('evaluation_levels') }} as levels
+),
+
+{{ board_means(['collection', 'label_set', 'averaged_over']) }}
+
 select
-    means.collection,
-    means.label_set,
-    levels.level,
-    means.system,
-    means.measure,
-    round(means.total / means.n_queries, 10) as score,
-    round(means.total / means.n_queries, 4) as score_4dp,
-    round(means.total / nullif(means.n_answered, 0), 10) as score_answered,
-    round(
-        sqrt(means.n_queries * means.squares - means.total * means.total)
-        / (means.n_queries * sqrt(nullif(means.n_queries - 1, 0))),
-        10
-    ) as stderr,
-    means.n_queries,
-    means.n_answered,
+    collection,
+    label_set,
+    level,
+    system,
+    measure,
+    round(score, 10) as score,
+    round(score, 4) as score_4dp,
+    round(score_answered, 10) as score_answered,
+    round(stderr, 10) as stderr,
+    n_queries,
+    n_answered,
     null as n_unlabelled_at_k
 from means
-cross join {{ ref('evaluation_levels') }} as levels

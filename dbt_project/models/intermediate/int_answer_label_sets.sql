@@ -10,17 +10,6 @@ assigned as (
     from {{ ref('nugget_scores') }}
     group by all
     having sum(n_assigned) > 0
-),
-
-query_counts as (
-    select
-        collection,
-        grader,
-        rubric_version,
-        count(distinct query_id) as n_queries
-    from {{ ref('int_grader_items') }}
-    where asks_about = 'answer'
-    group by all
 )
 
 select
@@ -29,11 +18,9 @@ select
     'nuggets' as kind,
     grader,
     rubric_version,
-    query_counts.n_queries,
-    cast(assigned.n_wanted as bigint) as n_wanted,
-    cast(assigned.n_graded as bigint) as n_graded
+    cast(n_wanted as bigint) as n_wanted,
+    cast(n_graded as bigint) as n_graded
 from assigned
-inner join query_counts using (collection, grader, rubric_version)
 union all
 select
     collection,
@@ -41,7 +28,6 @@ select
     'support' as kind,
     grader,
     null as rubric_version,
-    count(distinct query_id) as n_queries,
     cast(sum(n_citations - n_missing) as bigint) as n_wanted,
     cast(sum(n_judged) as bigint) as n_graded
 from {{ ref('support_scores') }}

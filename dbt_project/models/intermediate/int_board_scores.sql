@@ -16,9 +16,14 @@ ranked_entries as (
     semi join stale_systems using (collection, system)
 ),
 
-label_set_queries as (
-    select * from {{ ref('int_label_variants') }}
+board_queries as (
+    select * from {{ ref('int_board_queries') }}
     semi join stale_systems using (collection, label_set)
+),
+
+label_set_queries as (
+    select * from board_queries
+    where averaged_over = 'labels'
 ),
 
 labels as (
@@ -30,84 +35,34 @@ grid as (
     select * from {{ ref('int_measures') }}
 ),
 
--- labels are there for the queries that were judged, coverage for those that have rubric items
-query_counts as (
+scored as (
     select
-        collection,
-        label_set,
-        false as is_of_rubric,
-        count(*) as n_queries
-    from label_set_queries
-    group by all
-    union all
-    select
-        label_sets.collection,
-        label_sets.label_set,
-        true as is_of_rubric,
-        count(distinct grader_items.query_id) as n_queries
-    from (select distinct
-        collection,
-        label_set,
-        grader,
-        rubric_version
-    from stale_systems) as label_sets
-    inner join {{ ref('int_grader_items') }} as grader_items
-        using (collection, grader, rubric_version)
-    group by all
+        topic_scores.*,
+        grid.averaged_over,
+        weights.weight,
+        weights.cluster
+    from topic_scores
+    inner join grid using (measure)
+    left join {{ ref('int_query_weights') }} as weights using (collection, query_id)
+    where coalesce(weights.weight, 1) > 0
 ),
 
 -- every system meets every query; one it left unanswered counts 0 (trec_eval -c)
-expected_scores as (
+cells as (
     select
         stale_systems.part,
         stale_systems.collection,
         stale_systems.label_set,
+        grid.averaged_over,
         levels.level,
         stale_systems.system,
-        grid.measure,
-        query_counts.n_queries
+        grid.measure
     from stale_systems
-    inner join query_counts using (collection, label_set)
-    inner join grid
-        on query_counts.is_of_rubric = (grid.kind = 'rubric')
+    inner join grid on grid.averaged_over in ('labels', 'rubric')
     cross join {{ ref('evaluation_levels') }} as levels
-    where grid.kind in ('binary', 'graded', 'labelled', 'rubric')
 ),
 
--- as decimals, sums are exact: they do not depend on which thread adds first
-sums as (
-    select
-        collection,
-        label_set,
-        level,
-        system,
-        measure,
-        cast(sum(cast(value as decimal(11, 10))) as decimal(18, 10)) as total,
-        sum(cast(value as decimal(11, 10)) * cast(value as decimal(11, 10))) as squares,
-        count(*) as n_answered
-    from topic_scores
-    group by all
-),
-
-means as (
-    select
-        expected_scores.part,
-        expected_scores.collection,
-        expected_scores.label_set,
-        expected_scores.level,
-        expected_scores.system,
-        expected_scores.measure,
-        coalesce(sums.total, 0) / expected_scores.n_queries as score,
-        sums.total / sums.n_answered as score_answered,
-        sqrt(
-            expected_scores.n_queries * coalesce(sums.squares, 0)
-            - coalesce(sums.total * sums.total, 0)
-        ) / (expected_scores.n_queries * sqrt(nullif(expected_scores.n_queries - 1, 0))) as stderr,
-        expected_scores.n_queries,
-        coalesce(sums.n_answered, 0) as n_answered
-    from expected_scores
-    left join sums using (collection, label_set, level, system, measure)
-),
+{{ board_means(['collection', 'label_set', 'averaged_over']) }},
 
 unlabelled_entries as (
     select

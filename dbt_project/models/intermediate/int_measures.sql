@@ -17,6 +17,7 @@ select
     measure,
     family,
     kind,
+    if(kind in ('binary', 'graded', 'labelled'), 'labels', kind) as averaged_over,
     cutoff,
     p,
     row_number() over (order by family_place, cutoff nulls first, p) as place

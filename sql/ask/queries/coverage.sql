@@ -4,17 +4,38 @@
 -- :rubric_version = newest     a version of the rubric, or any
 -- :tau = 4                     a grade of tau or more covers an item
 -- :k = 20                      passages of each ranking that are looked at
+with
+
+counts as (
+    select
+        queries.collection,
+        queries.query_id,
+        coalesce(stated.weight, 1) as weight
+    from raw.queries as queries
+    left join raw.query_weights as stated using (collection, query_id)
+    where coalesce(stated.weight, 1) > 0
+)
+
 select
     coverage.collection,
     coverage.grader,
     coverage.rubric_version,
     coverage.system,
     count(*) as n_queries,
-    round(avg(coverage.cover), 4) as cover,
-    round(avg(coverage.cover_weighted), 4) as weighted,
-    round(avg(coverage.cover_normalised), 4) as normalised,
-    round(avg(coverage.cover_workbench), 4) as workbench
+    round(sum(coverage.cover * counts.weight) / sum(counts.weight), 4) as cover,
+    round(sum(coverage.cover_weighted * counts.weight) / sum(counts.weight), 4) as weighted,
+    round(
+        sum(coverage.cover_normalised * counts.weight)
+        / sum(counts.weight) filter (where coverage.cover_normalised is not null),
+        4
+    ) as normalised,
+    round(
+        sum(coverage.cover_workbench * counts.weight)
+        / sum(counts.weight) filter (where coverage.cover_workbench is not null),
+        4
+    ) as workbench
 from marts.rubric_coverage as coverage
+inner join counts using (collection, query_id)
 where
     coverage.tau = cast($tau as integer)
     and coverage.k = cast($k as integer)

@@ -66,6 +66,9 @@ def _show_verified(done) -> None:
             "build records one",
             wrap=True,
         )
+    if done.unhashed_in_catalog:
+        what = counted(done.unhashed_in_catalog, "small commits or releases", "have")
+        console.say(f"{what} no hash to compare with yet: the next build records one", wrap=True)
     if done.orphans:
         console.say(
             f"{counted(done.orphans, 'files')} of {console.size(done.orphan_bytes)} that no "

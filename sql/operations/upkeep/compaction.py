@@ -1,5 +1,7 @@
 """Fewer and larger files: what many small commits wrote is put together. No row changes by it."""
 
+from gradelake.sql.common import console
+from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import METADATA, NAME
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import data_files
@@ -10,16 +12,22 @@ MERGE_FROM = 8  # a table's small files are merged when there are so many
 
 
 def flush_inlined_rows(lake: Lake, flush_from: int = FLUSH_FROM) -> None:
-    """Write the rows of small commits, which DuckLake has in its catalog, to Parquet files."""
+    """Write the rows of small commits, which DuckLake has in its catalog, to Parquet files; those
+    of a table that are not as they were committed stay where `verify` tells them."""
     meta = METADATA
+    with lake.one_state():
+        wrong = {each.table_id for each in hashes.changed_inlined(lake)[0]}
     tables: dict[tuple[str, str], int] = {}
-    for schema, table, inlined in lake.rows(
+    for schema, table, table_id, inlined in lake.rows(
         f"""
-        select tables.schema_name, tables.table_name, inlined.table_name
+        select tables.schema_name, tables.table_name, tables.table_id, inlined.table_name
         from {meta}ducklake_inlined_data_tables as inlined
         inner join ({data_files.TABLES}) as tables using (table_id)
         """
     ):
+        if table_id in wrong:
+            console.warn(f"{schema}.{table}: not tidied. `gradelake lake verify` says why")
+            continue
         rows = lake.value(f"select count(*) from {meta}{inlined} where end_snapshot is null")
         tables[schema, table] = tables.get((schema, table), 0) + rows
     for (schema, table), rows in tables.items():
@@ -33,7 +41,12 @@ def flush_inlined_rows(lake: Lake, flush_from: int = FLUSH_FROM) -> None:
 def forget_inlined_rows(lake: Lake) -> None:
     """Delete rows in the catalog that no snapshot reads any more: DuckLake leaves them there."""
     meta = METADATA
-    for (inlined,) in lake.rows(f"select table_name from {meta}ducklake_inlined_data_tables"):
+    with lake.one_state():
+        found, _ = hashes.changed_inlined(lake)
+    wrong = {each.key for each in found}
+    unreadable = [each.table for each in found if each.key is None]
+    tables = lake.column(f"select table_name from {meta}ducklake_inlined_data_tables")
+    for inlined in sorted(set(tables).difference(unreadable)):
         gone = lake.rows(
             f"""
             select distinct begin_snapshot, end_snapshot
@@ -48,12 +61,17 @@ def forget_inlined_rows(lake: Lake) -> None:
                 )
             """
         )
+        if not gone:
+            continue
+        lake.connection.execute("begin")
         for first, last in gone:
             lake.rows(
                 f"delete from {meta}{inlined} where begin_snapshot = ? and end_snapshot = ?",
                 first,
                 last,
             )
+        hashes.renew_inlined(lake, inlined, wrong)
+        lake.connection.execute("commit")
 
 
 def merge_small_files(lake: Lake, merge_from: int = MERGE_FROM) -> int:

@@ -9,6 +9,7 @@ import duckdb
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError, WorkFailed
+from gradelake.sql.common.plain_words import CannotBeUsed, in_plain_words
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import (
     attach,
@@ -31,6 +32,13 @@ from gradelake.sql.operations.upkeep.lake_files import (
     rows_of,
 )
 from gradelake.sql.operations.upkeep.manifest import Manifest, read_manifest
+from gradelake.sql.operations.upkeep.verify_catalog import (
+    DROP,
+    FROM_BACKUP,
+    REBUILD,
+    RECOVER,
+    check_catalog,
+)
 from gradelake.sql.operations.upkeep.verify_rows import Fault, Verified, check_rows
 from gradelake.sql.releases import publishing
 from gradelake.sql.releases.data_files import DataFile
@@ -39,10 +47,6 @@ _AT_ONCE = 200  # Parquet files whose footers are asked for together
 _UNFIT = (
     "Was an older working catalog put back? `gradelake lake recover --from {0}` makes one of this "
     "release, `gradelake release drop {0}` takes it from its readers. Until then nothing is tidied."
-)
-_FROM_BACKUP = (
-    "Take it from a backup: `gradelake lake restore` puts one into a new folder, and the file can "
-    "be copied from there."
 )
 _ANEW = "Without one, what it held has to be ingested, imported or graded anew, in a new lake."
 
@@ -119,7 +123,14 @@ def verify(
         faults = [each for each in faults if each.file is None or each.file[start:] in still]
     done.faults += faults
     if any(catalog.name == LIVE for catalog in catalogs):
-        _check_rows(project, catalogs[0].snapshot, done)
+        try:
+            _check_rows(project, catalogs[0].snapshot, done)
+        except (duckdb.Error, UnicodeDecodeError) as error:
+            if refused := in_plain_words(error):
+                raise refused from None
+            what = f"cannot be read: {str(error).splitlines()[0]}"
+            place = None if project.on_postgres else str(catalog_file(project))
+            done.faults.append(Fault(what, RECOVER.format("RELEASE"), place, None, [LIVE]))
     return done
 
 
@@ -139,9 +150,11 @@ def _catalogs(project: Project, done: Verified) -> list[Catalog]:
     except LostCatalog as error:
         place = str(catalog_file(project))
         what = error.message.removeprefix(f"{place} ")
-        done.faults.append(Fault(what, error.hint or _FROM_BACKUP, place, None, [LIVE]))
+        done.faults.append(Fault(what, error.hint or FROM_BACKUP, place, None, [LIVE]))
         files.pop(LIVE, None)
-    except GradelakeError:
+    except CannotBeUsed:
+        raise
+    except (GradelakeError, duckdb.Error):
         pass  # what is wrong with it is found below
     for name, file in files.items():
         done.catalogs.append(name)
@@ -149,11 +162,9 @@ def _catalogs(project: Project, done: Verified) -> list[Catalog]:
             require_sound(file)
             found.append(read_sqlite(project, name, file))
         except WorkFailed as error:
-            remedy = _FROM_BACKUP
-            if name == LIVE:
-                remedy += " Or make it anew: `gradelake lake recover --from RELEASE`."
-            elif name != "published":
-                remedy += f" Or drop the release: `gradelake release drop {name}`."
+            remedy = DROP.format(name)
+            if name in (LIVE, "published"):
+                remedy = RECOVER.format("RELEASE") if name == LIVE else FROM_BACKUP
             done.faults.append(Fault(error.message, remedy, str(file), None, [name]))
     return found
 
@@ -174,12 +185,12 @@ def _by_path(catalogs: list[Catalog]) -> dict[str, NamedFile]:
 def _fault(named: NamedFile, storage: Storage, what: str) -> Fault:
     """A fault of a file, and its remedy: derived tables can be rebuilt, raw ones cannot."""
     derived = not named.file.table.startswith("raw.")
-    remedy = f"{_FROM_BACKUP} {_ANEW}"
+    remedy = f"{FROM_BACKUP} {_ANEW}"
     if derived and named.hits == [LIVE]:
-        remedy = "`gradelake build --full-refresh` rebuilds it."
+        remedy = REBUILD
     elif derived:
         remedy = (
-            f"{_FROM_BACKUP} Or rebuild it for the next release (`gradelake build "
+            f"{FROM_BACKUP} Or rebuild it for the next release (`gradelake build "
             "--full-refresh`) and drop those that are hit (`gradelake release drop NAME`)."
         )
     return Fault(what, remedy, storage.path(named.file.path), named.file.table, named.hits)
@@ -229,15 +240,16 @@ def _check_rows(project: Project, snapshot: int, done: Verified) -> None:
     try:
         attach(connection, project, read_only=True, snapshot=snapshot)
     except GradelakeError as error:
-        done.faults.append(Fault(error.message, error.hint or _FROM_BACKUP, None, None, [LIVE]))
+        done.faults.append(Fault(error.message, error.hint or FROM_BACKUP, None, None, [LIVE]))
         return
-    broken = {fault.table for fault in done.faults if LIVE in fault.hits}
     with Lake(project, connection, None) as lake, little_memory(connection):
         with suppress(WorkFailed):  # a release that cannot be read has its fault already
             done.faults += [
                 Fault(why, _UNFIT.format(name), str(release_file(project, name)), None, [name])
                 for name, why in publishing.unfit(project, connection)
             ]
+        check_catalog(lake, done)
+        broken = {fault.table for fault in done.faults if LIVE in fault.hits}
         connection.execute("begin read only")  # else each query reads the catalog again
         check_rows(lake, broken, done)
 

@@ -42,6 +42,7 @@ class Verified:
     bytes: int = 0
     compared: int = 0  # files whose bytes were compared with a backup's
     unhashed: int = 0  # files that have no hash of their commit yet
+    unhashed_in_catalog: int = 0  # small commits and releases that have none
     orphans: int = 0  # files that no catalog names
     orphan_bytes: int = 0
     tables: dict[str, int] = field(default_factory=dict)  # raw tables checked: rows

@@ -123,6 +123,17 @@ def test_a_sheet_may_come_from_standard_input_and_json_says_what_was_saved(tiny)
     assert [row["item_id"] for row in rows(tiny)] == [BEES]
 
 
+@pytest.mark.slow
+def test_a_sheet_that_was_saved_by_a_process_that_died_can_be_given_again(tiny):
+    sheet = without(tiny.sheet("q1", "q2"), BEES).replace(LIGHT, "Two?")
+    tiny.use(sheet)  # killed after it: nobody read what it said
+    saved = tiny.edits.read_bytes()
+    assert tiny.use(sheet).stdout == "nothing was changed\n"
+    assert tiny.edits.read_bytes() == saved
+    other = tiny.use(sheet.replace("Two?", "Three?"), code=2).error
+    assert "has been edited since this was written" in other
+
+
 def test_the_reason_comes_from_the_option_or_the_sheet(tiny):
     session = tiny.session(queries=("q1",), reason="was 1")
     text = session.text()

@@ -28,6 +28,7 @@ boards as (
         leaderboard.label_set as trial_label_set
     from {{ ref('leaderboard') }} as leaderboard
     inner join trial_label_sets using (collection, label_set)
+    anti join {{ ref('int_query_weights') }} using (collection)
 ),
 
 -- a query that was left unanswered scores 0: it adds nothing to a sum, and so has no row. Whole

@@ -1,0 +1,1 @@
+"""Two systems: which is better, by how much, how surely, and whether missing labels matter."""

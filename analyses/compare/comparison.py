@@ -1,0 +1,365 @@
+"""Whether B is better than A: the difference, how surely, what decides it, and what labels miss."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from gradelake.analyses import choosing
+from gradelake.analyses.compare.bounds import BOUNDED, Head, least_and_most
+from gradelake.analyses.report.shown import (
+    chosen_reference,
+    judged_shares,
+    opens_on,
+    shown_label_sets,
+)
+from gradelake.analyses.stats.boards import UNIT, Board, default_level, measures_of, read_board
+from gradelake.analyses.stats.resample import or_none
+from gradelake.analyses.stats.significance import Pairs, compare_pairs
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput, NotThere
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.opening import Lake
+
+FIRST = 10  # passages that are looked at for a measure that knows no cutoff
+LISTED = 10  # queries that are shown of each kind
+
+BOTH_IN = """
+    select collection from lake.raw.systems where system in ($a, $b)
+    group by collection having count(distinct system) = $n
+    order by collection
+"""
+WITH_BOARDS = """
+    select label_set from lake.marts.leaderboard
+    where
+        collection = $collection
+        and system in ($a, $b)
+        and measure = coalesce($measure, measure)
+    group by label_set having count(distinct system) = 2
+"""
+HEADS = """
+    with
+
+    labels as (
+        select query_id, passage_id, label from lake.marts.relevance_labels
+        where collection = $collection and label_set = $label_set
+    ),
+
+    heads as (
+        select
+            query_id,
+            passage_id,
+            min(rank) filter (where system = $b) as first,
+            min(rank) filter (where system = $a) as second
+        from lake.intermediate.int_ranked_entries
+        where collection = $collection and system in ($a, $b) and rank <= $k
+        group by all
+    ),
+
+    passages as (
+        select query_id, list((heads.first, heads.second, labels.label)) as passages
+        from heads left join labels using (query_id, passage_id)
+        group by all
+    )
+
+    select query_id, coalesce(any_value(passages.passages), []), list(labels.label)
+    from labels left join passages using (query_id)
+    group by all
+"""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` finds, as `--json` prints it: figures have 10 decimals, differences are of B
+    less A."""
+
+    found: dict[str, Any]
+
+    def as_object(self) -> dict[str, Any]:
+        return self.found
+
+    def show(self) -> None:
+        """The sentence, the figures in words, and the queries by their words."""
+        found = self.found
+        console.say(f"{found['sentence']}\n", wrap=True)
+        for name, words in found["says"].items():
+            console.say(f"{name}: {words}", wrap=True)
+        for better, which in (("b", "best"), ("a", "worst")):
+            if found[which]:
+                console.say(f"\nqueries where {found[better]} is better, the most first")
+                console.print_table(
+                    ("query", found["a"], found["b"], "difference"),
+                    [
+                        (
+                            row["text"] or row["query_id"],
+                            *(round(row[name], 4) for name in ("a", "b", "difference")),
+                        )
+                        for row in found[which]
+                    ],
+                )
+
+
+def compare(
+    lake: Lake,
+    names: Sequence[str],
+    measure: str | None = None,
+    label_set: str | None = None,
+    level: int | None = None,
+    segment: str | None = None,
+    alpha: float = 0.05,
+    replicates: int = 100_000,
+    seed: int = 1,
+) -> Comparison:
+    """Compare B with A, paired over the queries of a label set, or of a segment of these, weighted
+    and in clusters where the collection says so.
+
+    `names`: A and B, perhaps after their collection. By default the labels are those that a report
+    opens on, of those with boards of both; the measure is nDCG@10, or else the first of the board;
+    the level is the usual one. Raises `BadInput` for what is not there, and the same system twice.
+    """
+    collection, a, b = _named(lake, names)
+    if label_set is None:
+        label_set = _usual_label_set(lake, collection, a, b, measure)
+    choosing.require_board(lake, collection, label_set)
+    level = default_level(lake, collection, label_set) if level is None else level
+    if measure is None:
+        known = {name for name, at in measures_of(lake, collection, label_set) if at == level}
+        usual = ("nDCG@10", *choosing.measures(lake))
+        measure = next((name for name in usual if name in known), usual[0])
+    board = read_board(lake, collection, label_set, measure, level, segment).pair(b, a)
+    pairs = compare_pairs(board, replicates, seed)
+    differences = board.values[:, 0] - board.values[:, 1]
+    mean_b, mean_a = board.units.totals.sum(axis=0) / board.units.sizes.sum() / UNIT
+    parts = [] if segment else _segments(lake, collection)
+    rows = _queries(lake, collection, board)
+    found = {
+        "collection": collection,
+        "release": lake.release,
+        "a": a,
+        "b": b,
+        "label_set": label_set,
+        **board.completeness.as_object(),
+        "measure": measure,
+        "level": level,
+        "segment": segment,
+        "n_queries": len(board.queries),
+        "mean_a": _rounded(mean_a),
+        "mean_b": _rounded(mean_b),
+        **_told(pairs, alpha),
+        "difference_unweighted": _rounded(differences.mean() / UNIT) if board.counting else None,
+        "alpha": alpha,
+        "is_exact": pairs.is_exact,
+        "replicates": replicates,
+        "wins": int((differences > 0).sum()),
+        "losses": int((differences < 0).sum()),
+        "ties": int((differences == 0).sum()),
+        **_missing(lake, collection, board),
+        "segments": [
+            {"segment": part, "n_queries": len(own.queries)}
+            | _told(compare_pairs(own, replicates, seed), alpha)
+            for part in parts
+            if (own := _of_segment(lake, board, collection, part))
+        ],
+        "best": [row for row in rows if row["difference"] > 0][:LISTED],
+        "worst": [row for row in rows[::-1] if row["difference"] < 0][:LISTED],
+    }
+    labels = f"{label_set}{choosing.at_level(lake, measure, level)}"
+    if complete := board.completeness.says:
+        labels += f"; {complete}"
+    said = {"labels": labels} | says(found)
+    return Comparison({"sentence": sentence(found)} | found | {"says": said})
+
+
+def _told(pairs: Pairs, alpha: float) -> dict[str, float | None]:
+    difference, reach = pairs.difference[0], pairs.reach(alpha)[0]
+    return {
+        "difference": _rounded(difference),
+        "low": _rounded(difference - reach),
+        "high": _rounded(difference + reach),
+        "p": float(pairs.p[0]),
+    }
+
+
+def _segments(lake: Lake, collection: str) -> list[str]:
+    query = "select distinct unnest(segments) from lake.raw.query_weights where collection = ?"
+    with suppress(duckdb.CatalogException):  # a release of a Gradelake without segments
+        return sorted(lake.column(query, collection))
+    return []
+
+
+def _of_segment(lake: Lake, board: Board, collection: str, segment: str) -> Board | None:
+    """The same board of a segment's queries; None where it has none of them."""
+    with suppress(BadInput):
+        of = (board.label_set, board.measure, board.level, segment)
+        return read_board(lake, collection, *of).pair(*board.systems)
+    return None
+
+
+def _named(lake: Lake, names: Sequence[str]) -> tuple[str, str, str]:
+    """(collection, A, B): the collection is the only one that has both, unless it is named."""
+    if len(names) not in (2, 3):
+        raise BadInput("compare takes two systems, perhaps after their collection")
+    *named, a, b = names
+    if named:
+        lake.require_collection(named[0])
+        return named[0], a, b
+    known = lake.column("select distinct system from lake.raw.systems order by all")
+    for system in (a, b):
+        if system not in known:
+            raise NotThere(f"there is no system {system!r}", did_you_mean(system, known))
+    collections = lake.column(BOTH_IN, a=a, b=b, n=len({a, b}))
+    if len(collections) != 1:
+        raise BadInput(
+            f"{counted(len(collections), 'collections', 'have')} both {a!r} and {b!r}",
+            f"Name one before them: {', '.join(collections)}." if collections else None,
+        )
+    return collections[0], a, b
+
+
+def _usual_label_set(lake: Lake, collection: str, a: str, b: str, measure: str | None) -> str:
+    of = {"collection": collection, "a": a, "b": b, "measure": measure}
+    usable = lake.column(WITH_BOARDS, **of)
+    shown, shares = shown_label_sets(lake, collection), judged_shares(lake, collection)
+    judged = {row["label_set"]: shares.get(row["label_set"], 0.0) for row in shown}
+    own = {name: share for name, share in judged.items() if name in usable}
+    # where no board has them, reading one says why
+    found = opens_on(chosen_reference(None, shown), own or judged)
+    if found is None:
+        raise BadInput(
+            f"{collection} has no labels yet",
+            "Ingest judgments, `gradelake import labels` or `gradelake grade`; then build.",
+        )
+    return found
+
+
+def _queries(lake: Lake, collection: str, board: Board) -> list[dict[str, Any]]:
+    """Each query with its words and both values, where B is most ahead first."""
+    texts = dict(
+        lake.rows("select query_id, text from lake.raw.queries where collection = ?", collection)
+    )
+    rows = [
+        {
+            "query_id": query,
+            "text": texts.get(query),
+            "a": _rounded(of_a / UNIT),
+            "b": _rounded(of_b / UNIT),
+            "difference": _rounded((of_b - of_a) / UNIT),
+        }
+        for query, (of_b, of_a) in zip(board.queries, board.values, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row["difference"])
+
+
+def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
+    """`judged`: how much of the first `k` of A, of B and of either has a label; `least`, `most`:
+    the differences that labels for the rest could make. None where there is no such figure."""
+    b, a = board.systems
+    ((family, cutoff),) = lake.rows(
+        "select family, cutoff from lake.intermediate.int_measures where measure = ?", board.measure
+    )
+    k = cutoff or FIRST
+    of = {"collection": collection, "label_set": board.label_set, "a": a, "b": b, "k": k}
+    heads = {query: parts for query, *parts in lake.rows(HEADS, **of)}
+    passages = [one for in_heads, _ in heads.values() for one in in_heads]
+    has_label = [(*map(bool, one[:2]), True, one[2] is not None) for one in passages]
+    judged = {}
+    for place, who in enumerate(("b", "a", "either")):
+        theirs = [one[-1] for one in has_label if one[place]]
+        judged[who] = _rounded(float(np.mean(theirs))) if theirs else None
+    least = most = None
+    if heads and cutoff and family in BOUNDED:
+        top = choosing.highest_labels(lake, collection)[board.label_set]
+        bounds = [
+            least_and_most(family, Head(in_heads, labels, k, board.level, top))
+            for in_heads, labels in map(heads.__getitem__, board.queries)
+        ]
+        weights = board.counting and board.counting.weights
+        least, most = map(_rounded, np.average(bounds, axis=0, weights=weights))
+    return {"k": k, "judged": judged, "least": least, "most": most}
+
+
+def sentence(found: dict[str, Any]) -> str:
+    """What somebody wants to know who reads one sentence."""
+    a, b, difference, p = (found[name] for name in ("a", "b", "difference", "p"))
+    better, worse = (b, a) if difference > 0 else (a, b)
+    n = counted(found["n_queries"], "queries")
+    n += f" of {found['segment']}" if found["segment"] else ""
+    n += " by their weights" if found["difference_unweighted"] is not None else ""
+    sure = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"
+    if found["low"] is not None:
+        low, high = _of_better(found, "low", "high")
+        sure = f"{low:z.3f} to {high:z.3f}, {sure}"
+    by = f"by {abs(difference):.3f} of {found['measure']} on {n} ({sure})"
+    if not found["wins"] + found["losses"]:
+        said = f"{b} and {a} have the same {found['measure']} on each of {n}"
+    elif difference == 0:
+        said = f"{b} and {a} have the same mean {found['measure']} on {n} ({sure})"
+    elif p <= found["alpha"]:
+        said = f"{better} is better than {worse} {by}"
+    else:
+        said = f"It cannot be told whether {b} is better than {a}: {better} is ahead {by}"
+    if (judged := found["judged"]["either"]) is None:
+        return f"{said}."
+    if judged == 1:
+        return f"{said}; all that they rank in the first {found['k']} is judged."
+    share = f"{100 * (1 - judged):.0f}" if judged <= 0.995 else "less than 1"
+    said += f"; {share} % of what they rank in the first {found['k']} is unjudged, and"
+    if found["least"] is None:
+        return f"{said} how much that could change is not known of {found['measure']}."
+    least, most = _of_better(found, "least", "most")
+    if difference == 0:
+        could = "could" if least < most else "could not"
+        return f"{said} that {could} make one of them better."
+    if p > found["alpha"]:
+        return f"{said} that {'could' if least < 0 else 'could not'} put {worse} ahead."
+    could = "turn it around" if least < 0 else "make them equal"
+    return f"{said} that could {could if least <= 0 else 'not turn it around'}."
+
+
+def _of_better(found: dict[str, Any], low: str, high: str) -> tuple[float, float]:
+    """Bounds of the difference, seen from the system that is ahead."""
+    ends = found[low], found[high]
+    return ends if found["difference"] > 0 else (-ends[1], -ends[0])
+
+
+def says(found: dict[str, Any]) -> dict[str, str]:
+    """Figures in words, by what they are."""
+    a, b, measure = found["a"], found["b"], found["measure"]
+    interval = ""
+    if found["low"] is not None:
+        interval = f", {100 * (1 - found['alpha']):g} % interval {_from_to(found, 'low', 'high')}"
+    patterns = "all" if found["is_exact"] else f"{found['replicates']:,} random"
+    said = {
+        measure: f"{b} {found['mean_b']:.4f}, {a} {found['mean_a']:.4f}",
+        f"{b} less {a}": f"{found['difference']:z.4f}{interval}",
+        "p": f"{found['p']:.4f} (paired randomisation test, {patterns} sign patterns)",
+        f"{b} is": f"better on {found['wins']}, worse on {found['losses']}, equal on "
+        f"{found['ties']} of {counted(found['n_queries'], 'queries')}",
+    }
+    if (plain := found["difference_unweighted"]) is not None:
+        said["with every query counted once"] = f"{b} less {a} {plain:z.4f}"
+    for part in found["segments"]:
+        n = counted(part["n_queries"], "queries")
+        interval = "" if part["low"] is None else f" ({_from_to(part, 'low', 'high')})"
+        said[part["segment"]] = f"{part['difference']:z.4f}{interval}, p = {part['p']:.4f}, {n}"
+    shares = zip((b, a, "both together"), found["judged"].values(), strict=True)
+    if judged := [f"{who} {share:.0%}" for who, share in shares if share is not None]:
+        known = f"not known of {measure}; of {', '.join(f'{name}@k' for name in BOUNDED)} it is"
+        said[f"judged of the first {found['k']}"] = ", ".join(judged)
+        said[f"{b} less {a}, if all of it were judged"] = (
+            known if found["least"] is None else _from_to(found, "least", "most")
+        )
+    return said
+
+
+def _from_to(found: dict[str, Any], low: str, high: str) -> str:
+    return f"{found[low]:z.4f} to {found[high]:z.4f}"
+
+
+def _rounded(value: float) -> float | None:
+    """With 10 decimals, and no -0; None for one that is undefined."""
+    return or_none(round(float(value), 10) + 0.0)

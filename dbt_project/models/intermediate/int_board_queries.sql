@@ -1,0 +1,55 @@
+-- Labels are there for the queries that were judged, coverage for those that have rubric items.
+with
+
+-- a query that something was retrieved for was met, though nobody said a word
+queries_met as (
+    select
+        collection,
+        query_id
+    from {{ ref('stg_sentences') }}
+    union
+    select
+        collection,
+        query_id
+    from {{ ref('stg_run_entries') }}
+    semi join {{ source('raw', 'answers') }} using (collection, system)
+),
+
+averaged as (
+    select
+        collection,
+        label_set,
+        'labels' as averaged_over,
+        query_id
+    from {{ ref('int_label_variants') }}
+    union all
+    select distinct
+        label_sets.collection,
+        label_sets.label_set,
+        label_sets.kind as averaged_over,
+        grader_items.query_id
+    from {{ ref('int_label_sets') }} as label_sets
+    inner join {{ ref('int_grader_items') }} as grader_items
+        using (collection, grader, rubric_version)
+    where label_sets.kind in ('rubric', 'nuggets')
+    union all
+    select
+        label_sets.collection,
+        label_sets.label_set,
+        label_sets.kind as averaged_over,
+        queries_met.query_id
+    from {{ ref('int_label_sets') }} as label_sets
+    inner join queries_met using (collection)
+    where label_sets.kind = 'support'
+)
+
+select
+    averaged.collection,
+    averaged.label_set,
+    averaged.averaged_over,
+    averaged.query_id,
+    coalesce(weights.weight, 1) as weight,
+    weights.cluster
+from averaged
+left join {{ ref('int_query_weights') }} as weights using (collection, query_id)
+where coalesce(weights.weight, 1) > 0

@@ -1,0 +1,28 @@
+-- Which system is best for which kind of queries?
+-- :collection = any            a collection
+-- :segment = any               a kind of queries, as the collection says
+-- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
+-- :measure = nDCG@10           as in the leaderboard's measure column
+-- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
+select
+    board.collection,
+    board.label_set,
+    board.segment,
+    board.n_queries,
+    round(board.weight_share, 3) as weight_share,
+    board.system,
+    board.score_4dp as score,
+    round(board.stderr, 4) as stderr,
+    board.rank
+from marts.leaderboard_by_segment as board
+inner join marts.usual_levels as levels using (collection, label_set)
+where
+    board.measure = $measure
+    and board.level = coalesce(try_cast($level as integer), levels.level)
+    and $asked_of_board
+order by
+    board.collection,
+    board.label_set,
+    board.segment,
+    board.rank,
+    board.system

@@ -1,0 +1,175 @@
+"""Queries that do not count alike: by traffic, in clusters, by segment."""
+
+import json
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradelake.analyses.stats.boards import UNIT, Board, OfficialRanks, read_board
+from gradelake.analyses.stats.correlation import agreement
+from gradelake.analyses.stats.counting import Counting, Units
+from gradelake.analyses.stats.ranks import rank_uncertainty
+from gradelake.analyses.stats.resample import student_reach
+from gradelake.analyses.stats.significance import compare_pairs
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.opening import Lake
+from tests.analyses import boards
+from tests.command_line import gradelake
+from tests.lakes import start_lake
+from tests.projects import project
+
+COPIES = np.array([3, 1, 2, 5, 1, 1, 4, 2, 1, 3])
+
+
+def counted_and_copied(seed: int = 0) -> tuple[Board, Board]:
+    """A board of weighted queries, and one where each is there as often as it weighs, in a cluster
+    of its own; the last two are one cluster in both."""
+    values = np.random.default_rng(seed).integers(0, 11, size=(len(COPIES), 4)) / 10
+    names = np.array([*(f"c{n}" for n in range(len(COPIES) - 1)), f"c{len(COPIES) - 2}"])
+
+    def board(copies: np.ndarray, weights: np.ndarray) -> Board:
+        made = boards.board(np.repeat(values, copies, axis=0))
+        counting = Counting(weights / weights.mean(), np.repeat(names, copies))
+        printed = np.floor(np.average(made.values, axis=0, weights=weights) / 1e6 + 0.5)
+        return replace(made, counting=counting, printed=printed)
+
+    return board(np.ones_like(COPIES), COPIES), board(COPIES, np.ones(COPIES.sum()))
+
+
+def test_a_query_that_weighs_three_counts_as_three_copies_that_are_no_news_of_each_other():
+    counted, copied = counted_and_copied()
+    pairs = [compare_pairs(board) for board in (counted, copied)]
+    for name in ("difference", "p", "p_tukey"):
+        np.testing.assert_allclose(*(getattr(one, name) for one in pairs), atol=1e-9)
+    np.testing.assert_allclose(*(one.reach(0.05) for one in pairs), rtol=1e-7)
+    ours, theirs = (
+        rank_uncertainty(board, n_replicates=200).systems for board in (counted, copied)
+    )
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one.system, one.rank, one.groups) == (other.system, other.rank, other.groups)
+        assert (one.best_rank, one.worst_rank) == (other.best_rank, other.worst_rank)
+        assert (one.low, one.stderr) == pytest.approx((other.low, other.stderr))
+    official = OfficialRanks("them", {f"s{n}": float(n) for n in range(1, 5)})
+    ours, theirs = (agreement(board, official, n_replicates=200) for board in (counted, copied))
+    assert ours.correlations[0].spread["queries"] == theirs.correlations[0].spread["queries"]
+
+
+def test_the_p_of_a_difference_is_of_all_ways_to_exchange_whole_clusters():
+    counted, _ = counted_and_copied(3)
+    found = compare_pairs(counted)
+    assert found.is_exact
+    assert found.least_p == 1 / 2**8
+    clusters = counted.counting.clusters
+    for a, b, p in zip(found.first, found.second, found.p, strict=True):
+        differences = COPIES * np.rint(counted.values[:, a] - counted.values[:, b])
+        sums = [differences[clusters == name].sum() for name in np.unique(clusters)]
+        flipped = [abs(np.dot(signs, sums)) for signs in product((-1, 1), repeat=len(sums))]
+        assert p == np.mean(np.array(flipped) >= abs(sum(sums)) - 10)
+
+
+@pytest.mark.parametrize("log_spread", [0, 0.8, 1.5])
+def test_of_40_clusters_the_95_percent_interval_holds_the_mean_as_often_as_it_says(log_spread):
+    """Reciprocal ranks of queries whose users are alike, from the traffic of a long tail."""
+    rng = np.random.default_rng(40)
+    held = []
+    for _ in range(1200):
+        clusters = np.repeat(np.arange(40), rng.geometric(0.4, 40))
+        chances = np.array([0.2, 0.5, 0.9])[rng.integers(0, 3, 40)][clusters]
+        values = 1 / rng.geometric(chances)
+        weights = rng.lognormal(0, log_spread, len(clusters))
+        counting = Counting(weights / weights.mean(), clusters.astype(str))
+        units = Units.of(np.rint(values[:, None] * UNIT), counting)
+        reach = units.standard_errors[0] / UNIT * student_reach(units.n_effective)
+        truth = np.mean([p * -np.log(p) / (1 - p) for p in (0.2, 0.5, 0.9)])
+        held.append(abs(np.average(values, weights=weights) - truth) <= reach)
+    assert np.mean(held) >= 0.93
+
+
+HEAD, TAIL = 24, 76  # queries; those of the head are asked ten times as often
+SHOP = {"queries": "topics.jsonl", "judgments": {"me": "me.qrels"}, "runs": ["runs/*.run"]}
+BY = ("--measure", "RR", "--label-set", "assessor:me")
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory) -> Path:
+    """`a` finds what is often looked for, `b` what seldom is: each of ten queries in eleven."""
+    folder = tmp_path_factory.mktemp("shop") / "shop"
+    queries = [f"q{n:03}" for n in range(HEAD + TAIL)]
+    is_head = dict(zip(queries, [True] * HEAD + [False] * TAIL, strict=True))
+    order = {False: ["no", "yes"], True: ["yes", "no"]}
+    files = {
+        "topics.jsonl": [
+            {"query_id": q, "text": q, "weight": 1, "segments": "head" if head else "tail"}
+            for q, head in is_head.items()
+        ],
+        "traffic.csv": [
+            {"query_id": q, "weight": 10 + n % 3 if is_head[q] else 1 + n % 2 / 4}
+            for n, q in enumerate(queries)
+        ],
+        "me.qrels": {q: {"yes": 1, "no": 0} for q in queries},
+    }
+    for system, finds in (("a", True), ("b", False)):
+        files[f"runs/{system}.run"] = {
+            q: order[(head == finds) != (n % 11 == 5)]
+            for n, (q, head) in enumerate(is_head.items())
+        }
+    rule = {"collection": "shop", "system": "a", "baseline": "b", "label_set": "assessor:me"}
+    project(
+        folder,
+        {"shop": SHOP, "traffic": SHOP | {"query_weights": "traffic.csv"}},
+        files=files,
+        **{"gates.tail": rule | {"measures": "RR", "collection": "traffic", "segment": "tail"}},
+    )
+    start_lake(folder)
+    for name in ("shop", "traffic"):
+        gradelake(folder, "ingest", name)
+    gradelake(folder, "build")
+    return folder
+
+
+@pytest.mark.slow
+def test_by_traffic_a_shop_keeps_the_ranker_that_an_unweighted_board_would_drop(shop):
+    def asked(*words: str, code: int = 0) -> dict:
+        return json.loads(gradelake(shop, *words, "--json", code=code).stdout)
+
+    for collection, best, fell in (("shop", "b", 4), ("traffic", "a", 0)):
+        assert asked("stats", "ranks", collection, *BY)["top"] == [best]
+        (pair,) = asked("stats", "significance", collection, *BY)["pairs"]
+        assert (pair["difference"] > 0) == (best == "a")
+        assert pair["difference"] == pytest.approx(pair["mean_first"] - pair["mean_second"])
+        assert pair["p"] < 0.05
+        found = asked("gate", collection, "--system", "a", "--baseline", "b", *BY, code=fell)
+        assert found["measures"][0]["difference"] == pytest.approx(pair["difference"])
+        assert asked("stats", "ranks", collection, *BY, "--segment", "tail")["top"] == ["b"]
+        told = asked("compare", collection, "b", "a", *BY)
+        figures = [pair[name] for name in ("difference", "low", "high", "p")]
+        assert [told[name] for name in ("difference", "low", "high", "p")] == pytest.approx(figures)
+        assert told["mean_b"] - told["mean_a"] == pytest.approx(told["difference"])
+        assert [part["difference"] > 0 for part in told["segments"]] == [True, False]
+    assert told["difference_unweighted"] < 0 < told["difference"]
+    assert "on 100 queries by their weights" in told["sentence"]
+    told = gradelake(shop, "gate", "--rule", "tail", code=4).stdout
+    assert told.startswith("fell: a against b by assessor:me; segment tail, tolerance 0.01")
+    assert "queries count by their weights, and clusters of queries as one" in told
+    wrong = gradelake(shop, "stats", "ranks", "traffic", *BY, "--segment", "tial", code=2).stderr
+    assert "'traffic' has no segment 'tial'" in wrong
+    assert "Did you mean 'tail'?" in wrong
+    refused = ("stats", "estimate", "traffic", *BY, "--assessor", "me")
+    assert "does not heed weights and clusters" in gradelake(shop, *refused, code=2).stderr
+
+
+@pytest.mark.slow
+def test_the_board_of_a_segment_has_its_queries_as_they_count(shop):
+    with Lake.published(Project.find(shop)) as lake:
+        board = read_board(lake, "traffic", "assessor:me", "RR", segment="head")
+        rows = lake.rows(
+            "select score, stderr from lake.marts.leaderboard_by_segment where collection = "
+            "'traffic' and segment = 'head' and measure = 'RR' and level = 1 order by system"
+        )
+    assert len(board.queries) == HEAD
+    means = board.units.totals.sum(axis=0) / HEAD / UNIT
+    expected = np.stack([means, board.units.standard_errors / UNIT], axis=1)
+    np.testing.assert_allclose(rows, expected, atol=1e-9)
