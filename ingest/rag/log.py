@@ -2,15 +2,16 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradelake.ingest.csv_tables import Table, separator
 from gradelake.ingest.rag import traces
+from gradelake.ingest.tables.form import PLAIN
+from gradelake.ingest.tables.reading import rows_of
 from gradelake.sql.common import files
-from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.problems import Problems
 
 # the first that is there counts. DeepEval's `context` is what should have been found, no ranking
 QUESTION = ("question", "user_input", "input", "query")
@@ -53,7 +54,7 @@ def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
     Raises `Rejected` for a file that cannot be read, with all rows that are at fault.
     """
     problems = Problems(shown, FIX)
-    objects = [*table(path, shown, problems)]
+    objects = [*rows_of(path, shown, PLAIN, problems, as_written=True)]
     if objects and traces.is_trace(objects[0][1]):
         objects = [*traces.rows(objects, problems)]
     used: dict[str, None] = {}
@@ -64,41 +65,7 @@ def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
         except ValueError as error:
             problems.add(line, str(error))
     problems.raise_if_any()
-    if not rows:
-        raise reject(shown, None, "no rows in it", FIX)
     return rows, list(used)
-
-
-def table(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line or, in a JSON array and Parquet, row, cells by column) of a file."""
-    if path.open("rb").read(4) == b"PAR1":
-        import polars as pl
-
-        try:
-            yield from enumerate(pl.read_parquet(path).to_dicts(), start=1)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            what = f"is Parquet that cannot be read: {error}"
-            raise reject(shown, None, what, "Copy or write the file again.") from error
-        return
-    data = files.read(path, shown)
-    start = data.lstrip()[:1]
-    if start == b"{":
-        yield from files.json_objects(files.numbered_lines(data), problems)
-    elif start == b"[":
-        try:
-            found = files.parse_json(data.decode())
-        except ValueError as error:
-            raise reject(shown, None, f"not JSON: {error}", FIX) from error
-        for number, row in enumerate(found, start=1):
-            if isinstance(row, dict):
-                yield number, row
-            else:
-                problems.add(number, "not an object")
-    else:
-        marks = (separator(data, [name]) for name in QUESTION)
-        if not (mark := next(filter(None, marks), None)):
-            raise reject(shown, 1, "no column holds questions", FIX)
-        yield from Table(data, shown, (), mark).rows(problems.add)
 
 
 def _row(line: int, cells: dict[str, Any], used: dict[str, None]) -> Row:

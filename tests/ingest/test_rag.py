@@ -200,7 +200,7 @@ def test_questions_of_a_collection_with_topics_are_found_by_text_or_id(ingested)
             "v1.jsonl:2: the question is asked twice (first on 1), with other results",
         ),
         ([{"question": "x", "answer": "y"}], "v1.jsonl: no question has contexts"),
-        ("a,b\n1,2\n", "v1.jsonl:1: no column holds questions"),
+        ("a,b\n1,2\n", "v1.jsonl:1: not JSON: Expecting value"),
         ('{"question": "x"\n', "v1.jsonl:1: not JSON"),
     ],
 )
