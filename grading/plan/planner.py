@@ -80,22 +80,31 @@ class Plan:
 
     def _totals(self) -> Totals:
         lake, grader = self.lake, self.request.grader
-        ((*counts,),) = lake.rows(
+        (counts,) = lake.objects(
             """
             select
-                (select count(*) from plan_graded),
-                (select count(*) from plan_graded where is_failed),
-                (select count(*) from plan_missing),
-                (select count(*) from plan_under_way),
-                (select count(*) from plan_reusable),
+                (select count(*) from plan_graded) as graded,
+                (select count(*) from plan_graded where is_failed) as failed,
+                (select count(*) from plan_missing) as missing,
+                (select count(*) from plan_under_way) as under_way,
+                (select count(*) from plan_reusable) as reusable,
                 (select count(distinct passage_id) from plan_pool where not is_gradable)
+                    as without_text
             """
         )
         pairs, prompts, n_bytes = size(lake, grader)
         before = taken(lake, grader, self.request.collection)
         tokens = round(n_bytes * before.tokens_per_byte)
         cost = prices.estimated_cost(lake, grader, pairs, prompts, n_bytes, before)
-        return Totals(*counts, pairs, prompts, tokens, before.is_measured, self._rate(), cost)
+        return Totals(
+            **counts,
+            asked=pairs,
+            prompts=prompts,
+            prompt_tokens=tokens,
+            tokens_measured=before.is_measured,
+            pairs_per_second=self._rate(),
+            cost=cost,
+        )
 
     def _rate(self) -> float | None:
         """Of what was graded while the run waited for it."""

@@ -170,7 +170,9 @@ class Collection(Settings):
         it; `named`: its files."""
         stated = name in project.collections
         settings = dict(
-            checked.table(Settings, project, "collections", name) if stated else Settings()
+            checked.table(Settings, project, "collections", name)
+            if stated
+            else Settings.model_validate({})
         )
         files = ("ir_dataset", "registered_by", "inbox", *_ONE_FILE)
         settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named

@@ -344,8 +344,8 @@ def _warn_of_what_is_kept(into: Targets, systems: Systems, raters: set[str]) -> 
         for assessor in into.known("judgments", "assessor")
         if into.transaction.recorded(imported_mark(into.name, assessor))
     }
-    refused = {rejected.file for rejected in into.outcome.rejected}
-    if refused & {*into.collection.judgments.values()}:
+    refused = dict.fromkeys(rejected.file for rejected in into.outcome.rejected)
+    if not refused.keys().isdisjoint(into.collection.judgments.values()):
         raters |= into.known("judgments", "assessor")  # whose they are is not known
     brought = systems.claimed.keys() | systems.of_refused | _systems_of_the_inbox(into)
     for table, column, named in (
@@ -360,7 +360,6 @@ def _warn_of_what_is_kept(into: Targets, systems: Systems, raters: set[str]) -> 
         into.outcome.warnings.append(
             f"kept in the lake, though nothing in gradelake.toml names them: {'; '.join(kept)}"
         )
-    refused = dict.fromkeys(rejected.file for rejected in into.outcome.rejected)
     into.outcome.warnings.extend(
         f"{shown}: what an earlier ingest brought of it stays in the lake as it was"
         for shown in refused
