@@ -117,7 +117,8 @@ class Plan:
         )
 
     def chunks(self) -> Iterator[Chunk]:
-        """The work in order. Texts are fetched a few chunks ahead, not all at once."""
+        """The work in order. Texts are held a few chunks ahead, not all at once; the lake is read
+        before the first, so that none waits for its catalog."""
         self._fetch_texts()
         numbers = self.lake.column("select distinct chunk_no from plan_work order by 1")
         for start in range(0, len(numbers), _WINDOW):
@@ -133,7 +134,7 @@ class Plan:
                     plan_passages.text_sha256 as passage_sha256,
                     plan_passages.query_sha256,
                     plan_items.item_id,
-                    queries.text as query,
+                    plan_queries.text as query,
                     plan_texts.text as passage,
                     plan_items.item_text as item,
                     plan_items.gold_answers,
@@ -144,10 +145,7 @@ class Plan:
                 inner join plan_passages using (passage_no)
                 inner join plan_items using (item_no)
                 inner join plan_texts using (text_no)
-                inner join lake.raw.queries
-                    on
-                        queries.collection = getvariable('collection')
-                        and queries.query_id = plan_passages.query_id
+                inner join plan_queries on plan_passages.query_id = plan_queries.query_id
                 where plan_work.chunk_no between $first and $last
                 order by plan_work.chunk_no, plan_work.work_no
                 """,
@@ -169,7 +167,14 @@ class Plan:
                 and passages.text_sha256 = plan_passages.text_sha256
                 and plan_passages.passage_no in (select passage_no from plan_work)
             group by plan_passages.text_no
-            order by plan_passages.text_no
+            order by plan_passages.text_no;
+
+            create or replace temp table plan_queries as
+            select query_id, text
+            from lake.raw.queries
+            where
+                collection = getvariable('collection')
+                and query_id in (select plan_passages.query_id from plan_passages)
             """
         )
 
