@@ -13,7 +13,7 @@ bins as (
 
 select
     cell as bad_row,
-    'a ratio of 0 or more, listed once, a whole number of 0 or more, and a number above 0' as problem
+    'a ratio of 0 or more, listed once; a label of 0 or more; expected clicks above 0' as problem
 from bins
 where
     not coalesce(least_coec >= 0 and label >= 0 and least_expected > 0, false)

@@ -1,9 +1,10 @@
 {{ config(materialized='table') }}
 
--- Clicks over expected clicks (COEC; Zhang and Jones, "Comparing click logs and editorial labels for
--- training query rewriting", WWW 2007): what is shown at a position gets as many clicks as anything
--- there, unless people like it better or less. The interval is that of a Poisson count by Byar's
--- approximation (Breslow and Day, "Statistical methods in cancer research" II, 1987, section 2.3).
+-- Clicks over expected clicks (COEC; Zhang and Jones, "Comparing click logs and editorial labels
+-- for training query rewriting", WWW 2007): what is shown at a position gets as many clicks as
+-- anything there, unless people like it better or less. The interval is that of a Poisson count by
+-- Byar's approximation (Breslow and Day, "Statistical methods in cancer research" II, 1987,
+-- section 2.3).
 with
 
 click_rates as (
