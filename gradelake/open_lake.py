@@ -251,8 +251,8 @@ class OpenLake:
     ) -> dict[str, Any]:
         """Whether a system fell behind a baseline: `verdict` is "passed", "fell" or "cannot tell".
 
-        By a `rule` of gradelake.toml, or by `asked`: system, label_set, baseline,
-        baseline_release, level, tolerance, alpha.
+        By a `rule` of gradelake.toml, or by `asked`: system, label_set and segment (one or more),
+        baseline, baseline_release, level, tolerance, alpha.
         """
         from gradelake.analyses.gate.forms import Answer
         from gradelake.analyses.gate.gate import run_gate

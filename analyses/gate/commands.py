@@ -2,14 +2,7 @@
 
 import click
 
-from gradelake.analyses.stats.options import (
-    LABEL_SET,
-    answers,
-    in_segment,
-    named,
-    numbered,
-    of_measures,
-)
+from gradelake.analyses.stats.options import LABEL_SET, answers, named, numbered, of_measures
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import reading
 from gradelake.sql.common.errors import BadInput
@@ -23,8 +16,12 @@ FORMS = "text", "json", "markdown", "junit"
 @named("--baseline", "The system to compare with. Default: the same one in --baseline-release.")
 @click.option("--baseline-release", metavar="RELEASE", help="Take the baseline from this release.")
 @of_measures("As in the leaderboard: nDCG@10, AP, ...; repeat it for more.")
-@named("--label-set", LABEL_SET)
-@in_segment
+@named("--label-set", f"{LABEL_SET[:-1]}; repeat it for more.", multiple=True)
+@named(
+    "--segment",
+    "Only queries of this kind: tail, language=de, ...; repeat it for more; all: every query.",
+    multiple=True,
+)
 @numbered("--level", "Label from which a passage is relevant. Default: as for stats ranks.")
 @click.option(
     "--tolerance",
@@ -58,9 +55,9 @@ def gate(project, read, rule, n_queries, form, **asked):
     """Say whether a system fell behind a baseline by more than is tolerated.
 
     The difference of each query, and an interval of their mean: above the tolerance the
-    measure passed, below it fell, else it cannot be told. All measures must pass; that any fell is
-    corrected for how many there are (Holm). Queries count by their weights, and clusters of
-    queries as one. Nothing is written.
+    measure passed, below it fell, else it cannot be told. All measures must pass, by each label set
+    on each segment; that any fell is corrected for how many that are (Holm). Queries count by their
+    weights, and clusters of queries as one. Nothing is written.
 
     \b
     Exit codes: 0 passed, 4 fell, 5 cannot tell (and how many queries it
@@ -72,6 +69,8 @@ def gate(project, read, rule, n_queries, form, **asked):
           --measure nDCG@10 --measure AP --label-set assessor:nist
       gradelake gate dl19 --system mine --baseline-release r7 \\
           --measure AP --label-set judge:Sun --format markdown
+      gradelake gate dl19 --system mine --baseline bm25 --measure AP \\
+          --label-set assessor:nist --label-set judge:Sun --segment all --segment tail
       gradelake gate --rule production
     """
     from gradelake.analyses.gate.forms import Answer

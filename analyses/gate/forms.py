@@ -1,11 +1,13 @@
 """A gate for people, for programs, for pull requests, and for what shows tests."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
 from gradelake.analyses.gate.gate import Gate
+from gradelake.analyses.gate.rules import ALL
 from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Judged
 from gradelake.analyses.stats.boards import UNIT
 from gradelake.sql.common import console
@@ -32,7 +34,7 @@ class Answer:
 
     def as_object(self) -> dict[str, Any]:
         """All of it; figures in points, with 10 decimals. `queries` are those that differ most."""
-        found = self.found
+        found, blocks = self.found, self.found.blocks
         return {
             "verdict": found.verdict.verdict,
             **found.rule.model_dump(exclude={"measures", "level"}),
@@ -41,10 +43,18 @@ class Answer:
             "baseline_release": found.baseline_release,
             "measures": [_measure(one) for one in found.verdict.measures],
             "queries": [
-                {key: round(v, 10) if isinstance(v, float) else v for key, v in one.items()}
-                for one in _deciders(found, self.n_queries)
+                dict(zip(("label_set", "segment"), part, strict=True))
+                | {key: round(v, 10) if isinstance(v, float) else v for key, v in one.items()}
+                for block in blocks
+                for part in block.notes
+                for one in _deciders(block, self.n_queries)
             ],
-            "notes": found.notes,
+            "notes": [
+                f"{_by(block)}: {note}" if blocks[1:] else note
+                for block in blocks
+                for notes in block.notes.values()
+                for note in notes
+            ],
         }
 
     def show(self) -> None:
@@ -62,6 +72,8 @@ def _measure(one: Judged) -> dict[str, Any]:
     n_queries, units = len(paired.queries), paired.units
     baseline, system = units.totals.sum(axis=0) / n_queries / UNIT
     return {
+        "label_set": paired.label_set,
+        "segment": paired.segment,
         "measure": paired.measure,
         "level": paired.level,
         "verdict": one.verdict,
@@ -91,49 +103,70 @@ def _deciders(found: Gate, n: int) -> list[dict[str, Any]]:
 
 
 def print_text(found: Gate, n_queries: int) -> None:
-    """The verdict, each measure, what it means, and the queries that decide."""
+    """The verdict; of each label set and segment its own, each measure, what it means, and the
+    queries that decide."""
     console.say(f"{found.verdict.verdict}: {_of(found)}")
-    console.print_table(_titles(found), [_row(one) for one in found.verdict.measures])
-    for line in _sentences(found):
-        console.say(line, wrap=True)
-    if deciders := _deciders(found, n_queries):
-        console.say("\nqueries that differ most, and the verdict without each")
-        console.print_table(_DECIDERS, [tuple(map(_points, one.values())) for one in deciders])
+    blocks = found.blocks
+    if blocks[1:]:
+        console.say(_promise(found), wrap=True)
+    for block in blocks:
+        if blocks[1:]:
+            console.say(f"\n{block.verdict.verdict}: {_by(block)}")
+        console.print_table(_titles(block), [_row(one) for one in block.verdict.measures])
+        for line in _sentences(block):
+            console.say(line, wrap=True)
+        if deciders := _deciders(block, n_queries):
+            console.say("\nqueries that differ most, and the verdict without each")
+            console.print_table(_DECIDERS, [tuple(map(_points, one.values())) for one in deciders])
 
 
 def markdown(found: Gate, n_queries: int) -> str:
     """A comment for a pull request; names are shown as they are."""
-    rule = found.rule
+    rule, blocks = found.rule, found.blocks
     against = _code(found.baseline)
     if found.baseline_release != found.release:
         against += f" of release {_code(found.baseline_release or '')}"
-    lines = [
-        f"### Gate {found.verdict.verdict}: {_code(rule.system)} against {against}",
-        "",
-        f"By {_code(rule.label_set)} on {_code(rule.collection)}; {_limits(found)}.",
-        "",
-        *_table(_titles(found), [_row(one) for one in found.verdict.measures]),
-        "",
-        *(f"- {_plain(line)}" for line in _sentences(found)),
-    ]
-    if deciders := _deciders(found, n_queries):
-        rows = [tuple(map(_points, one.values())) for one in deciders]
-        summary = "Queries that differ most, and the verdict without each"
-        lines += ["", f"<details><summary>{summary}</summary>", "", *_table(_DECIDERS, rows)]
-        lines += ["", "</details>"]
+    lines = [f"### Gate {found.verdict.verdict}: {_code(rule.system)} against {against}", ""]
+    by = f"{_by(blocks[0], _code)} on" if not blocks[1:] else "on"
+    lines += [f"{by.capitalize()} {_code(rule.collection)}; {_limits(found)}."]
+    if blocks[1:]:
+        lines += ["", f"{_promise(found)}."]
+    for block in blocks:
+        if blocks[1:]:
+            lines += ["", f"#### {block.verdict.verdict.capitalize()}: {_by(block, _code)}"]
+        lines += ["", *_table(_titles(block), [_row(one) for one in block.verdict.measures]), ""]
+        lines += [f"- {_plain(line)}" for line in _sentences(block)]
+        if deciders := _deciders(block, n_queries):
+            rows = [tuple(map(_points, one.values())) for one in deciders]
+            summary = "Queries that differ most, and the verdict without each"
+            lines += ["", f"<details><summary>{summary}</summary>", "", *_table(_DECIDERS, rows)]
+            lines += ["", "</details>"]
     return "\n".join(lines)
 
 
 def junit(found: Gate, n_queries: int) -> str:
-    """A test case for each measure: a failure where it fell, an error where it cannot be told."""
+    """A test case for each measure: a failure where it fell, an error where it cannot be told; a
+    suite for each label set and segment."""
+    suites = ElementTree.Element("testsuites", {"name": "gradelake gate"} | _counts(found))
+    for block in found.blocks:
+        _add_suite(suites, block, n_queries)
+    ElementTree.indent(suites)
+    # what is not ASCII becomes a reference: whatever the terminal's or the file's encoding
+    return ElementTree.tostring(suites, encoding="us-ascii", xml_declaration=True).decode("ascii")
+
+
+def _counts(found: Gate) -> dict[str, str]:
     verdicts = [one.verdict for one in found.verdict.measures]
-    counts = {
+    return {
         "tests": str(len(verdicts)),
         "failures": str(verdicts.count(FELL)),
         "errors": str(verdicts.count(CANNOT_TELL)),
     }
-    suites = ElementTree.Element("testsuites", {"name": "gradelake gate"} | counts)
-    suite = ElementTree.SubElement(suites, "testsuite", {"name": _xml(_of(found))} | counts)
+
+
+def _add_suite(suites: ElementTree.Element, found: Gate, n_queries: int) -> None:
+    named = {"name": _xml(_of(found))}
+    suite = ElementTree.SubElement(suites, "testsuite", named | _counts(found))
     for one in found.verdict.measures:
         case = ElementTree.SubElement(
             suite,
@@ -154,23 +187,33 @@ def junit(found: Gate, n_queries: int) -> str:
                 if each["measure"] == one.paired.measure
             )
         )
-    ElementTree.indent(suites)
-    # what is not ASCII becomes a reference: whatever the terminal's or the file's encoding
-    return ElementTree.tostring(suites, encoding="us-ascii", xml_declaration=True).decode("ascii")
 
 
 # --- words ----------------------------------------------------------------------------------------
 
 
 def _of(found: Gate) -> str:
-    return (
-        f"{found.rule.system} against {found.against} by {found.rule.label_set}; {_limits(found)}"
-    )
+    by = f" {_by(found)}" if len(found.notes) == 1 else ""
+    return f"{found.rule.system} against {found.against}{by}; {_limits(found)}"
+
+
+def _by(block: Gate, name: Callable[[str], str] = str) -> str:
+    """The label set and the segment of one of a gate's blocks."""
+    ((label_set, segment),) = block.notes
+    return f"by {name(label_set)}" + (f", segment {name(segment)}" if segment != ALL else "")
 
 
 def _limits(found: Gate) -> str:
-    segment = "" if found.rule.segment is None else f"segment {found.rule.segment}, "
-    return f"{segment}tolerance {found.rule.tolerance:g}, alpha {found.rule.alpha:g}"
+    return f"tolerance {found.rule.tolerance:g}, alpha {found.rule.alpha:g}"
+
+
+def _promise(found: Gate) -> str:
+    """Of a gate with several blocks: how errors are bounded."""
+    n = len(found.verdict.measures)
+    return (
+        f"All {n} tests must pass, each at alpha, which then bounds how often the gate as a whole "
+        f"passes wrongly; that any fell is corrected for all {n} (Holm)"
+    )
 
 
 def _titles(found: Gate) -> tuple[str, ...]:
@@ -199,7 +242,7 @@ def _sentences(found: Gate) -> list[str]:
     sentences = [_sentence(one, found) for one in found.verdict.measures if one.verdict != PASSED]
     if any(one.paired.counting for one in found.verdict.measures):
         sentences.append("queries count by their weights, and clusters of queries as one")
-    return sentences + [f"note: {note}" for note in found.notes]
+    return sentences + [f"note: {note}" for notes in found.notes.values() for note in notes]
 
 
 def _sentence(one: Judged, found: Gate) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from gradelake.analyses.gate.rules import Rule, rule_of
+from gradelake.analyses.gate.rules import ALL, Rule, rule_of
 from gradelake.analyses.gate.verdict import Paired, Verdict, judge
 from gradelake.analyses.stats.boards import Board, counting_of, read_board
 from gradelake.sql.common.counted import counted
@@ -35,15 +36,15 @@ LABELS = """
 
 @dataclass(frozen=True)
 class Gate:
-    """A rule and what came of it; releases are None for the working catalog. `texts`: query_id ->
-    the query's words."""
+    """A rule and what came of it; releases are None for the working catalog. `notes`: (label set,
+    segment) -> what else to know, in the rule's order. `texts`: query_id -> the query's words."""
 
     rule: Rule
     baseline: str
     release: str | None
     baseline_release: str | None
     verdict: Verdict
-    notes: list[str]
+    notes: dict[tuple[str, str], list[str]]
     texts: dict[str, str]
 
     @property
@@ -54,6 +55,19 @@ class Gate:
         of = f"{self.baseline} of" if self.baseline != self.rule.system else "that of"
         return f"{of} release {self.baseline_release}"
 
+    @property
+    def blocks(self) -> list["Gate"]:
+        """What came of it by each label set on each segment."""
+        return [
+            replace(
+                self,
+                rule=self.rule.model_copy(update={"label_set": part[:1], "segment": part[1:]}),
+                verdict=self.verdict.of(part),
+                notes={part: notes},
+            )
+            for part, notes in self.notes.items()
+        ]
+
 
 def run_gate(
     project: Project, read: Callable[[], Lake], name: str | None, asked: dict[str, Any]
@@ -61,9 +75,10 @@ def run_gate(
     """Judge by the rule `name`, or by what is `asked` (see `rule_of`), in the lake that `read`
     opens; a baseline in another release is read from there.
 
-    Queries are those of the label set, in both; one that a system left unanswered is 0, as on the
-    leaderboard. Nothing is written. Raises `BadInput` for a collection, label set, measure, level
-    or system that is not there, the same system twice, and fewer than two queries.
+    Queries are those of the label set and the segment, in both; one that a system left unanswered
+    is 0, as on the leaderboard. Nothing is written. Raises `BadInput` for a collection, label set,
+    segment, measure, level or system that is not there, the same system twice, and fewer than two
+    queries.
     """
     rule = rule_of(project, name, asked)
     release = rule.baseline_release
@@ -78,30 +93,33 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
             f"{rule.system!r} would be compared with itself",
             "Name another system with --baseline, or an earlier release with --baseline-release.",
         )
-    level = rule.level
     measures: list[Paired] = []
-    notes: list[str] = []
-    for measure in dict.fromkeys(rule.measures):
-        board = read_board(lake, rule.collection, rule.label_set, measure, level, rule.segment)
-        level = board.level  # of the release too, whatever is usual there
-        other = board if earlier is None else _earlier_board(earlier, rule, measure, level)
-        if not measures:
-            notes += _notes_on_labels(lake, earlier, rule, board, other)
-        paired = _paired(board, other, rule.system, baseline, earlier)
-        if not paired.differences.any():  # perhaps by chance
-            ours = lake.rows(RANKINGS, rule.collection, rule.system)
-            theirs = (earlier or lake).rows(RANKINGS, rule.collection, baseline)
-            paired = replace(paired, is_same=ours == theirs)
-        measures.append(paired)
-        notes += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, measure, level)
+    notes: dict[tuple[str, str], list[str]] = {}
+    for label_set, segment in product(*map(dict.fromkeys, (rule.label_set, rule.segment))):
+        of_segment, level = None if segment == ALL else segment, rule.level
+        about = notes.setdefault((label_set, segment), [])
+        for measure in dict.fromkeys(rule.measures):
+            board = read_board(lake, rule.collection, label_set, measure, level, of_segment)
+            level = board.level  # of the release too, whatever is usual there
+            other = board if earlier is None else _earlier_board(earlier, rule, board)
+            if measure == rule.measures[0]:
+                about += _notes_on_labels(lake, earlier, rule, board, other)
+            paired = _paired(board, other, rule.system, baseline, earlier)
+            if not paired.differences.any():  # perhaps by chance
+                ours = lake.rows(RANKINGS, rule.collection, rule.system)
+                theirs = (earlier or lake).rows(RANKINGS, rule.collection, baseline)
+                paired = replace(paired, is_same=ours == theirs)
+            measures.append(replace(paired, label_set=label_set, segment=segment))
+            about += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, board)
     verdict = judge(measures, rule.tolerance, rule.alpha)
     texts = dict(lake.rows(TEXTS, rule.collection))
     return Gate(rule, baseline, lake.release, (earlier or lake).release, verdict, notes, texts)
 
 
-def _earlier_board(earlier: Lake, rule: Rule, measure: str, level: int) -> Board:
+def _earlier_board(earlier: Lake, rule: Rule, board: Board) -> Board:
+    same = board.label_set, board.measure, board.level, board.segment
     try:
-        return read_board(earlier, rule.collection, rule.label_set, measure, level, rule.segment)
+        return read_board(earlier, rule.collection, *same)
     except BadInput as error:
         raise BadInput(f"release {earlier.release}: {error.message}", error.hint) from None
 
@@ -111,8 +129,9 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
     theirs = set(other.queries)
     queries = [query for query in board.queries if query in theirs]
     if len(queries) < 2:
+        of_segment = f" of segment {board.segment!r}" if board.segment else ""
         raise BadInput(
-            f"{board.label_set!r} has {counted(len(queries), 'queries')} to compare by "
+            f"{board.label_set!r} has {counted(len(queries), 'queries')}{of_segment} to compare by "
             f"{board.measure}",
             "An interval needs two at least, and is worth something from some tens on.",
         )
@@ -146,7 +165,7 @@ def _notes_on_labels(
 ) -> Iterator[str]:
     """What else than the systems may make the difference."""
     if says := board.completeness.says:
-        yield f"{rule.label_set} is {says}"
+        yield f"{board.label_set} is {says}"
     if earlier is None:
         return
     if n := len(set(board.queries) ^ set(other.queries)):
@@ -156,27 +175,24 @@ def _notes_on_labels(
             f"queries count otherwise than in release {earlier.release}; both are judged as they "
             "count now"
         )
-    if len({*lake.rows(LABELS, *_of(rule)), *earlier.rows(LABELS, *_of(rule))}) > 1:
+    labels = rule.collection, board.label_set
+    if len({*lake.rows(LABELS, *labels), *earlier.rows(LABELS, *labels)}) > 1:
         yield (
-            f"{rule.label_set} labels otherwise than in release {earlier.release}: a difference "
+            f"{board.label_set} labels otherwise than in release {earlier.release}: a difference "
             "may be the labels', not the system's"
         )
 
 
-def _of(rule: Rule) -> tuple[str, str]:
-    return rule.collection, rule.label_set
-
-
 def _notes_on_unlabelled(
-    lake: Lake, other: Lake, rule: Rule, baseline: str, measure: str, level: int
+    lake: Lake, other: Lake, rule: Rule, baseline: str, board: Board
 ) -> Iterator[str]:
     """How many passages that the two systems rank high nobody labelled."""
-    board = (*_of(rule), measure, level)
-    ours = lake.value(UNLABELLED, *board, rule.system) or 0
-    theirs = other.value(UNLABELLED, *board, baseline) or 0
+    of = rule.collection, board.label_set, board.measure, board.level
+    ours = lake.value(UNLABELLED, *of, rule.system) or 0
+    theirs = other.value(UNLABELLED, *of, baseline) or 0
     if ours or theirs:
         yield (
-            f"{measure}: {counted(ours, 'passages')} that {rule.system} ranks high and {theirs:,} "
-            "of the baseline's have no label; they count as not relevant"
-            + (" (of all segments)" if rule.segment else "")
+            f"{board.measure}: {counted(ours, 'passages')} that {rule.system} ranks high and "
+            f"{theirs:,} of the baseline's have no label; they count as not relevant"
+            + (" (of all segments)" if board.segment else "")
         )

@@ -9,27 +9,37 @@ from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
 
+ALL = "all"  # of segments: every query
+
 
 def _as_tuple(value: Any) -> Any:
     return (value,) if isinstance(value, str) else tuple(value) if type(value) is list else value
 
 
+Several = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
+
+
 class Rule(Checked):
     """A system, what it is compared with, and by what. `tolerance` is in points of the measures.
 
-    Without a `baseline` it is compared with itself in another release.
+    Each label set is judged on each segment. Without a `baseline` the system is compared with
+    itself in another release.
     """
 
     collection: Text
     system: Text
-    label_set: Text
-    measures: Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)] = Field(
+    label_set: Several = Field(
+        min_length=1, description='For example: label_set = ["assessor:nist", "judge:gpt"].'
+    )
+    measures: Several = Field(
         min_length=1, description='For example: measures = ["nDCG@10", "AP"].'
     )
     baseline: Text | None = None
     baseline_release: Text | None = None
     level: int | None = None
-    segment: Text | None = None
+    segment: Several = Field(
+        (ALL,), min_length=1, description=f'For example: segment = ["{ALL}", "tail"].'
+    )
     tolerance: float = Field(0.01, ge=0, le=1, description="In points: 0.01 of 0 to 1.")
     alpha: float = Field(0.05, gt=0, lt=0.5)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gradelake.analyses.gate.rules import ALL
 from gradelake.analyses.gate.sample import Sample
 from gradelake.analyses.stats.boards import UNIT
 from gradelake.analyses.stats.counting import Counting, Units
@@ -29,6 +30,13 @@ class Paired:
     system: np.ndarray
     is_same: bool = False
     counting: Counting | None = None
+    label_set: str = ""
+    segment: str = ALL
+
+    @property
+    def part(self) -> tuple[str, str]:
+        """The label set and the segment that it is of."""
+        return self.label_set, self.segment
 
     @property
     def units(self) -> Units:
@@ -105,16 +113,24 @@ class Decider:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of a system against a baseline, measure by measure."""
+    """Of a system against a baseline, measure by measure. `beside`: those of the gate's other label
+    sets and segments, for which Holm corrects, too."""
 
     measures: list[Judged]
     tolerance: float
     alpha: float
+    beside: tuple[Judged, ...] = ()
 
     @property
     def verdict(self) -> str:
         found = [one.verdict for one in self.measures]
         return next((worst for worst in (FELL, CANNOT_TELL) if worst in found), PASSED)
+
+    def of(self, part: tuple[str, str]) -> "Verdict":
+        """That of a label set and a segment alone."""
+        own = [one for one in self.measures if one.paired.part == part]
+        beside = tuple(one for one in self.measures if one.paired.part != part)
+        return replace(self, measures=own, beside=beside)
 
     def deciders(self, n: int) -> list[Decider]:
         """Of each measure the `n` queries that differ most."""
@@ -129,7 +145,7 @@ class Verdict:
                 without = CANNOT_TELL
                 if len(differences) > 2:
                     left = np.delete(np.arange(len(differences)), row)
-                    others = [each.difference for each in self.measures]
+                    others = [each.difference for each in (*self.measures, *self.beside)]
                     others[place] = Difference.of(
                         differences[left],
                         self.tolerance,
@@ -159,12 +175,13 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
       that is equal on these queries, though its rankings are others, may lose on queries like none
       of these, and is judged as where all differences are equal (`Sample.p_values`).
 
-    The gate passed where every measure did: each at alpha, for what needs all of several tests
-    needs no correction (Berger, Multiparameter hypothesis testing and acceptance sampling,
-    Technometrics 1982). It fell where any measure did, and that any did by chance has several
-    chances: these p are corrected by Holm (1979). So the probability of passing a system of which a
-    measure is lower by the tolerance or more, and of having any measure fall that is not, is alpha
-    at most each, as far as the tests hold for so few queries (tests/benchmarks/README.md).
+    The gate passed where every measure did, by every label set and on every segment: each at alpha,
+    for what needs all of several tests needs no correction (Berger, Multiparameter hypothesis
+    testing and acceptance sampling, Technometrics 1982). It fell where any measure did, and that
+    any did by chance has several chances: these p are corrected by Holm (1979) for all of them. So
+    the probability of passing a system of which a measure is lower by the tolerance or more, and of
+    having any measure fall that is not, is alpha at most each, as far as the tests hold for so few
+    queries (tests/benchmarks/README.md). Measures, label sets and segments need not be independent.
     """
     differences = [
         Difference.of(one.differences, tolerance, alpha, one.is_same, one.counting)

@@ -158,7 +158,7 @@ def read_boards(
         if (name, measure) not in found:
             choosing.require_board(lake, collection, name)
             if segment is not None:
-                _require_segment(lake, collection, segment)
+                _require_segment(lake, collection, segment, name)
             raise _no_such_board(lake, collection, name, measure, at)
     return [found[name, measure] for name in label_sets]
 
@@ -308,12 +308,12 @@ def require_even(lake: Lake, collection: str, what: str) -> None:
         )
 
 
-def _require_segment(lake: Lake, collection: str, segment: str) -> None:
+def _require_segment(lake: Lake, collection: str, segment: str, label_set: str) -> None:
     query = "select distinct unnest(segments) from lake.raw.query_weights where collection = ?"
     if segment not in (known := lake.column(query, collection)):
         hint = did_you_mean(segment, known) if known else "Set query_weights in gradelake.toml."
         raise BadInput(f"{collection!r} has no segment {segment!r}", hint)
-    raise BadInput(f"no query of segment {segment!r} is on the board", "Choose another.")
+    raise BadInput(f"{label_set!r} has no query of segment {segment!r}", "Choose another.")
 
 
 def default_level(lake: Lake, collection: str, label_set: str) -> int:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gradelake.nightly.summary import part
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import amount, counted
 from gradelake.sql.common.problems import named
@@ -117,14 +118,14 @@ def _show_gates(gates: list[dict[str, Any]]) -> None:
         console.say("\nwhat must not fall")
     rows = [
         (
-            *(gate["gate"], one["verdict"], gate["system"], one["measure"]),
+            *(gate["gate"], one["verdict"], gate["system"], part(one), one["measure"]),
             *(f"{one[column]:z.4f}" for column in ("baseline", "system", "difference")),
         )
         for gate in gates
         for one in gate.get("measures", ())
     ]
     if rows:
-        columns = ["gate", "verdict", "system", "measure", "was", "is", "difference"]
+        columns = ["gate", "verdict", "system", "by", "measure", "was", "is", "difference"]
         console.print_table(columns, rows)
     for gate in gates:
         if "measures" not in gate:

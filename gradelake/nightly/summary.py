@@ -84,12 +84,18 @@ def error_of(summary: dict[str, Any]) -> str | None:
     return text[: step.MAX_REASON] or None
 
 
+def part(measure: dict[str, Any]) -> str:
+    """The label set and the segment by which a gate judged."""
+    segment = measure["segment"]
+    return measure["label_set"] + ("" if segment == "all" else f", segment {segment}")
+
+
 def falls(summary: dict[str, Any]) -> list[str]:
     """What fell, and by how much: a line for each measure of a gate that did, and for each judge
     that has changed."""
     fell = [
         f"gate {gate['gate']}: {gate['system']} fell by {-one['difference']:.4f} {one['measure']} "
-        f"({one['baseline']:.4f} to {one['system']:.4f})"
+        f"({one['baseline']:.4f} to {one['system']:.4f}) by {part(one)}"
         for gate in summary["gates"]
         for one in gate.get("measures", ())
         if one["verdict"] == "fell"

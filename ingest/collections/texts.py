@@ -130,6 +130,8 @@ def counting(
         problems.add(line, "segments are not a list of texts, one text, or an object")
         each = []
     segments = dict.fromkeys(text for one in each if (text := one.strip()))
+    if "all" in segments:
+        problems.add(line, "no segment may be called all: to a gate that is every query")
     return number, _field(row, ("cluster",)) or None, tuple(segments)
 
 

@@ -152,8 +152,18 @@ def test_by_traffic_a_shop_keeps_the_ranker_that_an_unweighted_board_would_drop(
         assert [part["difference"] > 0 for part in told["segments"]] == [True, False]
     assert told["difference_unweighted"] < 0 < told["difference"]
     assert "on 100 queries by their weights" in told["sentence"]
+    two = ("gate", "traffic", "--system", "a", "--baseline", "b", *BY)
+    both, (whole,) = ("--segment", "all", "--segment", "tail"), found["measures"]
+    (tail,) = asked(*two, "--segment", "tail", code=4)["measures"]
+    together = asked(*two, *both, code=4)["measures"]
+    assert [one["verdict"] for one in together] == ["passed", "fell"]
+    assert together == [whole, tail | {"p_fell": pytest.approx(2 * tail["p_fell"])}]  # Holm
+    told = gradelake(shop, *two, *both, code=4).stdout
+    assert told.startswith("fell: a against b; tolerance 0.01, alpha 0.05\nAll 2 tests must pass")
+    assert "\npassed: by assessor:me\nmeasure" in told
+    assert "\nfell: by assessor:me, segment tail\nmeasure" in told
     told = gradelake(shop, "gate", "--rule", "tail", code=4).stdout
-    assert told.startswith("fell: a against b by assessor:me; segment tail, tolerance 0.01")
+    assert told.startswith("fell: a against b by assessor:me, segment tail; tolerance 0.01")
     assert "queries count by their weights, and clusters of queries as one" in told
     wrong = gradelake(shop, "stats", "ranks", "traffic", *BY, "--segment", "tial", code=2).stderr
     assert "'traffic' has no segment 'tial'" in wrong

@@ -145,6 +145,27 @@ def test_that_any_fell_is_corrected_for_how_many_measures_there_are_and_that_all
     assert verdict_of(just(1, 0.04), just(1, 0.06)).verdict == CANNOT_TELL
 
 
+def test_label_sets_and_segments_that_overlap_are_wrong_together_as_seldom_as_one():
+    generator, is_tail = np.random.default_rng(1), np.arange(40) < 20
+    fell, passed = [], []
+    for _ in range(500):
+        people = generator.normal(0, 0.1, 40)
+        judge_ = people / 2 + generator.normal(0, 0.1, 40)
+
+        def verdict(gain: np.ndarray, tolerance: float, *scores: np.ndarray) -> str:
+            moved = [one + gain for one in scores]
+            parts = [part for one in moved for part in (one, one[is_tail])]
+            return verdict_of(*parts, tolerance=tolerance).verdict
+
+        fell.append(verdict(np.zeros(40), 0, people, judge_) == FELL)
+        # lower by just the tolerance, in the tail and by people; better by far in all else
+        gain = np.where(is_tail, -TOLERANCE, 0.3)
+        passed.append(verdict(gain, TOLERANCE, people, judge_ + 0.3) == PASSED)
+    most = stats.binom.ppf(0.999, 500, ALPHA) / 500
+    assert 0.005 < np.mean(fell) <= most
+    assert 0.01 < np.mean(passed) <= most
+
+
 @pytest.mark.parametrize("mean", [0.004, -0.002, -0.02])
 def test_as_many_queries_as_it_says_would_do_and_one_less_would_not(mean):
     (one,) = verdict_of(sample(20, mean, 0.1)).measures
