@@ -6,7 +6,6 @@ them. Either the whole command lands, or nothing of it.
 
 import os
 import time
-from functools import partial
 
 import polars as pl
 
@@ -215,7 +214,7 @@ def _judgment_sources(into: Targets) -> dict[str, str | None]:
 
 def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]) -> None:
     form = into.collection.form(f"judgments.{assessor}")
-    if shown and (form or is_table(into.collection.path(shown), "judgments")):
+    if shown and is_table(into.collection.path(shown), "judgments", form):
         _judged_in_table(into, assessor, shown, form, raters)
         return
     target = _judgments_target(into, assessor, shown)
@@ -233,10 +232,7 @@ def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]
         sha256 = into.file_hash(shown)
         if not into.changed(target, sha256):
             return
-        read = partial(trec.read_qrels, into.collection.path(shown), shown)
-        into.at_work.check(shown, read)
-        with into.at_work.reading(shown):
-            frame, repeated = read()
+        frame, repeated = into.read(trec.read_qrels, shown)
     _put_judgments(into, assessor, frame, repeated, shown, sha256)
 
 
@@ -259,10 +255,7 @@ def _judged_in_table(
 ) -> None:
     """Judgments of a table: of the assessor, or of each rater that a column of it names."""
     sha256 = into.file_hash(shown, form)
-    read = partial(read_judgments, into.collection.path(shown), shown, form)
-    into.at_work.check(shown, read)
-    with into.at_work.reading(shown):
-        frame = read()
+    frame = into.read(read_judgments, shown, form)
     frame = frame.with_columns(pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor))
     named = {part["rater"][0]: part.drop("rater") for part in frame.partition_by("rater")}
     for rater in named:
@@ -306,10 +299,7 @@ def _clicks(into: Targets) -> None:
     sha256 = into.file_hash(shown, form)
     if not into.changed(target, sha256):
         return
-    read = partial(read_clicks, into.collection.path(shown), shown, form)
-    into.at_work.check(shown, read)
-    with into.at_work.reading(shown):
-        frame = read()
+    frame = into.read(read_clicks, shown, form)
     frame = with_query_ids(into.transaction.lake, into.name, frame)
     frame = into.of_known_queries(frame, shown)
     into.require_some(frame.height, shown)
@@ -330,8 +320,7 @@ def _near_duplicates(into: Targets) -> None:
     sha256 = into.file_hash(shown)
     if not into.changed(target, sha256):
         return
-    with into.at_work.reading(shown):
-        pairs = texts.read_near_duplicates(into.collection.path(shown), shown)
+    pairs = into.read(texts.read_near_duplicates, shown)
     frame = frame_of("near_duplicates", ("passage_id", "canonical_passage_id"), pairs)
     into.replace("near_duplicates", frame, shown, target, sha256)
 
@@ -395,7 +384,6 @@ def _official_ranks(into: Targets, leaderboard: str, shown: str) -> None:
     sha256 = into.file_hash(shown)
     if not into.changed(target, sha256):
         return
-    with into.at_work.reading(shown):
-        ranks = texts.read_official_ranks(into.collection.path(shown), shown)
+    ranks = into.read(texts.read_official_ranks, shown)
     frame = frame_of("official_ranks", ("system", "rank", "score"), ranks)
     into.replace("official_ranks", frame, shown, target, sha256, leaderboard=leaderboard)

@@ -149,7 +149,7 @@ def read_responses(path: Path, shown: str, form: Form | None = None) -> list[Res
     )
     found: list[Response] = []
     lines: dict[tuple[str, str], int] = {}
-    if form is not None or is_table(path, "responses"):
+    if is_table(path, "responses", form):
         rows = _of_table(path, shown, form, problems)
     else:
         rows = files.json_objects(files.lines_of(path, shown), problems)

@@ -120,7 +120,7 @@ class Systems:
         """Every run that can be named; files that claim one system are all refused."""
         claims: dict[str, dict[str, Callable[[], RunSource]]] = {}  # system -> file -> its run
         for shown, form in self.into.collection.sources("runs"):
-            if form or is_table(self.into.collection.path(shown), "runs"):
+            if is_table(self.into.collection.path(shown), "runs", form):
                 self.into.guarded(self._tables_runs, shown, form, claims)
             else:
                 system = trec.system_name(self.into.collection.path(shown))
@@ -172,22 +172,19 @@ class Systems:
     ) -> None:
         """The runs of a table: one for each system that a column of it names, or one that is called
         as the file is, or as the table of a database."""
-        path = self.into.collection.path(shown)
         sha256 = self.into.file_hash(shown, form)
-        read = partial(read_run, path, shown, form)
-        self.into.at_work.check(shown, read)
         try:
-            with self.into.at_work.reading(shown):
-                frame = read()
+            frame = self.into.read(read_run, shown, form)
         except Rejected:
             self.of_refused |= self.into.known("systems", "system", source_file=shown)
             raise
-        unnamed = (form and form.table) or trec.system_name(path)
+        unnamed = (form and form.table) or trec.system_name(self.into.collection.path(shown))
         for part in frame.with_columns(pl.col("system").fill_null(unnamed)).partition_by("system"):
             system = part["system"][0]
-            rows = part.drop("system")
-            source = RunSource(system, shown, sha256, partial(iter, [rows]), is_table=True)
-            claims.setdefault(system, {})[shown] = partial(_same, source)
+            read = partial(iter, [part.drop("system")])
+            claims.setdefault(system, {})[shown] = partial(
+                RunSource, system, shown, sha256, read, is_table=True
+            )
 
     def _engine(self, system: str, settings: SearchEngine, shown: str) -> RunSource:
         """What a search engine answered to the topics as they are now."""
@@ -285,12 +282,8 @@ class Systems:
     def _read_responses(
         self, shown: str, form: Form | None, sha256: str, good: list[ResponseFile]
     ) -> None:
-        path = self.into.collection.path(shown)
-        read = partial(responses.read_responses, path, shown, form)
-        self.into.at_work.check(shown, read)
-        with self.into.at_work.reading(shown):
-            found = read()
-        if form or is_table(path, "responses"):
+        found = self.into.read(responses.read_responses, shown, form)
+        if is_table(self.into.collection.path(shown), "responses", form):
             asked = pl.DataFrame({"query_id": [response.query_id for response in found]})
             ids = with_query_ids(self.into.transaction.lake, self.into.name, asked)["query_id"]
             found = [
@@ -362,10 +355,6 @@ class Systems:
                 other = self.claimed[response.system]
                 problems.add(response.line, f"system {response.system!r} is also in {other}")
         problems.raise_if_any()
-
-
-def _same(source: RunSource) -> RunSource:
-    return source
 
 
 def _read_ahead(

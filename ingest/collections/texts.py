@@ -74,7 +74,7 @@ def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query
         "Each query needs an id of its own and a text: on a line, with a TAB between, or in a "
         '.jsonl file as {"query_id": ..., "text": ...}.',
     )
-    if by_table := form is not None or is_table(path, "queries"):
+    if by_table := is_table(path, "queries", form):
         rows = _of_table("queries", path, shown, form, problems)
     else:
         lines = [*files.lines_of(path, shown)]
@@ -233,7 +233,7 @@ def _passages(
     form: Form | None = None,
 ) -> Iterator[tuple[int, Passage]]:
     """(line, passage) of every row with a field for a text, perhaps without an id."""
-    if by_table := form is not None or is_table(path, "passages"):
+    if by_table := is_table(path, "passages", form):
         rows = _of_table("passages", path, shown, form, problems)
     else:
         lines = files.lines_of(path, shown, progress)

@@ -33,9 +33,12 @@ _SQLITE = b"SQLite format 3\0"
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")  # how a workbook keeps 7
 
 
-def is_table(path: Path, kind: str) -> bool:
-    """Whether a file is a table by its name: none of the field's own forms is called so. A list in
-    JSON is one, and so are runs and judgments in JSON; its other kinds are read line by line."""
+def is_table(path: Path, kind: str, form: Form | None = None) -> bool:
+    """Whether a file is a table: settings say so, or its name, as none of the field's own forms is
+    called so. A list in JSON is one, and so are runs and judgments in JSON; its other kinds are
+    read line by line."""
+    if form is not None:
+        return True
     name = path.name.removesuffix(".gz").lower()
     if name.endswith(_FORMS) or (name.endswith(_JSON) and kind in ("runs", "judgments")):
         return True
