@@ -6,6 +6,7 @@ them. Either the whole command lands, or nothing of it.
 
 import os
 import time
+from collections.abc import Callable
 
 import polars as pl
 
@@ -74,8 +75,8 @@ def _bring_in(into: Targets) -> None:
     raters: set[str] = set()  # that tables of judgments name
     for assessor, source in _judgment_sources(into).items():
         into.guarded(_judgments, into, assessor, source, raters)
-    into.guarded(_clicks, into)
-    into.guarded(_near_duplicates, into)
+    into.guarded(_of_one_file, into, "clicks", _clicks)
+    into.guarded(_of_one_file, into, "near_duplicates", _near_duplicates)
     systems = Systems(into)
     systems.runs()
     systems.responses()
@@ -287,42 +288,34 @@ def _put_judgments(
         )
 
 
-def _clicks(into: Targets) -> None:
-    shown, target = into.collection.clicks, into.target("clicks")
-    if not shown:
-        if into.transaction.recorded(target) and into.collection.is_whole:
-            into.transaction.delete("clicks", collection=into.name)
-            into.transaction.forget(target)
-            into.count("settings", 1)
-        return
-    form = into.collection.form("clicks")
-    sha256 = into.file_hash(shown, form)
-    if not into.changed(target, sha256):
-        return
-    frame = into.read(read_clicks, shown, form)
+def _of_one_file(
+    into: Targets, table: str, rows_of: Callable[[Targets, str], pl.DataFrame]
+) -> None:
+    """The rows of a table that comes from the one file of the setting called so."""
+    shown, target = getattr(into.collection, table), into.target(table)
+    if shown:
+        sha256 = into.file_hash(shown, into.collection.form(table))
+        if into.changed(target, sha256):
+            into.replace(table, rows_of(into, shown), shown, target, sha256)
+    elif into.transaction.recorded(target) and into.collection.is_whole:
+        # the setting was taken out: the rows go with it
+        into.transaction.delete(table, collection=into.name)
+        into.transaction.forget(target)
+        into.count("settings", 1)
+
+
+def _clicks(into: Targets, shown: str) -> pl.DataFrame:
+    frame = into.read(read_clicks, shown, into.collection.form("clicks"))
     frame = with_query_ids(into.transaction.lake, into.name, frame)
     frame = into.of_known_queries(frame, shown)
     into.require_some(frame.height, shown)
     key = ("query_id", "passage_id", "position", "day")
-    rows = frame.group_by(*key).agg(pl.col("n_impressions", "n_clicks").sum()).sort(*key)
-    into.replace("clicks", rows, shown, target, sha256)
+    return frame.group_by(*key).agg(pl.col("n_impressions", "n_clicks").sum()).sort(*key)
 
 
-def _near_duplicates(into: Targets) -> None:
-    shown, target = into.collection.near_duplicates, into.target("near_duplicates")
-    if not shown:
-        # the setting was taken out: the clusters go with it
-        if into.transaction.recorded(target) and into.collection.is_whole:
-            into.transaction.delete("near_duplicates", collection=into.name)
-            into.transaction.forget(target)
-            into.count("settings", 1)
-        return
-    sha256 = into.file_hash(shown)
-    if not into.changed(target, sha256):
-        return
+def _near_duplicates(into: Targets, shown: str) -> pl.DataFrame:
     pairs = into.read(texts.read_near_duplicates, shown)
-    frame = frame_of("near_duplicates", ("passage_id", "canonical_passage_id"), pairs)
-    into.replace("near_duplicates", frame, shown, target, sha256)
+    return frame_of("near_duplicates", ("passage_id", "canonical_passage_id"), pairs)
 
 
 def _warn_of_what_is_kept(into: Targets, systems: Systems, raters: set[str]) -> None:
