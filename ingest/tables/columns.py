@@ -194,7 +194,7 @@ def read_clicks(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
     return _frame(found, *columns)
 
 
-def _frame(rows: list[tuple[Any, ...]], *columns: str) -> pl.DataFrame:
+def _frame(rows: Sequence[tuple[Any, ...]], *columns: str) -> pl.DataFrame:
     return pl.DataFrame(
         rows, schema={column: _TYPES.get(column, pl.String) for column in columns}, orient="row"
     )
