@@ -1,7 +1,6 @@
 """Topics, passages, official ranks and near-duplicate clusters of a local collection."""
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -303,13 +302,8 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
     problems = Problems(shown, 'Give {"system": rank, ...}, or lines of: system TAB rank.')
     rows: list[tuple[int | None, str, Any, Any]] = []
     if path.name.removesuffix(".gz").endswith(".json"):
-        try:
-            # an object as a tuple of pairs: one system may be in it twice
-            content = files.parse_json(data.decode(), object_pairs_hook=tuple)
-        except json.JSONDecodeError as error:
-            raise reject(shown, error.lineno, f"not JSON: {error.msg}", problems.hint) from error
-        except ValueError as error:
-            raise reject(shown, None, str(error), problems.hint) from error
+        # an object as a tuple of pairs: one system may be in it twice
+        content = files.json_of(data, shown, problems.hint, object_pairs_hook=tuple)
         if not isinstance(content, tuple):
             raise reject(shown, 1, "not a JSON object", problems.hint)
         rows = [(None, system, rank, None) for system, rank in content]

@@ -7,7 +7,6 @@ file's where it has lines, else the number of the row.
 import codecs
 import csv
 import html
-import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -109,13 +108,7 @@ def _objects(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
     if not data.lstrip().startswith(b"["):
         yield from files.json_objects(files.numbered_lines(data), problems)
         return
-    hint = "Give a list of objects, or an object a line."
-    try:
-        listed = files.parse_json(data.decode())
-    except json.JSONDecodeError as error:
-        raise reject(shown, error.lineno, f"not JSON: {error.msg}", hint) from error
-    except ValueError as error:
-        raise reject(shown, None, f"not JSON that can be read: {error}", hint) from error
+    listed = files.json_of(data, shown, "Give a list of objects, or an object a line.")
     for number, value in enumerate(listed, start=1):
         if isinstance(value, dict):
             yield number, value
