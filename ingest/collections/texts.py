@@ -55,7 +55,8 @@ class Passage(NamedTuple):
 
 
 # The names these fields go by in the formats people have, in tables and JSON alike.
-QUERY_ID, QUERY_TEXT = ROLES["queries"]["query"], ROLES["queries"]["text"]
+_OF_TOPIC = ROLES["queries"]
+QUERY_ID, QUERY_TEXT = _OF_TOPIC["query"], _OF_TOPIC["text"]
 FACET_ID = ("facet_id", "subtopic_id", "id", "number")
 FACET_TEXT = ("text", "subtopic", "title")
 PASSAGE_ID = ROLES["passages"]["passage"]
@@ -92,8 +93,8 @@ def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query
         query = Query(
             _field(row, QUERY_ID) or made,
             text,
-            _field(row, ("description", "problem_statement")) or None,
-            _field(row, ("narrative", "background")) or None,
+            _field(row, _OF_TOPIC["description"]) or None,
+            _field(row, _OF_TOPIC["narrative"]) or None,
             tuple(_facets(row.get("subtopics"), line, problems)),
             *counting(row, line, problems),
         )
