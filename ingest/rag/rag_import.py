@@ -10,7 +10,6 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 from gradelake.ingest.collections import trec
@@ -18,7 +17,13 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.collections.passages import add_texts
 from gradelake.ingest.collections.pipeline import collection_row
-from gradelake.ingest.collections.responses import Citation, Response, citations_of, passage_id
+from gradelake.ingest.collections.responses import (
+    Citation,
+    Response,
+    citations_of,
+    parts_of,
+    passage_id,
+)
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
 from gradelake.ingest.collections.systems import RANKING, write_answers
 from gradelake.ingest.collections.targets import Outcome, Targets
@@ -286,9 +291,7 @@ def _together(log: _Log, row: Row, found: list[str]) -> str:
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of an answer, with the marks behind them; each line is one at least."""
-    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
-    parts = (text[start:end].strip() for start, end in pairwise(ends))
-    return [part for part in parts if part]
+    return [text[start:end] for start, end in parts_of(text, 0, len(text), _SENTENCE_END)]
 
 
 def _write(into: Targets, log: _Log, system: str, shown: str, sha256: str) -> None:
