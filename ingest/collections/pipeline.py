@@ -148,7 +148,7 @@ def _query_weights(into: Targets, queries: list[texts.Query]) -> pl.DataFrame:
     if file := into.collection.query_weights:
         shown = file
         into.file_hash(file)  # it says where it looked
-        stated, found = texts.read_query_weights(into.collection.path(file), file)
+        stated, found = into.read(texts.read_query_weights, file)
         ids = {query.text: query.query_id for query in queries} | {name: name for name in own}
         found = [(n, q._replace(query_id=ids.get(q.query_id, q.query_id))) for n, q in found]
         frame = pl.DataFrame({"line": [n for n, _ in found], "query_id": [q[0] for _, q in found]})

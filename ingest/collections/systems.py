@@ -190,11 +190,8 @@ class Systems:
         """What a search engine answered to the topics as they are now."""
         into, topics = self.into, "select query_id, text from lake.raw.queries where collection = ?"
         queries = dict(into.transaction.lake.rows(topics, into.name))
-        read = partial(
-            read_hits,
-            *(into.collection.path(shown), shown, settings, queries),
-            note=into.outcome.warnings.append,
-        )
+        path, note = into.collection.path(shown), into.outcome.warnings.append
+        read = partial(read_hits, path, shown, settings, queries, note)
         into.at_work.check(shown, read)
         said = settings.model_dump_json(), into.transaction.recorded(into.target("queries"))
         return RunSource(system, shown, hash_of((into.file_hash(shown), *said)), read)
