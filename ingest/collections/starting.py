@@ -119,16 +119,11 @@ class Started:
 
 
 def start(folder: Path, name: str | None = None) -> Started:
-    """Write the gradelake.toml of what a folder holds, and make an empty lake there."""
+    """Write the gradelake.toml of what a folder holds, and make an empty lake there.
+
+    Raises `BadInput` where there is one, and for a folder of which nothing is understood.
+    """
     name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).strip("-._")
-    file, found = write_config(folder, name)
-    Lake.create(Project.read(file)).close()
-    return Started(file, name, found)
-
-
-def write_config(folder: Path, name: str) -> tuple[Path, list[Seen]]:
-    """Write the gradelake.toml of what a folder holds. Raises `BadInput` where there is one, and
-    for a folder of which nothing is understood."""
     file = folder / CONFIG_NAME
     if file.exists():
         raise BadInput(f"{file} already exists", "Edit it, or choose another folder.")
@@ -139,7 +134,8 @@ def write_config(folder: Path, name: str) -> tuple[Path, list[Seen]]:
         hint = "Topics, passages, runs and judgments are looked for, as tables or in TREC's forms."
         raise BadInput(f"{folder}: nothing in it is understood", hint)
     file.write_text("\n".join(_lines(name, found)) + "\n", encoding="utf-8")
-    return file, found
+    Lake.create(Project.read(file)).close()
+    return Started(file, name, found)
 
 
 def _lines(name: str, found: list[Seen]) -> Iterator[str]:
