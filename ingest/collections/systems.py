@@ -65,7 +65,7 @@ class Systems:
         changed = [
             source
             for source in self._run_sources()
-            if self.into.changed(self._system_target(source.system), source.sha256)
+            if self.into.changed(target_of(self.into.name, source.system), source.sha256)
         ]
         if not changed:
             return
@@ -207,17 +207,17 @@ class Systems:
         """Drop what the lake has of these (system, file, hash, rows), and enter their new rows."""
         if not found:
             return
-        known = [s for s, *_ in found if self.into.transaction.recorded(self._system_target(s))]
+        into = self.into
+        targets = {system: target_of(into.name, system) for system, *_ in found}
+        known = [system for system in targets if into.transaction.recorded(targets[system])]
         self._drop_systems(known, found[0][1])
         frame = pl.DataFrame(
             found, schema=["system", "source_file", "file_sha256", "n_rows"], orient="row"
         )
-        self.into.transaction.insert(
-            "systems", self.into.own(frame, kind=kind, ingested_at=utc_now())
-        )
+        into.transaction.insert("systems", into.own(frame, kind=kind, ingested_at=utc_now()))
         for system, _, sha256, n_rows in found:
-            self.into.transaction.record(self._system_target(system), sha256, n_rows)
-        self.into.count("systems", len(found))
+            into.transaction.record(targets[system], sha256, n_rows)
+        into.count("systems", len(found))
 
     def _drop_systems(self, systems: Iterable[str], taken_by: str) -> None:
         """Remove systems' rows. Another file of responses that held one is no longer in the lake
@@ -235,12 +235,9 @@ class Systems:
             if shown != taken_by:
                 transaction.forget(self.into.target(f"responses/{shown}"))
         for system in systems:
-            transaction.forget(self._system_target(system))
+            transaction.forget(target_of(self.into.name, system))
         for table in OF_SYSTEMS:
             transaction.delete(table, collection=self.into.name, system=systems)
-
-    def _system_target(self, system: str) -> str:
-        return target_of(self.into.name, system)
 
     # --- responses ----------------------------------------------------------------------------
 
