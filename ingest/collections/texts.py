@@ -13,7 +13,7 @@ from gradelake.ingest.collections.responses import passage_id
 from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.ingest.tables.form import ROLES, Form
-from gradelake.ingest.tables.reading import is_table
+from gradelake.ingest.tables.reading import JSON, is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
@@ -359,7 +359,7 @@ def read_near_duplicates(path: Path, shown: str) -> list[tuple[str, str]]:
 
 
 def _is_json(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith((".jsonl", ".json", ".ndjson"))
+    return path.name.removesuffix(".gz").endswith(JSON)
 
 
 def _field(row: dict[str, Any], names: tuple[str, ...]) -> str:

@@ -24,7 +24,7 @@ from gradelake.sql.lake import extensions
 
 Row = tuple[int, dict[str, Any]]
 
-_JSON = (".json", ".jsonl", ".ndjson")
+JSON = (".json", ".jsonl", ".ndjson")
 _DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 _FORMS = (".csv", ".parquet", ".xlsx", *_DATABASES)  # that are nothing but tables
 _MARKS = ",;\t|"
@@ -39,7 +39,7 @@ def is_table(path: Path, kind: str, form: Form | None = None) -> bool:
     if form is not None:
         return True
     name = path.name.removesuffix(".gz").lower()
-    if name.endswith(_FORMS) or (name.endswith(_JSON) and kind in ("runs", "judgments")):
+    if name.endswith(_FORMS) or (name.endswith(JSON) and kind in ("runs", "judgments")):
         return True
     if not name.endswith(".json"):
         return False
@@ -60,7 +60,7 @@ def rows_of(
     name = path.name.removesuffix(".gz").lower()
     if name.endswith((".parquet", ".xlsx", *_DATABASES)):
         found: Iterable[Row] = _relation(path, shown, form, name)
-    elif name.endswith(_JSON):
+    elif name.endswith(JSON):
         found = _objects(path, shown, problems)
     else:
         found = _lines(path, shown, form, problems)
