@@ -123,7 +123,7 @@ def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:
         named += [(kind, *source) for source in settings.sources(kind)]
     for kind, shown, form in named:
         path = settings.path(shown)
-        if form or is_table(path, kind):
+        if is_table(path, kind, form):
             with suppress(Rejected):  # the ingest says why
                 _, row = next(rows_of(path, shown, form or PLAIN, Problems(shown, "")))
                 yield f"{kind} from {shown}", columns_of(kind, form or PLAIN, row)

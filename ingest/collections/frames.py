@@ -35,12 +35,12 @@ def ingest_frames(project: Project, name: str, frames: Mapping[str, Any]) -> Out
         for kind in (*ONE, *NAMED):
             given = frames.get(kind)
             if given is not None and kind in ONE:
-                named[kind] = _written(given, Path(folder, f"{kind}.parquet"), kind)
+                named[kind] = _written(given, folder, f"{kind}.parquet", kind)
             elif given is not None:
                 for each in given:
                     check_name(each, kind)
                 files = {
-                    each: _written(frame, Path(folder, kind, f"{each}.parquet"), kind)
+                    each: _written(frame, folder, f"{kind}/{each}.parquet", kind)
                     for each, frame in given.items()
                 }
                 named[kind] = files if kind == "judgments" else tuple(files.values())
@@ -49,8 +49,8 @@ def ingest_frames(project: Project, name: str, frames: Mapping[str, Any]) -> Out
             return ingest(lake, settings, ["ingest", name])
 
 
-def _written(frame: Any, path: Path, kind: str) -> str:
-    """A frame's file, as a collection names it."""
+def _written(frame: Any, folder: str, file: str, kind: str) -> str:
+    """Write a frame's file. Returns how a collection names it."""
     try:
         table = frame.pl() if hasattr(frame, "pl") else pl.DataFrame(frame)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
@@ -58,6 +58,7 @@ def _written(frame: Any, path: Path, kind: str) -> str:
         raise BadInput(
             what, "Give a frame of polars or pandas, or a list of dictionaries."
         ) from error
+    path = Path(folder, file)
     path.parent.mkdir(exist_ok=True)
     table.write_parquet(path)
-    return str(path.relative_to(path.parents[kind in NAMED]))
+    return file

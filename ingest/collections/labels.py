@@ -57,7 +57,7 @@ def import_labels(
         )
         if transaction.recorded(target) == sha256 and max_label in (None, known):
             return done
-        if form or is_table(path, "judgments"):
+        if is_table(path, "judgments", form):
             frame = read_judgments(path, shown, form).drop("rater")
             frame, repeated = trec.once_per_pair(with_query_ids(lake, collection, frame), shown)
         else:

@@ -163,6 +163,11 @@ def _stage(into: Targets, staged: Staged, found: Iterator[Any], shown: str) -> i
     return n_blank
 
 
+def text_sha256(text: str) -> str:
+    """What `raw.passages` has of a text, to find the same text again."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _hashed(passages: pl.DataFrame) -> pl.DataFrame:
-    hashes = [hashlib.sha256(text.encode()).hexdigest() for text in passages["text"]]
+    hashes = [text_sha256(text) for text in passages["text"]]
     return passages.with_columns(pl.Series("text_sha256", hashes, dtype=pl.String))

@@ -6,7 +6,7 @@ them. Either the whole command lands, or nothing of it.
 
 import os
 import time
-from functools import partial
+from collections.abc import Callable
 
 import polars as pl
 
@@ -75,8 +75,8 @@ def _bring_in(into: Targets) -> None:
     raters: set[str] = set()  # that tables of judgments name
     for assessor, source in _judgment_sources(into).items():
         into.guarded(_judgments, into, assessor, source, raters)
-    into.guarded(_clicks, into)
-    into.guarded(_near_duplicates, into)
+    into.guarded(_of_one_file, into, "clicks", _clicks)
+    into.guarded(_of_one_file, into, "near_duplicates", _near_duplicates)
     systems = Systems(into)
     systems.runs()
     systems.responses()
@@ -148,7 +148,7 @@ def _query_weights(into: Targets, queries: list[texts.Query]) -> pl.DataFrame:
     if file := into.collection.query_weights:
         shown = file
         into.file_hash(file)  # it says where it looked
-        stated, found = texts.read_query_weights(into.collection.path(file), file)
+        stated, found = into.read(texts.read_query_weights, file)
         ids = {query.text: query.query_id for query in queries} | {name: name for name in own}
         found = [(n, q._replace(query_id=ids.get(q.query_id, q.query_id))) for n, q in found]
         frame = pl.DataFrame({"line": [n for n, _ in found], "query_id": [q[0] for _, q in found]})
@@ -215,7 +215,7 @@ def _judgment_sources(into: Targets) -> dict[str, str | None]:
 
 def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]) -> None:
     form = into.collection.form(f"judgments.{assessor}")
-    if shown and (form or is_table(into.collection.path(shown), "judgments")):
+    if shown and is_table(into.collection.path(shown), "judgments", form):
         _judged_in_table(into, assessor, shown, form, raters)
         return
     target = _judgments_target(into, assessor, shown)
@@ -233,10 +233,7 @@ def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]
         sha256 = into.file_hash(shown)
         if not into.changed(target, sha256):
             return
-        read = partial(trec.read_qrels, into.collection.path(shown), shown)
-        into.at_work.check(shown, read)
-        with into.at_work.reading(shown):
-            frame, repeated = read()
+        frame, repeated = into.read(trec.read_qrels, shown)
     _put_judgments(into, assessor, frame, repeated, shown, sha256)
 
 
@@ -259,10 +256,7 @@ def _judged_in_table(
 ) -> None:
     """Judgments of a table: of the assessor, or of each rater that a column of it names."""
     sha256 = into.file_hash(shown, form)
-    read = partial(read_judgments, into.collection.path(shown), shown, form)
-    into.at_work.check(shown, read)
-    with into.at_work.reading(shown):
-        frame = read()
+    frame = into.read(read_judgments, shown, form)
     frame = frame.with_columns(pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor))
     named = {part["rater"][0]: part.drop("rater") for part in frame.partition_by("rater")}
     for rater in named:
@@ -294,46 +288,34 @@ def _put_judgments(
         )
 
 
-def _clicks(into: Targets) -> None:
-    shown, target = into.collection.clicks, into.target("clicks")
-    if not shown:
-        if into.transaction.recorded(target) and into.collection.is_whole:
-            into.transaction.delete("clicks", collection=into.name)
-            into.transaction.forget(target)
-            into.count("settings", 1)
-        return
-    form = into.collection.form("clicks")
-    sha256 = into.file_hash(shown, form)
-    if not into.changed(target, sha256):
-        return
-    read = partial(read_clicks, into.collection.path(shown), shown, form)
-    into.at_work.check(shown, read)
-    with into.at_work.reading(shown):
-        frame = read()
+def _of_one_file(
+    into: Targets, table: str, rows_of: Callable[[Targets, str], pl.DataFrame]
+) -> None:
+    """The rows of a table that comes from the one file of the setting called so."""
+    shown, target = getattr(into.collection, table), into.target(table)
+    if shown:
+        sha256 = into.file_hash(shown, into.collection.form(table))
+        if into.changed(target, sha256):
+            into.replace(table, rows_of(into, shown), shown, target, sha256)
+    elif into.transaction.recorded(target) and into.collection.is_whole:
+        # the setting was taken out: the rows go with it
+        into.transaction.delete(table, collection=into.name)
+        into.transaction.forget(target)
+        into.count("settings", 1)
+
+
+def _clicks(into: Targets, shown: str) -> pl.DataFrame:
+    frame = into.read(read_clicks, shown, into.collection.form("clicks"))
     frame = with_query_ids(into.transaction.lake, into.name, frame)
     frame = into.of_known_queries(frame, shown)
     into.require_some(frame.height, shown)
     key = ("query_id", "passage_id", "position", "day")
-    rows = frame.group_by(*key).agg(pl.col("n_impressions", "n_clicks").sum()).sort(*key)
-    into.replace("clicks", rows, shown, target, sha256)
+    return frame.group_by(*key).agg(pl.col("n_impressions", "n_clicks").sum()).sort(*key)
 
 
-def _near_duplicates(into: Targets) -> None:
-    shown, target = into.collection.near_duplicates, into.target("near_duplicates")
-    if not shown:
-        # the setting was taken out: the clusters go with it
-        if into.transaction.recorded(target) and into.collection.is_whole:
-            into.transaction.delete("near_duplicates", collection=into.name)
-            into.transaction.forget(target)
-            into.count("settings", 1)
-        return
-    sha256 = into.file_hash(shown)
-    if not into.changed(target, sha256):
-        return
-    with into.at_work.reading(shown):
-        pairs = texts.read_near_duplicates(into.collection.path(shown), shown)
-    frame = frame_of("near_duplicates", ("passage_id", "canonical_passage_id"), pairs)
-    into.replace("near_duplicates", frame, shown, target, sha256)
+def _near_duplicates(into: Targets, shown: str) -> pl.DataFrame:
+    pairs = into.read(texts.read_near_duplicates, shown)
+    return frame_of("near_duplicates", ("passage_id", "canonical_passage_id"), pairs)
 
 
 def _warn_of_what_is_kept(into: Targets, systems: Systems, raters: set[str]) -> None:
@@ -395,7 +377,6 @@ def _official_ranks(into: Targets, leaderboard: str, shown: str) -> None:
     sha256 = into.file_hash(shown)
     if not into.changed(target, sha256):
         return
-    with into.at_work.reading(shown):
-        ranks = texts.read_official_ranks(into.collection.path(shown), shown)
+    ranks = into.read(texts.read_official_ranks, shown)
     frame = frame_of("official_ranks", ("system", "rank", "score"), ranks)
     into.replace("official_ranks", frame, shown, target, sha256, leaderboard=leaderboard)

@@ -109,15 +109,15 @@ def split(text: str, max_tokens: int = MAX_TOKENS) -> list[tuple[int, int]]:
 
 def _pieces(text: str, max_tokens: int) -> Iterator[tuple[int, int]]:
     """(start, end) of pieces that each fit: paragraphs, else sentences, else words."""
-    for paragraph in _parts(text, 0, len(text), _PARAGRAPH_END):
+    for paragraph in parts_of(text, 0, len(text), _PARAGRAPH_END):
         if count_tokens(text[slice(*paragraph)]) <= max_tokens:
             yield paragraph
             continue
-        for sentence in _parts(text, *paragraph, _SENTENCE_END):
+        for sentence in parts_of(text, *paragraph, _SENTENCE_END):
             yield from _words(text, *sentence, max_tokens)
 
 
-def _parts(text: str, start: int, end: int, ending: re.Pattern) -> Iterator[tuple[int, int]]:
+def parts_of(text: str, start: int, end: int, ending: re.Pattern) -> Iterator[tuple[int, int]]:
     """(start, end) of the parts of a stretch of text, cut after each `ending`, without blanks."""
     cuts = [match.end() for match in ending.finditer(text, start, end)]
     for first, last in pairwise([start, *cuts, end]):
@@ -149,7 +149,7 @@ def read_responses(path: Path, shown: str, form: Form | None = None) -> list[Res
     )
     found: list[Response] = []
     lines: dict[tuple[str, str], int] = {}
-    if form is not None or is_table(path, "responses"):
+    if is_table(path, "responses", form):
         rows = _of_table(path, shown, form, problems)
     else:
         rows = files.json_objects(files.lines_of(path, shown), problems)

@@ -7,12 +7,12 @@ What is not sure stands in a comment; nothing is named that was not understood.
 import json
 import re
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from gradelake.ingest.collections.trec import system_name
+from gradelake.ingest.rag import log
 from gradelake.ingest.tables.columns import columns_of
 from gradelake.ingest.tables.form import PLAIN
 from gradelake.ingest.tables.reading import is_table, rows_of
@@ -37,7 +37,6 @@ _NEEDS = {
     "responses": {"query", "text"},
     "queries": {"text"},
 }
-_OF_RAG = ({"contexts", "retrieved_contexts", "retrieval_context"}, {"answer", "response"})
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Seen:
     shown: str
     kind: str | None
     why: str
-    columns: tuple[str, ...] = ()
+    roles: dict[str, str] = field(default_factory=dict)  # role -> column, of a table
 
 
 def look_at(folder: Path) -> list[Seen]:
@@ -91,17 +90,16 @@ def _seen(path: Path, shown: str) -> Seen:
 def _of_columns(path: Path, shown: str) -> Seen:
     problems = Problems(shown, "")
     row = next((row for _, row in rows_of(path, shown, PLAIN, problems)), {})
-    there = tuple(row)
-    if all(row.keys() & names for names in _OF_RAG):
-        return Seen(shown, "rag", "questions, contexts and answers of a RAG system", there)
+    if all(row.keys() & {*names} for names in (log.CONTEXTS, log.ANSWER)):
+        return Seen(shown, "rag", "questions, contexts and answers of a RAG system")
     for kind, needed in _NEEDS.items():
         found = columns_of(kind, PLAIN, row)
         if kind == "runs" and "score" in found:
             found.setdefault("rank", found["score"])
         if needed <= found.keys():
             roles = ", ".join(f"{role} = {column}" for role, column in found.items())
-            return Seen(shown, kind, roles, there)
-    return Seen(shown, None, f"columns {', '.join(there)}", there)
+            return Seen(shown, kind, roles, found)
+    return Seen(shown, None, f"columns {', '.join(row)}")
 
 
 @dataclass(frozen=True)
@@ -121,16 +119,11 @@ class Started:
 
 
 def start(folder: Path, name: str | None = None) -> Started:
-    """Write the gradelake.toml of what a folder holds, and make an empty lake there."""
+    """Write the gradelake.toml of what a folder holds, and make an empty lake there.
+
+    Raises `BadInput` where there is one, and for a folder of which nothing is understood.
+    """
     name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).strip("-._")
-    file, found = write_config(folder, name)
-    Lake.create(Project.read(file)).close()
-    return Started(file, name, found)
-
-
-def write_config(folder: Path, name: str) -> tuple[Path, list[Seen]]:
-    """Write the gradelake.toml of what a folder holds. Raises `BadInput` where there is one, and
-    for a folder of which nothing is understood."""
     file = folder / CONFIG_NAME
     if file.exists():
         raise BadInput(f"{file} already exists", "Edit it, or choose another folder.")
@@ -141,7 +134,8 @@ def write_config(folder: Path, name: str) -> tuple[Path, list[Seen]]:
         hint = "Topics, passages, runs and judgments are looked for, as tables or in TREC's forms."
         raise BadInput(f"{folder}: nothing in it is understood", hint)
     file.write_text("\n".join(_lines(name, found)) + "\n", encoding="utf-8")
-    return file, found
+    Lake.create(Project.read(file)).close()
+    return Started(file, name, found)
 
 
 def _lines(name: str, found: list[Seen]) -> Iterator[str]:
@@ -181,8 +175,7 @@ def _lines(name: str, found: list[Seen]) -> Iterator[str]:
 def _topics_of_others(of_kind: dict[str, list[Seen]]) -> Iterator[str]:
     """Topics from the queries that runs or judgments name, where these are texts."""
     for seen in (*of_kind["judgments"], *of_kind["runs"]):
-        with suppress(StopIteration):
-            column = next(each for each in seen.columns if f"query = {each}" in seen.why)
+        if column := seen.roles.get("query"):
             stated = f"{{ file = {_text(seen.shown)}, text = {_text(column)} }}"
             yield f"queries = {stated}  # no file of topics: these queries are their own texts"
             return

@@ -65,7 +65,7 @@ class Systems:
         changed = [
             source
             for source in self._run_sources()
-            if self.into.changed(self._system_target(source.system), source.sha256)
+            if self.into.changed(target_of(self.into.name, source.system), source.sha256)
         ]
         if not changed:
             return
@@ -120,7 +120,7 @@ class Systems:
         """Every run that can be named; files that claim one system are all refused."""
         claims: dict[str, dict[str, Callable[[], RunSource]]] = {}  # system -> file -> its run
         for shown, form in self.into.collection.sources("runs"):
-            if form or is_table(self.into.collection.path(shown), "runs"):
+            if is_table(self.into.collection.path(shown), "runs", form):
                 self.into.guarded(self._tables_runs, shown, form, claims)
             else:
                 system = trec.system_name(self.into.collection.path(shown))
@@ -172,32 +172,26 @@ class Systems:
     ) -> None:
         """The runs of a table: one for each system that a column of it names, or one that is called
         as the file is, or as the table of a database."""
-        path = self.into.collection.path(shown)
         sha256 = self.into.file_hash(shown, form)
-        read = partial(read_run, path, shown, form)
-        self.into.at_work.check(shown, read)
         try:
-            with self.into.at_work.reading(shown):
-                frame = read()
+            frame = self.into.read(read_run, shown, form)
         except Rejected:
             self.of_refused |= self.into.known("systems", "system", source_file=shown)
             raise
-        unnamed = (form and form.table) or trec.system_name(path)
+        unnamed = (form and form.table) or trec.system_name(self.into.collection.path(shown))
         for part in frame.with_columns(pl.col("system").fill_null(unnamed)).partition_by("system"):
             system = part["system"][0]
-            rows = part.drop("system")
-            source = RunSource(system, shown, sha256, partial(iter, [rows]), is_table=True)
-            claims.setdefault(system, {})[shown] = partial(_same, source)
+            read = partial(iter, [part.drop("system")])
+            claims.setdefault(system, {})[shown] = partial(
+                RunSource, system, shown, sha256, read, is_table=True
+            )
 
     def _engine(self, system: str, settings: SearchEngine, shown: str) -> RunSource:
         """What a search engine answered to the topics as they are now."""
         into, topics = self.into, "select query_id, text from lake.raw.queries where collection = ?"
         queries = dict(into.transaction.lake.rows(topics, into.name))
-        read = partial(
-            read_hits,
-            *(into.collection.path(shown), shown, settings, queries),
-            note=into.outcome.warnings.append,
-        )
+        path, note = into.collection.path(shown), into.outcome.warnings.append
+        read = partial(read_hits, path, shown, settings, queries, note)
         into.at_work.check(shown, read)
         said = settings.model_dump_json(), into.transaction.recorded(into.target("queries"))
         return RunSource(system, shown, hash_of((into.file_hash(shown), *said)), read)
@@ -213,17 +207,17 @@ class Systems:
         """Drop what the lake has of these (system, file, hash, rows), and enter their new rows."""
         if not found:
             return
-        known = [s for s, *_ in found if self.into.transaction.recorded(self._system_target(s))]
+        into = self.into
+        targets = {system: target_of(into.name, system) for system, *_ in found}
+        known = [system for system in targets if into.transaction.recorded(targets[system])]
         self._drop_systems(known, found[0][1])
         frame = pl.DataFrame(
             found, schema=["system", "source_file", "file_sha256", "n_rows"], orient="row"
         )
-        self.into.transaction.insert(
-            "systems", self.into.own(frame, kind=kind, ingested_at=utc_now())
-        )
+        into.transaction.insert("systems", into.own(frame, kind=kind, ingested_at=utc_now()))
         for system, _, sha256, n_rows in found:
-            self.into.transaction.record(self._system_target(system), sha256, n_rows)
-        self.into.count("systems", len(found))
+            into.transaction.record(targets[system], sha256, n_rows)
+        into.count("systems", len(found))
 
     def _drop_systems(self, systems: Iterable[str], taken_by: str) -> None:
         """Remove systems' rows. Another file of responses that held one is no longer in the lake
@@ -241,12 +235,9 @@ class Systems:
             if shown != taken_by:
                 transaction.forget(self.into.target(f"responses/{shown}"))
         for system in systems:
-            transaction.forget(self._system_target(system))
+            transaction.forget(target_of(self.into.name, system))
         for table in OF_SYSTEMS:
             transaction.delete(table, collection=self.into.name, system=systems)
-
-    def _system_target(self, system: str) -> str:
-        return target_of(self.into.name, system)
 
     # --- responses ----------------------------------------------------------------------------
 
@@ -285,12 +276,8 @@ class Systems:
     def _read_responses(
         self, shown: str, form: Form | None, sha256: str, good: list[ResponseFile]
     ) -> None:
-        path = self.into.collection.path(shown)
-        read = partial(responses.read_responses, path, shown, form)
-        self.into.at_work.check(shown, read)
-        with self.into.at_work.reading(shown):
-            found = read()
-        if form or is_table(path, "responses"):
+        found = self.into.read(responses.read_responses, shown, form)
+        if is_table(self.into.collection.path(shown), "responses", form):
             asked = pl.DataFrame({"query_id": [response.query_id for response in found]})
             ids = with_query_ids(self.into.transaction.lake, self.into.name, asked)["query_id"]
             found = [
@@ -362,10 +349,6 @@ class Systems:
                 other = self.claimed[response.system]
                 problems.add(response.line, f"system {response.system!r} is also in {other}")
         problems.raise_if_any()
-
-
-def _same(source: RunSource) -> RunSource:
-    return source
 
 
 def _read_ahead(

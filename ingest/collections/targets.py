@@ -4,7 +4,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -19,6 +20,8 @@ from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.rows import contract, types_of
 from gradelake.sql.lake.staged import Staged
 from gradelake.sql.lake.transaction import Transaction
+
+T = TypeVar("T", bound=Iterable[Any])
 
 
 @dataclass
@@ -138,6 +141,14 @@ class Targets:
                 f"cannot be read: {error.strerror}",
                 f"{named}Paths are relative to {self.collection.folder}.",
             ) from error
+
+    def read(self, reader: Callable[..., T], shown: str, *said: Any) -> T:
+        """What a reader makes of one of the collection's files. Raises `Rejected`, too, for a file
+        that kills what reads it, and one that is not the one any more that was hashed."""
+        read = partial(reader, self.collection.path(shown), shown, *said)
+        self.at_work.check(shown, read)
+        with self.at_work.reading(shown):
+            return read()
 
     def replace(
         self, table: str, frame: pl.DataFrame, shown: str, target: str, sha256: str, **part: str

@@ -1,7 +1,6 @@
 """Topics, passages, official ranks and near-duplicate clusters of a local collection."""
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from gradelake.ingest.collections.responses import passage_id
 from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.ingest.tables.form import ROLES, Form
-from gradelake.ingest.tables.reading import is_table
+from gradelake.ingest.tables.reading import JSON, is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
@@ -56,7 +55,8 @@ class Passage(NamedTuple):
 
 
 # The names these fields go by in the formats people have, in tables and JSON alike.
-QUERY_ID, QUERY_TEXT = ROLES["queries"]["query"], ROLES["queries"]["text"]
+_OF_TOPIC = ROLES["queries"]
+QUERY_ID, QUERY_TEXT = _OF_TOPIC["query"], _OF_TOPIC["text"]
 FACET_ID = ("facet_id", "subtopic_id", "id", "number")
 FACET_TEXT = ("text", "subtopic", "title")
 PASSAGE_ID = ROLES["passages"]["passage"]
@@ -74,7 +74,7 @@ def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query
         "Each query needs an id of its own and a text: on a line, with a TAB between, or in a "
         '.jsonl file as {"query_id": ..., "text": ...}.',
     )
-    if by_table := form is not None or is_table(path, "queries"):
+    if by_table := is_table(path, "queries", form):
         rows = _of_table("queries", path, shown, form, problems)
     else:
         lines = [*files.lines_of(path, shown)]
@@ -93,8 +93,8 @@ def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query
         query = Query(
             _field(row, QUERY_ID) or made,
             text,
-            _field(row, ("description", "problem_statement")) or None,
-            _field(row, ("narrative", "background")) or None,
+            _field(row, _OF_TOPIC["description"]) or None,
+            _field(row, _OF_TOPIC["narrative"]) or None,
             tuple(_facets(row.get("subtopics"), line, problems)),
             *counting(row, line, problems),
         )
@@ -235,7 +235,7 @@ def _passages(
     form: Form | None = None,
 ) -> Iterator[tuple[int, Passage]]:
     """(line, passage) of every row with a field for a text, perhaps without an id."""
-    if by_table := form is not None or is_table(path, "passages"):
+    if by_table := is_table(path, "passages", form):
         rows = _of_table("passages", path, shown, form, problems)
     else:
         lines = files.lines_of(path, shown, progress)
@@ -305,13 +305,8 @@ def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float 
     problems = Problems(shown, 'Give {"system": rank, ...}, or lines of: system TAB rank.')
     rows: list[tuple[int | None, str, Any, Any]] = []
     if path.name.removesuffix(".gz").endswith(".json"):
-        try:
-            # an object as a tuple of pairs: one system may be in it twice
-            content = files.parse_json(data.decode(), object_pairs_hook=tuple)
-        except json.JSONDecodeError as error:
-            raise reject(shown, error.lineno, f"not JSON: {error.msg}", problems.hint) from error
-        except ValueError as error:
-            raise reject(shown, None, str(error), problems.hint) from error
+        # an object as a tuple of pairs: one system may be in it twice
+        content = files.json_of(data, shown, problems.hint, object_pairs_hook=tuple)
         if not isinstance(content, tuple):
             raise reject(shown, 1, "not a JSON object", problems.hint)
         rows = [(None, system, rank, None) for system, rank in content]
@@ -366,7 +361,7 @@ def read_near_duplicates(path: Path, shown: str) -> list[tuple[str, str]]:
 
 
 def _is_json(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith((".jsonl", ".json", ".ndjson"))
+    return path.name.removesuffix(".gz").endswith(JSON)
 
 
 def _field(row: dict[str, Any], names: tuple[str, ...]) -> str:

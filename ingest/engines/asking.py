@@ -40,7 +40,7 @@ class Asking:
     """
 
     def __init__(self, engine: SearchEngine, where: str):
-        self._engine, self._where = engine, where
+        self.engine, self._where = engine, where
         self._headers = {"Accept": "application/json"}
         if engine.body:
             self._headers["Content-Type"] = "application/json"
@@ -85,7 +85,7 @@ class Asking:
             hint = "Queries go to the address in gradelake.toml only; name the right one in url."
             raise GivenUp(f"redirects to {target!r}. {hint}")
         if status in (401, 403):
-            names = ", ".join(self._engine.headers.values())
+            names = ", ".join(self.engine.headers.values())
             raise GivenUp(f"{why}. " + (f"Is {names} right?" if names else "It wants a key."))
         if status != 429 and status < 500:
             raise Unanswered(why)
@@ -93,12 +93,12 @@ class Asking:
     def _sent(self, request: dict[str, str | None]) -> tuple[int, Any, str]:
         time.sleep(max(0.0, self._next - time.monotonic()))
         now = time.monotonic()
-        self._next = now + 1 / self._engine.per_second
+        self._next = now + 1 / self.engine.per_second
         url, body = str(request["url"]), request["body"]
         data = body.encode() if body else None
         asked = Request(url, data, self._headers, method=request["method"])
         try:
-            reply = self._opener.open(asked, timeout=self._engine.timeout)
+            reply = self._opener.open(asked, timeout=self.engine.timeout)
         except HTTPError as error:
             reply = error
         with reply:
@@ -107,7 +107,7 @@ class Asking:
                 content += part
                 if len(content) > _LONGEST_ANSWER:
                     raise Unanswered(f"the answer is longer than {_LONGEST_ANSWER >> 20} MiB")
-                if time.monotonic() > now + self._engine.timeout:
+                if time.monotonic() > now + self.engine.timeout:
                     raise TimeoutError("timed out")
             if reply.length:
                 raise ConnectionError("the answer broke off")

@@ -9,7 +9,6 @@ from gradelake.ingest.collections import datasets
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.engines.asking import Asking, GivenUp, Unanswered
 from gradelake.ingest.engines.evidence import evidence_of, kept_answers, line_of
-from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -78,51 +77,40 @@ def search(project: Project, name: str, engines: Sequence[str], again: bool = Fa
     if not collection.engines:
         hint = f"Describe one in [collections.{name}.engines.NAME], with url, hits and id."
         raise BadInput(f"{project.file}: [collections.{name}] has no engines", hint)
-    for engine in engines:
-        missing = f"{project.file}: there is no [collections.{name}.engines.{engine}]"
-        require_known(engine, collection.engines, missing)
-    chosen = [*dict.fromkeys(engines or collection.engines)]
-    for each in chosen:
-        if collection.engines[each].request("1", "a") == collection.engines[each].request("2", "b"):
-            where = f"{project.file}: [collections.{name}.engines.{each}]"
-            raise BadInput(f"{where} asks every query the same", "Put {query} into url or body.")
-    asking = {
-        each: Asking(collection.engines[each], f"[collections.{name}.engines.{each}]")
-        for each in chosen
-    }
+    chosen = {}
+    for engine in engines or collection.engines:
+        where = f"[collections.{name}.engines.{engine}]"
+        require_known(engine, collection.engines, f"{project.file}: there is no {where}")
+        settings = collection.engines[engine]
+        if settings.request("1", "a") == settings.request("2", "b"):
+            told = f"{project.file}: {where} asks every query the same"
+            raise BadInput(told, "Put {query} into url or body.")
+        chosen[engine] = Asking(settings, where)
     found = datasets.read(
         collection.ir_dataset or "", "topics", lambda: datasets.load(collection).queries_iter()
     )
     queries = {each.query_id: each.text for each in map(datasets.query_text, found)}
     done = []
-    for engine in chosen:
+    for engine, asking in chosen.items():
         asked = Asked(engine, evidence_of(name, engine))
-        path = collection.path(asked.file)
-        _ask(asked, path, collection.engines[engine], asking[engine], queries, again)
+        _ask(asked, collection.path(asked.file), asking, queries, again)
         done.append(asked)
     return Searched(name, done)
 
 
-def _ask(
-    asked: Asked,
-    path: Path,
-    engine: SearchEngine,
-    asking: Asking,
-    queries: dict[str, str],
-    again: bool,
-) -> None:
+def _ask(asked: Asked, path: Path, asking: Asking, queries: dict[str, str], again: bool) -> None:
     _drop_half_a_line(path)
     kept = {}
     if path.exists() and not again:
-        kept = kept_answers(path, asked.file, engine, queries)
+        kept = kept_answers(path, asked.file, asking.engine, queries)
     asked.there = len(kept)
     todo = [query_id for query_id in queries if query_id not in kept]
     in_a_row = 0
     for n, query_id in enumerate(console.progress(f"asking {asked.engine}", todo, len(todo))):
-        request, started = engine.request(query_id, queries[query_id]), time.monotonic()
+        request, started = asking.engine.request(query_id, queries[query_id]), time.monotonic()
         try:
             status, answer = asking.ask(request)
-            hits = engine.hits_of(answer)
+            hits = asking.engine.hits_of(answer)
         except (Unanswered, ValueError) as error:
             asked.failed[query_id], in_a_row = str(error), in_a_row + 1
             if isinstance(error, GivenUp) or in_a_row == _IN_A_ROW:

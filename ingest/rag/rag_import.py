@@ -6,22 +6,26 @@ the others alone, so that one name can have both.
 """
 
 import hashlib
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.collections.passages import add_texts
+from gradelake.ingest.collections.passages import add_texts, text_sha256
 from gradelake.ingest.collections.pipeline import collection_row
-from gradelake.ingest.collections.responses import Citation, Response, citations_of, passage_id
+from gradelake.ingest.collections.responses import (
+    Citation,
+    Response,
+    citations_of,
+    parts_of,
+    passage_id,
+)
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
 from gradelake.ingest.collections.systems import RANKING, write_answers
-from gradelake.ingest.collections.targets import Outcome, Targets
+from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.rag.log import FIX, Row, read
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
@@ -88,8 +92,8 @@ def import_rag(
                 fix = f"Bring them in first: gradelake ingest {collection}"
                 raise BadInput(f"the topics of {collection} are not in the lake yet", fix)
             sha256 = files.sha256_of(path)
-            content = json.dumps([sha256, marks, references, topics]).encode()
-            target, of_content = log_of(collection, system), hashlib.sha256(content).hexdigest()
+            of_content = hash_of((sha256, marks, references, topics))
+            target = log_of(collection, system)
             if transaction.recorded(target) == of_content:
                 return done
             rows, columns = read(path, shown)
@@ -192,14 +196,10 @@ def _known_texts(into: Targets, rows: list[Row]) -> dict[str, str]:
         "where collection = ? and origin = 'corpus' "
         "and (text_sha256 in (select unnest(?)) or passage_id in (select unnest(?))) order by all",
         into.name,
-        [_sha256(each.text) for each in contexts if each.text],
+        [text_sha256(each.text) for each in contexts if each.text],
         [each.own_id for each in contexts if not each.text],
     )
     return dict(reversed(found)) | {own_id: own_id for _, own_id in found}
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _take(
@@ -208,7 +208,7 @@ def _take(
     """Add a row's contexts, answer and references. Raises `ValueError` with what is wrong."""
     places: list[str | None] = []  # by their places, the passages; blank ones have none
     for context in row.contexts:
-        own_id = known.get(_sha256(context.text) if context.text else context.own_id)
+        own_id = known.get(text_sha256(context.text) if context.text else context.own_id)
         if context.own_id and not context.text and not own_id:
             raise ValueError(f"context {context.own_id!r} has no text, and is no passage here")
         if context.text and not own_id:
@@ -286,9 +286,7 @@ def _together(log: _Log, row: Row, found: list[str]) -> str:
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of an answer, with the marks behind them; each line is one at least."""
-    ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
-    parts = (text[start:end].strip() for start, end in pairwise(ends))
-    return [part for part in parts if part]
+    return [text[start:end] for start, end in parts_of(text, 0, len(text), _SENTENCE_END)]
 
 
 def _write(into: Targets, log: _Log, system: str, shown: str, sha256: str) -> None:

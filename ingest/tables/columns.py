@@ -15,6 +15,11 @@ from gradelake.sql.common.problems import Problems, reject
 _SLOT = re.compile(r"\{([^{}]+)\}")
 _CLICKED = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 _LISTED = 12  # columns that a message names
+_TYPES = {  # of columns that are not texts
+    **dict.fromkeys(("rank", "position"), pl.Int32),
+    **dict.fromkeys(("relevance", "n_impressions", "n_clicks", "line"), pl.Int64),
+    "score": pl.Float64,
+}
 
 
 def roles_of(
@@ -133,9 +138,7 @@ def read_run(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
                 number = score if score is not None else -(rank or 0.0)
                 found.append((system, query, passages, whole, number, line))
     problems.raise_if_any()
-    types = [pl.String, pl.String, pl.String, pl.Int32, pl.Float64, pl.Int64]
-    names = ["system", "query_id", "passage_id", "rank", "score", "line"]
-    return pl.DataFrame(found, schema=dict(zip(names, types, strict=True)), orient="row")
+    return _frame(found, "system", "query_id", "passage_id", "rank", "score", "line")
 
 
 def read_judgments(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
@@ -158,9 +161,7 @@ def read_judgments(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
         elif number is not None:
             found.append((row.get("rater"), query, passage, int(number), line))
     problems.raise_if_any()
-    types = [pl.String, pl.String, pl.String, pl.Int64, pl.Int64]
-    names = ["rater", "query_id", "passage_id", "relevance", "line"]
-    return pl.DataFrame(found, schema=dict(zip(names, types, strict=True)), orient="row")
+    return _frame(found, "rater", "query_id", "passage_id", "relevance", "line")
 
 
 def read_clicks(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
@@ -189,14 +190,11 @@ def read_clicks(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
             day = row.get("day", "")
             found.append((row["query"], row["passage"], position, day, shown_times, clicked, line))
     problems.raise_if_any()
-    text, number = pl.String, pl.Int64
-    types = {
-        "query_id": text,
-        "passage_id": text,
-        "position": pl.Int32,
-        "day": text,
-        "n_impressions": number,
-        "n_clicks": number,
-        "line": number,
-    }
-    return pl.DataFrame(found, schema=types, orient="row")
+    columns = ("query_id", "passage_id", "position", "day", "n_impressions", "n_clicks", "line")
+    return _frame(found, *columns)
+
+
+def _frame(rows: Sequence[tuple[Any, ...]], *columns: str) -> pl.DataFrame:
+    return pl.DataFrame(
+        rows, schema={column: _TYPES.get(column, pl.String) for column in columns}, orient="row"
+    )

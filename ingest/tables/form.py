@@ -10,27 +10,22 @@ from pydantic import BeforeValidator, Field
 
 from gradelake.sql.common.checked import Checked, Text
 
+_OF_ANYTHING = ("id", "_id")
 # the names these go by in the formats people have (ours first, then BEIR, TREC RAG, shops, ...)
 _QUERY_ID = ("query_id", "qid", "id", "_id", "request_id", "topic_id", "narrative_id", "query-id")
-_QUERY: tuple[str, ...] = (
-    *(name for name in _QUERY_ID if name not in ("id", "_id")),
-    "query",
-    "search_term",
+_QUERY = (
+    *(name for name in _QUERY_ID if name not in _OF_ANYTHING),
+    *("query", "search_term", "term", "question", "user_input"),
 )
-_QUERY += ("term", "question", "user_input")
 _QUERY_TEXT = ("text", "query", "query_text", "title", "search_term", "term", "question")
-_PASSAGE: tuple[str, ...] = (
-    "passage_id",
-    "docid",
-    "doc_id",
-    "pid",
-    "id",
-    "_id",
-    "paragraph_id",
-    "corpus-id",
+_PASSAGE = (
+    *("passage_id", "docid", "doc_id", "pid", "id", "_id", "paragraph_id", "corpus-id"),
+    *("document_id", "product_id", "sku", "url"),
 )
-_PASSAGE += ("document_id", "product_id", "sku", "url")
-_OF_ROWS = (*(name for name in _PASSAGE if name not in ("id", "_id")), "passage", "document", "doc")
+_OF_ROWS = (
+    *(name for name in _PASSAGE if name not in _OF_ANYTHING),
+    *("passage", "document", "doc"),
+)
 
 
 class Form(Checked):

@@ -7,7 +7,6 @@ file's where it has lines, else the number of the row.
 import codecs
 import csv
 import html
-import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -25,7 +24,7 @@ from gradelake.sql.lake import extensions
 
 Row = tuple[int, dict[str, Any]]
 
-_JSON = (".json", ".jsonl", ".ndjson")
+JSON = (".json", ".jsonl", ".ndjson")
 _DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 _FORMS = (".csv", ".parquet", ".xlsx", *_DATABASES)  # that are nothing but tables
 _MARKS = ",;\t|"
@@ -33,11 +32,14 @@ _SQLITE = b"SQLite format 3\0"
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")  # how a workbook keeps 7
 
 
-def is_table(path: Path, kind: str) -> bool:
-    """Whether a file is a table by its name: none of the field's own forms is called so. A list in
-    JSON is one, and so are runs and judgments in JSON; its other kinds are read line by line."""
+def is_table(path: Path, kind: str, form: Form | None = None) -> bool:
+    """Whether a file is a table: settings say so, or its name, as none of the field's own forms is
+    called so. A list in JSON is one, and so are runs and judgments in JSON; its other kinds are
+    read line by line."""
+    if form is not None:
+        return True
     name = path.name.removesuffix(".gz").lower()
-    if name.endswith(_FORMS) or (name.endswith(_JSON) and kind in ("runs", "judgments")):
+    if name.endswith(_FORMS) or (name.endswith(JSON) and kind in ("runs", "judgments")):
         return True
     if not name.endswith(".json"):
         return False
@@ -58,7 +60,7 @@ def rows_of(
     name = path.name.removesuffix(".gz").lower()
     if name.endswith((".parquet", ".xlsx", *_DATABASES)):
         found: Iterable[Row] = _relation(path, shown, form, name)
-    elif name.endswith(_JSON):
+    elif name.endswith(JSON):
         found = _objects(path, shown, problems)
     else:
         found = _lines(path, shown, form, problems)
@@ -106,13 +108,7 @@ def _objects(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
     if not data.lstrip().startswith(b"["):
         yield from files.json_objects(files.numbered_lines(data), problems)
         return
-    hint = "Give a list of objects, or an object a line."
-    try:
-        listed = files.parse_json(data.decode())
-    except json.JSONDecodeError as error:
-        raise reject(shown, error.lineno, f"not JSON: {error.msg}", hint) from error
-    except ValueError as error:
-        raise reject(shown, None, f"not JSON that can be read: {error}", hint) from error
+    listed = files.json_of(data, shown, "Give a list of objects, or an object a line.")
     for number, value in enumerate(listed, start=1):
         if isinstance(value, dict):
             yield number, value

@@ -279,6 +279,16 @@ def lines_of(
         yield from numbered_lines(block, first)
 
 
+def json_of(data: bytes, shown: str, hint: str, **options: Any) -> Any:
+    """What a file of JSON holds. Raises `Rejected` where it is none."""
+    try:
+        return parse_json(data.decode(), **options)
+    except json.JSONDecodeError as error:
+        raise reject(shown, error.lineno, f"not JSON: {error.msg}", hint) from error
+    except ValueError as error:
+        raise reject(shown, None, f"not JSON that can be read: {error}", hint) from error
+
+
 def json_lines(data: bytes, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object) of every line. Raises `Rejected` with all lines that are no object."""
     problems = Problems(shown, "")

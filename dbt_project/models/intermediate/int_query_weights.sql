@@ -10,7 +10,6 @@ counted as (
         coalesce(stated.weight, 1) as weight,
         coalesce('cluster ' || stated.cluster, 'query ' || queries.query_id) as cluster
     from {{ source('raw', 'queries') }} as queries
-    semi join {{ source('raw', 'query_weights') }} using (collection)
     left join {{ source('raw', 'query_weights') }} as stated using (collection, query_id)
 ),
 

@@ -32,6 +32,7 @@ counts as (
 bounds as (
     select
         *,
+        round(n_clicks / n_expected, 10) as coec,
         if(
             n_clicks = 0,
             0,
@@ -58,9 +59,9 @@ select
     cast(bounds.n_impressions as bigint) as n_impressions,
     cast(bounds.n_clicks as bigint) as n_clicks,
     round(bounds.n_expected, 10) as n_expected,
-    round(bounds.n_clicks / bounds.n_expected, 10) as coec,
+    bounds.coec,
     round(bounds.least_clicks / bounds.n_expected, 10) as coec_low,
     round(bounds.most_clicks / bounds.n_expected, 10) as coec_high,
     case when bounds.n_expected >= bins.least_expected then bins.label end as label
 from bounds
-asof left join bins on round(bounds.n_clicks / bounds.n_expected, 10) >= bins.least_coec
+asof left join bins on bounds.coec >= bins.least_coec
