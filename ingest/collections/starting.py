@@ -39,6 +39,11 @@ _NEEDS = {
 }
 
 
+# graders and their prompts: of passages without a rubric; of logs, as grading/RAG.md has them
+_OF_OTHERS = {"direct": "umbrela"}
+_OF_LOGS = {"context": "umbrela", "correct": "nuggetizer_assign", "faithful": "support"}
+
+
 @dataclass(frozen=True)
 class Seen:
     """What a file was seen to be: `kind` is a setting, "rag" or None; `why` is how that shows."""
@@ -115,7 +120,10 @@ class Started:
             console.say(f"{named(seen.shown)}: {seen.kind or 'not used'} ({seen.why})")
         console.say(f"wrote {self.file}")
         where = "" if self.file.parent == Path.cwd() else f"cd {self.file.parent} && "
-        console.hint(f"next: {where}gradelake ingest {self.collection} --dry-run")
+        logs = [seen.shown for seen in self.seen if seen.kind == "rag"]
+        brings_in = f"import rag {self.collection} {logs[0]}" if logs else ""
+        command = brings_in or f"ingest {self.collection} --dry-run"
+        console.hint(f"next: {where}gradelake {command}")
 
 
 def start(folder: Path, name: str | None = None) -> Started:
@@ -144,8 +152,9 @@ def _lines(name: str, found: list[Seen]) -> Iterator[str]:
     yield "# understood stands beside it; `gradelake ingest --dry-run` shows it. Look it through."
     yield ""
     yield f"[collections.{name}]"
+    logs = [seen for seen in found if seen.kind == "rag"]
     if not of_kind["queries"]:
-        yield from _topics_of_others(of_kind)
+        yield from ["# topics come with the logs below"] if logs else _topics_of_others(of_kind)
     for kind in ("queries", "passages"):
         for number, seen in enumerate(of_kind[kind]):
             yield f"{'# or: ' * bool(number)}{kind} = {_text(seen.shown)}  # {seen.why}"
@@ -166,10 +175,10 @@ def _lines(name: str, found: list[Seen]) -> Iterator[str]:
             yield f"# {seen.shown}: {seen.why}: `{command}`"
         elif seen.kind is None:
             yield f"# {seen.shown} is not used: {seen.why}"
-    yield ""
-    yield "[graders.words]"
-    yield 'engine = "lexical"  # compares words, without a model; see `gradelake prompts list`'
-    yield 'prompt = "question_self_rating"'
+    for grader, prompt in (_OF_LOGS if logs else _OF_OTHERS).items():
+        yield f"\n[graders.{grader}]"
+        yield 'engine = "lexical"  # compares words; "openai" and a model for a real judge'
+        yield f'prompt = "{prompt}"'
 
 
 def _topics_of_others(of_kind: dict[str, list[Seen]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest_collection
 from gradelake.ingest.collections.starting import start
@@ -49,6 +50,18 @@ def test_without_a_file_of_topics_queries_are_their_own_texts(tmp_path):
     project = Project.read(start(tmp_path, "shop").file)
     outcome = ingest_collection(project, "shop", [])
     assert outcome.counts == {"queries": 1, "systems": 1, "run_entries": 2}
+
+
+def test_logs_of_rag_systems_bring_their_topics_and_have_graders_of_their_own(tmp_path, capsys):
+    (tmp_path / "v1.jsonl").write_text('{"question": "q", "contexts": ["c"], "answer": "a"}\n')
+    done = start(tmp_path, "rag")
+    done.print()
+    assert "gradelake import rag rag v1.jsonl" in capsys.readouterr().out
+    project = Project.read(done.file)
+    assert list(project.graders) == ["context", "correct", "faithful"]
+    for name in project.graders:
+        assert read_grader(project, name).prompt.items != "question"
+    assert not Collection.named(project, "rag").names_topics
 
 
 def test_a_folder_of_which_nothing_is_understood_gets_no_configuration(tmp_path):
