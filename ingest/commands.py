@@ -267,3 +267,36 @@ def import_support(project, collection, file, assessor):
         from gradelake.ingest.collections.support import import_support as run_import
 
         return run_import(lake, collection, file, assessor, sys.argv[1:])
+
+
+@import_.command("rag", short_help="Store a RAG system's log: contexts, answers and references.")
+@click.argument("collection")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--system", help="The system's name (default: the file's, without its ending).")
+@click.option(
+    "--marks/--no-marks", default=True, help="Whether [1] in an answer cites its context."
+)
+@click.option(
+    "--references/--no-references",
+    default=None,
+    help="Whether references become nuggets (default: where there is no other rubric).",
+)
+@answering(lambda done: done.print())
+@click.pass_obj
+def import_rag(project, collection, file, system, marks, references):
+    """Store a RAG system's log, JSON lines, a JSON array, CSV or Parquet: what was asked, what was
+    retrieved (a ranking), what was answered, and what a good answer says.
+
+    Columns have the names that ragas, DeepEval, TruLens and datasets of HF give them. Traces by
+    OpenTelemetry's GenAI conventions are read, too. Questions become topics of a COLLECTION whose
+    settings name no other topics. A changed file replaces the system.
+
+    \b
+    Examples:
+      gradelake import rag support v2.jsonl
+      gradelake import rag support traces.jsonl --system v2
+    """
+    with console.working(f"reading {file}"):
+        from gradelake.ingest.rag.rag_import import import_rag as run_import
+
+        return run_import(project(), collection, file, system, marks, references, sys.argv[1:])

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,9 +62,13 @@ def new_database(catalog: str, name: str) -> str:
     return catalog.replace("dbname=postgres", f"dbname={name}")
 
 
-def restart_server(dsn: str) -> None:
-    """Stop the server at once, as in a crash, and start it again: every session breaks off."""
+def restart_server(dsn: str, away: float = 0) -> None:
+    """Stop the server at once, as in a crash, and start it again: every session breaks off. It is
+    `away` for so many seconds."""
     with psycopg.connect(dsn) as session:
         (data,) = session.execute("show data_directory").fetchone()
-    control = str(server_programs() / "pg_ctl")
-    as_postgres([control, "-D", data, "-m", "immediate", "-w", "-l", f"{data}/log", "restart"])
+    stop = [str(server_programs() / "pg_ctl"), "-D", data, "-m", "immediate", "-w"]
+    if away:
+        as_postgres([*stop, "stop"])
+        time.sleep(away)
+    as_postgres([*stop, "-l", f"{data}/log", "restart"])

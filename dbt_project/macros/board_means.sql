@@ -1,5 +1,5 @@
-{# Means over queries and their standard errors, one for each row of `cells`: CTEs up to `means`, which
-   has score, score_answered, stderr, n_queries and n_answered beside the cell's columns.
+{# Means over queries and their standard errors, one for each row of `cells`: CTEs up to `means`,
+   which has score, score_answered, stderr, n_queries and n_answered beside the cell's columns.
 
    `by`: what names the queries of a mean. The model has the CTEs
    - board_queries: `by`, query_id, weight, cluster;
@@ -7,8 +7,8 @@
    - scored: as cells, and query_id, weight, cluster, value: what was answered; the rest counts 0.
    A cluster is null where all queries of the collection count alike (`int_query_weights`). #}
 {% macro board_means(by) -%}
-{%- set board = by | join(', ') -%}
-{%- set cell = (by + ['level', 'system', 'measure']) | join(', ') -%}
+    {%- set board = by | join(', ') -%}
+    {%- set cell = (by + ['level', 'system', 'measure']) | join(', ') -%}
 -- as decimals, sums are exact: they do not depend on which thread adds first
 even_sums as (
     select

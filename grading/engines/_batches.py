@@ -14,16 +14,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from gradelake.grading.engines import EngineUnusable, Response
-from gradelake.grading.engines._chat import reason_of, short
-from gradelake.grading.engines._client import (
-    LONGEST_REPLY,
-    Misshapen,
-    masked,
-    open_client,
-    read_json,
-)
+from gradelake.grading.engines._chat import reason_of
+from gradelake.grading.engines._client import LONGEST_REPLY, Misshapen, open_client, read_json
 from gradelake.grading.engines._connection import Busy, Connection, patiently
 from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.servers import masked, short
 
 MOST_BYTES = 200_000_000  # of a file that goes up
 OVER = ("completed", "expired", "cancelled", "failed")

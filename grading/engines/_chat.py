@@ -1,24 +1,22 @@
 """OpenAI's chat API: what goes with every prompt, and what comes back, whatever it is."""
 
-import email.utils
 import json
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gradelake.grading.engines import MOST_MASS, Response
-from gradelake.grading.engines._client import Misshapen, masked
+from gradelake.grading.engines._client import Misshapen
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.reasoning import final_output
 from gradelake.grading.prompts.reply import json_objects
 from gradelake.grading.prompts.written_reply import name_of, object_schema, schema_of
+from gradelake.sql.common.servers import short
 
 _TOP_LOGPROBS = 20  # as many as servers give
 _JSON_TOKENS = 16  # enough for {"grade": "..."}, without the word
 _REASONING_TOKENS = 4096  # where no more than a bare answer has been allowed for
-_LONGEST_ERROR = 500  # characters of a server's words that are kept
 _SHORTEST = 200  # characters: a passage is not halved further than this
 _TOO_LONG = (
     "context length",
@@ -177,21 +175,6 @@ def _count(n: Any) -> int | None:
     return n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 else None
 
 
-def retry_after(headers) -> float | None:
-    """Seconds that a server asks to wait: a number, or a date (RFC 9110, section 10.2.3)."""
-    stated = headers.get("retry-after")
-    if not stated:
-        return None
-    try:
-        seconds = float(stated)
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(stated).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return None
-    return seconds if seconds > 0 else None
-
-
 def full_text(error: Exception) -> str:
     """All that a server said of an error: its message, its code, whatever else it sent."""
     return f"{error} {getattr(error, 'body', None) or ''}"
@@ -223,9 +206,3 @@ def reason_of(error: Exception, key: str) -> str:
         text = str(error) if " - " in str(error) else full_text(error)
         text = f"{type(error).__name__}: {text}"
     return short(text, key)
-
-
-def short(text: str, key: str) -> str:
-    """A server's words on one line, cut where they are long, without the key."""
-    text = " ".join(masked(text, key).split())
-    return text if len(text) <= _LONGEST_ERROR else f"{text[:_LONGEST_ERROR]}..."

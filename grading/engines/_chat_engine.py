@@ -18,10 +18,9 @@ from gradelake.grading.engines._chat import (
     full_text,
     is_too_long,
     response_of,
-    short,
     shorter,
 )
-from gradelake.grading.engines._client import SHORTEST_KEY, is_same_model, masked
+from gradelake.grading.engines._client import is_same_model
 from gradelake.grading.engines._connection import CONTINUES, Busy, Connection, patiently
 from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.graders.grader import Grader
@@ -29,6 +28,7 @@ from gradelake.grading.prompts.parsers import sole_word
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import Count
 from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.servers import SHORTEST_KEY, masked, short
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
 _NAMES = 10  # of models that answer, told of

@@ -1,13 +1,11 @@
 """A client of OpenAI's API for servers that nobody vouches for."""
 
-import base64
 import json
 import re
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-SHORTEST_KEY = 8  # characters; a shorter one may be a word of the scale
 LONGEST_REPLY = 4 << 20  # bytes: reasoning of 100,000 words is less
 _OF_TRANSFER = (b"content-encoding", b"content-length", b"transfer-encoding")
 _DATED = re.compile(r"[-@](\d{3,4}|\d{8}|\d{4}-\d\d-\d\d)")
@@ -90,27 +88,3 @@ def is_same_model(asked: str, answering: str) -> bool:
         return True
     undated = asked.removesuffix("-latest")
     return answering.startswith(undated) and bool(_DATED.fullmatch(answering[len(undated) :]))
-
-
-def masked(text: str, key: str) -> str:
-    """A server's words without the key, should they repeat it, in whichever form."""
-    return _forms(key).sub("***", text) if key else text
-
-
-@cache
-def _forms(key: str) -> re.Pattern[str]:
-    """A key as it is, with characters of it quoted as in addresses, JSON or HTML, in hex, or in
-    base64 with whatever around it; each perhaps broken by white space."""
-    if len(key) < SHORTEST_KEY:
-        return re.compile(re.escape(key))
-    plain = [
-        rf"(?:{re.escape(c)}|%(?i:{n:02x})|\\u(?i:{n:04x})|&#0*{n};|&#(?i:x0*{n:x});)"
-        for c, n in ((c, ord(c)) for c in key)
-    ]
-    forms = [plain, [f"(?i:{digit})" for digit in key.encode().hex()]]
-    for n_before in range(3):
-        coded = base64.b64encode(bytes(n_before) + key.encode()).decode().rstrip("=")
-        # the first characters hold what stands before, too, and the last one what follows
-        whole = coded[(0, 2, 3)[n_before] : (n_before + len(key)) * 8 // 6]
-        forms.append([{"+": "[+-]", "/": "[/_]"}.get(c, c) for c in whole])
-    return re.compile("|".join(r"(?:\s|\\+[nrt])*".join(form) for form in forms))

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gradelake.grading.engines import EngineUnusable
-from gradelake.grading.engines._chat import full_text, reason_of, retry_after, short
+from gradelake.grading.engines._chat import full_text, reason_of
 from gradelake.grading.graders.grader import Grader
+from gradelake.sql.common.servers import retry_after, short
 
 CONTINUES = "What was graded is kept; the same command continues."
 _LONGEST = 60.0  # seconds between two requests, where the server says nothing

@@ -46,7 +46,9 @@ class Engine(Base):
         self._words = re.compile(r"\w+").findall
         self._weights = lru_cache(maxsize=20_000)(self._weigh)
         self._holds = lru_cache(maxsize=20_000)(self._stems)
-        self._asks = "query" if grader.prompt.target == "direct" else "item"
+        self._reads = "passage" if "passage" in grader.prompt.slots else "item"
+        asks_query = grader.prompt.target == "direct" or self._reads == "item"
+        self._asks = "query" if asks_query else "item"
         words = grader.prompt.grade_scale.words
         self._replies = list(words)
         self._word_of = {grade: word for word, grade in reversed(words.items())}
@@ -75,7 +77,7 @@ class Engine(Base):
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         return [
-            self._answer(self.overlap(prompt.values[self._asks], prompt.values["passage"]))
+            self._answer(self.overlap(prompt.values[self._asks], prompt.values[self._reads]))
             for prompt in prompts
         ]
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from gradelake.grading.engines import EngineUnusable, Setting
-from gradelake.grading.engines._chat import chat_options, retry_after
+from gradelake.grading.engines._chat import chat_options
 from gradelake.grading.engines._chat_engine import ChatEngine
 from gradelake.grading.engines._client import Misshapen, careful
 from gradelake.grading.engines._connection import Connection
@@ -16,6 +16,7 @@ from gradelake.grading.engines.openai import check_address
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.checked import one_of
 from gradelake.sql.common.errors import how_to_install
+from gradelake.sql.common.servers import retry_after
 
 _ENVIRONMENT = {
     "LITELLM_OFFLINE_MODE": "true",  # else it fetches a table of prices, and more

@@ -248,7 +248,7 @@ class Paragraph(Object):
     paragraph_id: Text
     text: str
     paragraph_data: Annotated[ParagraphData, BeforeValidator(lambda data: data or {})] = Field(
-        default_factory=ParagraphData
+        default_factory=lambda: ParagraphData.model_validate({})
     )
     exam_grades: Many[ExamEntry]
     grades: Many[DirectEntry]

@@ -81,26 +81,35 @@ class Plan:
 
     def _totals(self) -> Totals:
         lake, grader = self.lake, self.request.grader
-        ((*counts,),) = lake.rows(
+        (counts,) = lake.objects(
             """
             select
-                (select count(*) from plan_graded),
-                (select count(*) from plan_graded where is_failed),
-                (select count(*) from plan_missing),
-                (select count(*) from plan_under_way),
-                (select count(*) from plan_reusable),
+                (select count(*) from plan_graded) as graded,
+                (select count(*) from plan_graded where is_failed) as failed,
+                (select count(*) from plan_missing) as missing,
+                (select count(*) from plan_under_way) as under_way,
+                (select count(*) from plan_reusable) as reusable,
                 (
                     select count(*) from plan_reusable
                     where known['collection'] != getvariable('collection')
-                ),
+                ) as shared,
                 (select count(distinct passage_id) from plan_pool where not is_gradable)
+                    as without_text
             """
         )
         pairs, prompts, n_bytes = size(lake, grader)
         before = taken(lake, grader, self.request.collection)
         tokens = round(n_bytes * before.tokens_per_byte)
         cost = prices.estimated_cost(lake, grader, pairs, prompts, n_bytes, before)
-        return Totals(*counts, pairs, prompts, tokens, before.is_measured, self._rate(), cost)
+        return Totals(
+            **counts,
+            asked=pairs,
+            prompts=prompts,
+            prompt_tokens=tokens,
+            tokens_measured=before.is_measured,
+            pairs_per_second=self._rate(),
+            cost=cost,
+        )
 
     def _rate(self) -> float | None:
         """Of what was graded while the run waited for it."""
@@ -113,7 +122,8 @@ class Plan:
         )
 
     def chunks(self) -> Iterator[Chunk]:
-        """The work in order. Texts are fetched a few chunks ahead, not all at once."""
+        """The work in order. Texts are held a few chunks ahead, not all at once; the lake is read
+        before the first, so that none waits for its catalog."""
         self._fetch_texts()
         numbers = self.lake.column("select distinct chunk_no from plan_work order by 1")
         for start in range(0, len(numbers), _WINDOW):
@@ -129,7 +139,7 @@ class Plan:
                     plan_passages.text_sha256 as passage_sha256,
                     plan_passages.query_sha256,
                     plan_items.item_id,
-                    queries.text as query,
+                    plan_queries.text as query,
                     plan_texts.text as passage,
                     plan_items.item_text as item,
                     plan_items.gold_answers,
@@ -140,10 +150,7 @@ class Plan:
                 inner join plan_passages using (passage_no)
                 inner join plan_items using (item_no)
                 inner join plan_texts using (text_no)
-                inner join lake.raw.queries
-                    on
-                        queries.collection = getvariable('collection')
-                        and queries.query_id = plan_passages.query_id
+                inner join plan_queries on plan_passages.query_id = plan_queries.query_id
                 where plan_work.chunk_no between $first and $last
                 order by plan_work.chunk_no, plan_work.work_no
                 """,
@@ -165,7 +172,14 @@ class Plan:
                 and passages.text_sha256 = plan_passages.text_sha256
                 and plan_passages.passage_no in (select passage_no from plan_work)
             group by plan_passages.text_no
-            order by plan_passages.text_no
+            order by plan_passages.text_no;
+
+            create or replace temp table plan_queries as
+            select query_id, text
+            from lake.raw.queries
+            where
+                collection = getvariable('collection')
+                and query_id in (select plan_passages.query_id from plan_passages)
             """
         )
 

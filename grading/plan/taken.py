@@ -172,7 +172,7 @@ class Taken:
     def tokens_per_byte(self) -> float:
         if not self.is_measured:
             return 1 / _BYTES_PER_TOKEN
-        return self.grades["prompt_tokens"].sum() / self.grades["n_bytes"].sum()
+        return float(self.grades["prompt_tokens"].sum()) / float(self.grades["n_bytes"].sum())
 
 
 def size(lake: Lake, grader: Grader) -> tuple[int, int, int]:

@@ -27,7 +27,7 @@ SLOTS = {
     "direct": (("query", "passage"), ("examples", "label_rubrics", "scores")),
     "verify": (("item", "gold_answer", "answer"), ("query",)),
     "assign": (("items", "passage"), ("query", "n_items")),
-    "support": (("item", "passage"), ("query",)),
+    "support": (("item",), ("passage", "query")),
     "importance": (("items",), ("query", "n_items")),
     "generate": (("query",), ("subtopic",)),
     "explain": (("query", "passage", "label"), ("max_label",)),

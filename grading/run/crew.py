@@ -59,6 +59,7 @@ class Crew:
         # Ray prints what happens to machines on stdout, where --json may be read
         self.stdout = redirect_stdout(sys.stderr)
         self.owns_ray = machines.join(self.ray_address)
+        self.head = machines.Head()
         grader: Grader = self.worker.grader
         engine = engine_finder.engine_of(grader)
         workers = engine.workers(machines.size(), grader.settings)
@@ -97,7 +98,7 @@ class Crew:
         What a chunk and its account are is up to the worker: `Chunk` and `Graded`, or the like.
 
         Once `stop()` is true no chunk is begun; those at work are finished. Raises `WorkFailed`
-        when the engine cannot work.
+        when the engine cannot work, or Ray's head is gone.
         """
         import ray
 
@@ -108,7 +109,7 @@ class Crew:
         while len(self.actors) < self.count and self._peek(len(self.actors)):
             self._hire()
         while True:
-            if not self.stopping and stop():
+            if not self.stopping and (self.head.look() or stop()):
                 self.stopping = True
                 self._cancel_queued()
             if not self.stopping:
@@ -122,6 +123,7 @@ class Crew:
             # a worker that is still loading, or that finds no machine any more, is not waited for
             is_at_work = any(actor.work for actor in self.actors)
             if not references or not (self.stopping or is_at_work or self._peek() or self.suspects):
+                self.head.require()
                 return
             self.capacity.require(any(actor.ready is None for actor in self.actors))
             done, _ = ray.wait(list(references), num_returns=1, timeout=TICK)
@@ -158,7 +160,7 @@ class Crew:
 
         for actor in self.actors:
             actor.ready = None  # it need not finish loading
-            if not actor.work:
+            if not actor.work or self.head.is_gone:  # without which Ray cancels nothing
                 continue
             references = [reference for reference, _ in actor.work]
             finished, _ = ray.wait(references, num_returns=len(references), timeout=0)

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import socket
 import time
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from gradelake.sql.common.errors import WorkFailed
 
 NO_MACHINE_FOR = 60  # seconds without any machine for a worker, after which the run ends
 LOOK_EVERY = 3  # seconds between looks
+HEAD_GONE_FOR = 30  # seconds without Ray's head, after which a run ends
+FINISHES_WITHIN = 600  # seconds without it, for the chunks at work
 LEARN_OF_LOSS = 30  # seconds for a cluster to notice that a machine has died; Ray takes a dozen
 LOST = "its node has died"  # what Ray then says of an actor there
 
@@ -26,6 +29,9 @@ def join(ray_address: str | None) -> bool:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     # Ray waits one second to learn why an actor died: too short to tell that its machine did
     os.environ.setdefault("RAY_timeout_ms_task_wait_for_death_info", f"{LEARN_OF_LOSS * 1000}")
+    # Ray ends a process that has lost its head for so long, in C++ and with a code of its own: in
+    # a minute, unless told otherwise
+    os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", str(FINISHES_WITHIN))
     if ray_address:
         send_token()
     elif not has_token():
@@ -60,6 +66,40 @@ def size() -> Cluster:
 
     resources = ray.cluster_resources()
     return Cluster(cpus=int(resources.get("CPU", 1)), gpus=int(resources.get("GPU", 0)))
+
+
+class Head:
+    """Ray's head process (`gcs_server`): without it no worker can start."""
+
+    def __init__(self) -> None:
+        import ray
+
+        host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+        self._address = host.strip("[]"), int(port)
+        self._look_at = time.monotonic()
+        self._missed_at: float | None = None
+        self.is_gone = False
+
+    def look(self) -> bool:
+        """Whether it is gone: it has not answered for a while. Called again and again."""
+        now = time.monotonic()
+        if now >= self._look_at and not self.is_gone:
+            self._look_at = now + LOOK_EVERY
+            try:
+                socket.create_connection(self._address, LOOK_EVERY).close()
+                self._missed_at = None
+            except OSError:
+                self._missed_at = self._missed_at or now
+                self.is_gone = now - self._missed_at >= HEAD_GONE_FOR
+        return self.is_gone
+
+    def require(self) -> None:
+        """Raise `WorkFailed` when it is gone."""
+        if self.is_gone:
+            raise WorkFailed(
+                "Ray's head process (gcs_server) has ended: was it killed, or is memory short?",
+                "What was graded before is in the lake. Run the same command again.",
+            )
 
 
 class Capacity:

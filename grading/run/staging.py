@@ -14,15 +14,18 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.reply import STATUSES
 from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.worker import Graded, Worker, shared_mark, write_staged
+from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import WorkFailed
-from gradelake.sql.lake.connection import grading_folder
+from gradelake.sql.common.errors import Busy, Unreachable, WorkFailed
+from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.lake.connection import grader_lock, grading_folder
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 COMMIT_EVERY = 1.0  # seconds: chunks that finish faster than this are committed together
+SERVER_GONE_FOR = 300  # seconds without the catalog's server, after which a run ends
 
 
 @dataclass
@@ -50,6 +53,7 @@ class Committer:
         self._waiting: list[Path] = []
         self._started = time.monotonic() - (utc_now() - self.began_at).total_seconds()
         self._committed = time.monotonic()
+        self._gone_since: float | None = None  # the catalog's server
 
     @property
     def seconds(self) -> float:
@@ -165,20 +169,55 @@ class Committer:
         self.commit_if_due()
 
     def commit_if_due(self) -> None:
-        """Commit what waits, unless the last commit is recent or another process is writing."""
+        """Commit what waits, unless the last commit is recent, another process is writing, or the
+        catalog's server is gone: the chunks are safe in staging."""
         if self._waiting and time.monotonic() - self._committed >= COMMIT_EVERY:
             try:
                 self._commit("running", wait=False)
-            except WorkFailed:  # a build holds the lock: the chunks are safe in staging
+            except Exception as error:
+                if not isinstance(error, Busy):
+                    self._bear(error)
                 self._committed = time.monotonic()
 
     def finish(self, state: str) -> None:
         """Commit what waits, and how the run ended: done, stopped or failed. No worker is at work
         any more."""
         shared_mark(self.staging, self.run_id).unlink(missing_ok=True)
+        while self.began:
+            try:
+                self._commit(state, wait=True)
+                break
+            except Exception as error:
+                self._bear(error)
+                time.sleep(COMMIT_EVERY)
         self._discard_unfinished()
-        if self.began:
-            self._commit(state, wait=True)
+
+    def _bear(self, error: Exception) -> None:
+        """Raise what a commit raised, unless the catalog's server is gone, and not for long yet."""
+        known = error if isinstance(error, WorkFailed) else in_plain_words(error)
+        if not isinstance(known, Unreachable):
+            raise error
+        if self._gone_since is None:
+            self._gone_since = time.monotonic()
+            console.warn(f"{known.message}; trying again, and grades wait in {self.staging}")
+        elif time.monotonic() - self._gone_since >= SERVER_GONE_FOR:
+            raise WorkFailed(
+                f"tried for {SERVER_GONE_FOR / 60:g} minutes: {known.message}",
+                f"What was graded meanwhile waits in {self.staging}. Run it again once the server "
+                "answers: nothing is paid for twice.",
+            ) from None
+
+    def _require_grader(self) -> None:
+        """The grader's lock is this process's, or taken anew where the catalog's server ended it.
+        Raises `WorkFailed` when another process has it by now."""
+        try:
+            with grader_lock(self.lake.project, self.grader.grader_id, self._what):
+                pass
+        except Busy:
+            raise WorkFailed(
+                f"while the catalog's server was gone, another process began with {self._what}",
+                f"What this one did not commit waits in {self.staging}, for the next run.",
+            ) from None
 
     def _discard_unfinished(self) -> None:
         """Remove what workers that died were writing: their chunks were given to others."""
@@ -188,12 +227,14 @@ class Committer:
     def _commit(self, state: str, wait: bool) -> None:
         started, files = time.monotonic(), list(self._waiting)
         with self.lake.transaction("grade", self._what, wait) as transaction:
+            self._require_grader()
             n_rows = self._insert(transaction, files)
             self.account(transaction, state)
             transaction.say(grades=n_rows)
         del self._waiting[: len(files)]
         for file in files:
             file.unlink(missing_ok=True)
+        self._gone_since = None
         self._committed = time.monotonic()
         self.commit_seconds += self._committed - started
 

@@ -9,7 +9,17 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, Field
 
 from gradelake.ingest.collections.trec import system_name
-from gradelake.ingest.tables.form import Form, Judgments, OrFile, Passages, Responses, Runs, Topics
+from gradelake.ingest.engines.settings import SearchEngine
+from gradelake.ingest.tables.form import (
+    Clicks,
+    Form,
+    Judgments,
+    OrFile,
+    Passages,
+    Responses,
+    Runs,
+    Topics,
+)
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
@@ -18,11 +28,18 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, require_known
 
 DEFAULT_POOL_DEPTH = 20
+NO_TOPICS = (
+    'Set ir_dataset = "..." or queries = "topics.tsv"; or bring logs of a RAG system in, whose '
+    "questions become topics: gradelake import rag NAME FILE"
+)
 ACCEPTED, QUARANTINE = PUT_AWAY = ("accepted", "quarantine")  # folders of an inbox
 
 
 _LARGEST = (1 << 31) - 1
 _Int32 = Annotated[int, Field(ge=-_LARGEST - 1, le=_LARGEST)]
+
+# settings that name one file
+_ONE_FILE = ("queries", "query_weights", "passages", "clicks", "near_duplicates")
 
 
 def _as_tuple(value: Any) -> Any:
@@ -45,6 +62,7 @@ def _or_nothing(value: Any) -> Any:
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 F = TypeVar("F", bound=Form)
 Tables = Annotated[tuple[Annotated[F, OrFile], ...], BeforeValidator(_as_tuple)]
+_ENGINES = "For example: [collections.NAME.engines.b] with url, hits and id."
 _LIKE = 'It looks like { name = "file" }.'
 Files = Annotated[dict[Name, str], BeforeValidator(_as_table), Field(description=_LIKE)]
 _Judgments = Annotated[
@@ -75,6 +93,7 @@ class Settings(Checked):
         {}, description='For example: [collections.NAME.groups.family] with bert = ["bert_*"].'
     )
     query_weights: Text | None = None
+    clicks: Annotated[Clicks, OrFile] | None = None
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
     unknown_queries: Annotated[str, one_of(("refuse", "leave out"))] | None = None
@@ -82,6 +101,7 @@ class Settings(Checked):
     max_relevance: _Int32 | None = None
     default_pool_depth: int = Field(DEFAULT_POOL_DEPTH, ge=1, le=_LARGEST)
     inbox: Text | None = None
+    engines: dict[Name, dict[str, Any]] = Field(default={}, description=_ENGINES)
 
 
 class Collection(Settings):
@@ -89,10 +109,12 @@ class Collection(Settings):
     the settings say beside these, by setting."""
 
     queries: str | None  # type: ignore[assignment]
+    clicks: str | None  # type: ignore[assignment]
     passages: str | None  # type: ignore[assignment]
     judgments: dict[str, str]  # type: ignore[assignment]
     runs: tuple[str, ...]  # type: ignore[assignment]
     responses: tuple[str, ...]  # type: ignore[assignment]
+    engines: dict[str, SearchEngine]  # type: ignore[assignment]
     forms: dict[str, tuple[Form, ...]]
     name: str
     folder: Path
@@ -108,6 +130,10 @@ class Collection(Settings):
         settings = dict(checked.table(Settings, project, "collections", name))
         all_are_near = "passages" in stated or "ir_dataset" not in stated
         forms = _taken_out(settings)
+        settings["engines"] = {
+            engine: checked.table(SearchEngine, project, "collections", name, "engines", engine)
+            for engine in settings["engines"]
+        }
         settings["passages_for"] = settings["passages_for"] or ("all" if all_are_near else "pool")
         settings["unknown_queries"] = settings["unknown_queries"] or (
             "leave out" if "ir_dataset" in stated else "refuse"
@@ -121,10 +147,6 @@ class Collection(Settings):
             is_whole=True,
         )
         where = f"{project.file}: [collections.{name}]"
-        if not collection.ir_dataset and not collection.queries:
-            raise BadInput(
-                f"{where} has no topics", 'Set ir_dataset = "..." or queries = "topics.tsv".'
-            )
         for setting in ("registered_by", "car_pages"):
             if getattr(collection, setting) and not collection.ir_dataset:
                 raise BadInput(
@@ -135,6 +157,11 @@ class Collection(Settings):
             _check_inbox(collection, collection.inbox, project, where)
         return collection
 
+    @property
+    def names_topics(self) -> bool:
+        """Whether settings say where topics come from; else logs bring them."""
+        return bool(self.ir_dataset or self.queries)
+
     @classmethod
     def of_frames(
         cls, project: Project, name: str, folder: Path, named: dict[str, Any]
@@ -143,11 +170,13 @@ class Collection(Settings):
         it; `named`: its files."""
         stated = name in project.collections
         settings = dict(
-            checked.table(Settings, project, "collections", name) if stated else Settings()
+            checked.table(Settings, project, "collections", name)
+            if stated
+            else Settings.model_validate({})
         )
-        files = ("ir_dataset", "registered_by", "near_duplicates", "inbox", "queries", "passages")
+        files = ("ir_dataset", "registered_by", "inbox", *_ONE_FILE)
         settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named
-        settings |= {"official_ranks": {}, "car_pages": False, "passages_for": "all"}
+        settings |= {"official_ranks": {}, "engines": {}, "car_pages": False, "passages_for": "all"}
         settings["unknown_queries"] = settings["unknown_queries"] or "refuse"
         return cls.model_construct(
             **settings,
@@ -216,7 +245,7 @@ class Collection(Settings):
 
     def setting_of(self, shown: str) -> str | None:
         """The setting that names a file; None for one that a pattern matched."""
-        for key in ("queries", "query_weights", "passages", "near_duplicates"):
+        for key in _ONE_FILE:
             if getattr(self, key) == shown:
                 return key
         for key in ("judgments", "official_ranks"):
@@ -229,7 +258,7 @@ class Collection(Settings):
 def _taken_out(settings: dict[str, Any]) -> dict[str, tuple[Form, ...]]:
     """What settings say of files beside their names, by setting; the names stay in their place."""
     forms: dict[str, tuple[Form, ...]] = {}
-    for key in ("queries", "passages"):
+    for key in ("queries", "passages", "clicks"):
         if form := settings[key]:
             settings[key], forms[key] = form.file, (form,)
     for name, form in settings["judgments"].items():
@@ -281,8 +310,7 @@ def _check_inbox(collection: Collection, stated: str, project: Project, where: s
 def _files_named(table: dict[str, Any]) -> list[str]:
     """Paths that a collection's settings name; of a pattern, the part before it."""
     named: list[Any] = [  # of whatever kind: they are checked where their collection is read
-        table.get(name)
-        for name in ("queries", "query_weights", "passages", "near_duplicates", "registered_by")
+        table.get(name) for name in (*_ONE_FILE, "registered_by")
     ]
     for name in ("judgments", "official_ranks"):
         named += table[name].values() if isinstance(table.get(name), dict) else []

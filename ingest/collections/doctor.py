@@ -1,6 +1,6 @@
 """What `gradelake doctor` finds out about collections, without reading their files."""
 
-from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.operations.doctor import Finding
@@ -17,6 +17,8 @@ def _look_at(project: Project, name: str) -> Finding:
         found = Collection.named(project, name)
     except BadInput as error:
         return Finding("bad", error.message, error.hint)
+    if not found.names_topics:
+        return Finding("note", f"[collections.{name}] names no topics", NO_TOPICS)
     files = [found.queries, found.query_weights, found.passages, found.near_duplicates]
     files += [*found.judgments.values(), *found.official_ranks.values()]
     missing = [file for file in files if file and not (project.folder / file).is_file()]

@@ -40,6 +40,12 @@ def add_generated(into: Targets, found: list[Response]) -> None:
         rows.setdefault(answer_id, (answer_id, response.text, None, "answer"))
         for position, (own_id, text) in enumerate(response.passages(), start=1):
             rows[own_id] = (own_id, text, position, "response")
+    add_texts(into, rows)
+
+
+def add_texts(into: Targets, rows: dict[str, Any]) -> int:
+    """Insert those of these passages (id, text, position, origin), by id, that the lake has not.
+    Returns how many."""
     for (own_id,) in into.transaction.lake.rows(
         "select passage_id from lake.raw.passages "
         "where collection = ? and passage_id in (select unnest(?))",
@@ -49,19 +55,20 @@ def add_generated(into: Targets, found: list[Response]) -> None:
         del rows[own_id]
     columns = ("passage_id", "text", "position", "origin")
     frame = frame_of("passages", columns, rows.values())
-    into.transaction.insert("passages", into.own(_hashed(frame)))
+    return into.transaction.insert("passages", into.own(_hashed(frame)))
 
 
-def add_corpus(into: Targets) -> None:
-    """Bring in the corpus's passages: all of them, or those of the pool."""
-    if not into.dataset.has_docs():
-        return
-    shown = into.collection.passages
-    form = into.collection.form("passages")
-    sha256 = into.file_hash(shown, form) if shown else into.dataset_id
-    bring_in = _pooled if into.collection.passages_for == "pool" else _all
-    bring_in(into, sha256)
-    if not into.transaction.dirty:
+def add_corpus(into: Targets, of_hits: dict[str, str]) -> None:
+    """Bring in the corpus's passages: all of them, or those of the pool; and of the texts that
+    search engines sent, by passage, those that the corpus lacks."""
+    try:
+        if into.dataset.has_docs():
+            _of_dataset(into)
+    finally:  # engines' answers that came in are not read again
+        if of_hits:
+            found = {own: (own, text, None, "corpus") for own, text in of_hits.items()}
+            into.count("passages", add_texts(into, found))
+    if not into.dataset.has_docs() or not into.transaction.dirty:
         return
     missing = into.transaction.lake.value(
         f"select count(*) from (select distinct passage_id from ({POOL}) {WITHOUT_TEXT})",
@@ -73,6 +80,14 @@ def add_corpus(into: Targets) -> None:
             f"{counted(missing, 'pooled passages', 'have')} no text here "
             "(they can be ranked, not graded)"
         )
+
+
+def _of_dataset(into: Targets) -> None:
+    shown = into.collection.passages
+    form = into.collection.form("passages")
+    sha256 = into.file_hash(shown, form) if shown else into.dataset_id
+    bring_in = _pooled if into.collection.passages_for == "pool" else _all
+    bring_in(into, sha256)
 
 
 def _all(into: Targets, sha256: str) -> None:

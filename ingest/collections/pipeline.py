@@ -12,10 +12,10 @@ import polars as pl
 
 from gradelake.ingest.collections import datasets, groups, passages, texts, trec
 from gradelake.ingest.collections import inbox as inboxes
-from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
-from gradelake.ingest.tables.columns import read_judgments
+from gradelake.ingest.tables.columns import read_clicks, read_judgments
 from gradelake.ingest.tables.form import Form
 from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
@@ -75,6 +75,7 @@ def _bring_in(into: Targets) -> None:
     raters: set[str] = set()  # that tables of judgments name
     for assessor, source in _judgment_sources(into).items():
         into.guarded(_judgments, into, assessor, source, raters)
+    into.guarded(_clicks, into)
     into.guarded(_near_duplicates, into)
     systems = Systems(into)
     systems.runs()
@@ -83,14 +84,14 @@ def _bring_in(into: Targets) -> None:
     for leaderboard, shown in into.collection.official_ranks.items():
         into.guarded(_official_ranks, into, leaderboard, shown)
     into.guarded(groups.write, into)
-    into.guarded(passages.add_corpus, into)
+    into.guarded(passages.add_corpus, into, systems.texts)
     if into.collection.is_whole or not into.known("collections", "collection"):
-        _collection_row(into)
+        collection_row(into)
     if into.collection.is_whole:
         _warn_of_what_is_kept(into, systems, raters)
 
 
-def _collection_row(into: Targets) -> None:
+def collection_row(into: Targets) -> None:
     """Settings that marts need; kept up to date with `gradelake.toml`."""
     judged = into.transaction.lake.value(
         "select max(relevance) from lake.raw.judgments where collection = ?", into.name
@@ -116,9 +117,11 @@ def _collection_row(into: Targets) -> None:
 
 
 def _queries(into: Targets) -> None:
+    if not into.collection.names_topics:
+        if not into.known("queries", "query_id"):  # those of logs stay as they are
+            raise reject(into.name, None, "has no topics", NO_TOPICS)
+        return
     if not into.dataset.has_queries():
-        if not into.collection.is_whole and into.known("queries", "query_id"):
-            return
         raise reject(into.dataset_id, None, "has no topics", 'Set queries = "topics.tsv".')
     if into.collection.queries:
         into.file_hash(into.collection.queries)  # it says where it looked
@@ -130,7 +133,8 @@ def _queries(into: Targets) -> None:
     if into.changed(target, sha256):
         _replace_queries(into, queries, target, sha256)
     target, sha256 = into.target("query_weights"), hash_of(counting.rows())
-    is_known = counting.height or into.transaction.recorded(target)
+    was_there = into.collection.is_whole and into.transaction.recorded(target)
+    is_known = counting.height or was_there
     if is_known and into.changed(target, sha256):
         shown = into.collection.query_weights or into.collection.queries or into.dataset_id
         into.replace("query_weights", counting, shown, target, sha256)
@@ -290,6 +294,30 @@ def _put_judgments(
         )
 
 
+def _clicks(into: Targets) -> None:
+    shown, target = into.collection.clicks, into.target("clicks")
+    if not shown:
+        if into.transaction.recorded(target) and into.collection.is_whole:
+            into.transaction.delete("clicks", collection=into.name)
+            into.transaction.forget(target)
+            into.count("settings", 1)
+        return
+    form = into.collection.form("clicks")
+    sha256 = into.file_hash(shown, form)
+    if not into.changed(target, sha256):
+        return
+    read = partial(read_clicks, into.collection.path(shown), shown, form)
+    into.at_work.check(shown, read)
+    with into.at_work.reading(shown):
+        frame = read()
+    frame = with_query_ids(into.transaction.lake, into.name, frame)
+    frame = into.of_known_queries(frame, shown)
+    into.require_some(frame.height, shown)
+    key = ("query_id", "passage_id", "position", "day")
+    rows = frame.group_by(*key).agg(pl.col("n_impressions", "n_clicks").sum()).sort(*key)
+    into.replace("clicks", rows, shown, target, sha256)
+
+
 def _near_duplicates(into: Targets) -> None:
     shown, target = into.collection.near_duplicates, into.target("near_duplicates")
     if not shown:
@@ -316,8 +344,8 @@ def _warn_of_what_is_kept(into: Targets, systems: Systems, raters: set[str]) -> 
         for assessor in into.known("judgments", "assessor")
         if into.transaction.recorded(imported_mark(into.name, assessor))
     }
-    refused = {rejected.file for rejected in into.outcome.rejected}
-    if refused & {*into.collection.judgments.values()}:
+    refused = dict.fromkeys(rejected.file for rejected in into.outcome.rejected)
+    if not refused.keys().isdisjoint(into.collection.judgments.values()):
         raters |= into.known("judgments", "assessor")  # whose they are is not known
     brought = systems.claimed.keys() | systems.of_refused | _systems_of_the_inbox(into)
     for table, column, named in (
@@ -332,7 +360,6 @@ def _warn_of_what_is_kept(into: Targets, systems: Systems, raters: set[str]) -> 
         into.outcome.warnings.append(
             f"kept in the lake, though nothing in gradelake.toml names them: {'; '.join(kept)}"
         )
-    refused = dict.fromkeys(rejected.file for rejected in into.outcome.rejected)
     into.outcome.warnings.extend(
         f"{shown}: what an earlier ingest brought of it stays in the lake as it was"
         for shown in refused

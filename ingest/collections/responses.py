@@ -61,6 +61,15 @@ class Response:
         """(start, end) of each passage in the text."""
         return split(self.text)
 
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each sentence begins in the text."""
+        found, end = [], 0
+        for sentence in map(str.strip, self.sentences):
+            found.append(self.text.index(sentence, end))
+            end = found[-1] + len(sentence)
+        return found
+
     def passages(self) -> list[tuple[str, str]]:
         """(passage_id, text) in order; a passage said twice is kept at its first place."""
         parts = [self.text[start:end] for start, end in self.spans]
@@ -68,8 +77,8 @@ class Response:
 
     def citing_passage(self, sentence: int) -> str:
         """Id of the passage in which a sentence (1-based) of a report begins."""
-        before = len(" ".join(text.strip() for text in self.sentences[: sentence - 1]).lstrip())
-        start, end = next((span for span in self.spans if span[1] > before), self.spans[-1])
+        at = self.starts[sentence - 1]
+        start, end = next((span for span in self.spans if span[1] > at), self.spans[-1])
         return passage_id(self.text[start:end])
 
 
@@ -198,13 +207,14 @@ def _report(row: dict[str, Any], line: int) -> Response:
         if not isinstance(part, dict) or not isinstance(part.get("text"), str):
             raise ValueError(f"sentence {number} has no text")
         sentences.append(part["text"])
-        citations += _citations(part.get("citations"), number, references)
+        citations += citations_of(part.get("citations"), number, references)
     text = " ".join(sentence.strip() for sentence in sentences).strip()
     citations = citations if text else []
     return Response(_text(metadata, "run_id"), str(query).strip(), text, line, sentences, citations)
 
 
-def _citations(stated: Any, sentence: int, references: list[Any]) -> list[Citation]:
+def citations_of(stated: Any, sentence: int, references: list[Any]) -> list[Citation]:
+    """What a sentence cites, in any of the three shapes. Raises `ValueError`."""
     if not stated:
         return []
     if isinstance(stated, dict):

@@ -23,6 +23,17 @@ def target_of(collection: str, system: str) -> str:
     return f"{collection}/systems/{system}"
 
 
+def log_of(collection: str, system: str) -> str:
+    """What the ledger calls the RAG log of a system."""
+    return f"{collection}/rag/{system}"
+
+
+def of_logs(transaction: Transaction, collection: str) -> set[str]:
+    """The systems of a collection that came by `gradelake import rag`."""
+    start = log_of(collection, "")
+    return {each.removeprefix(start) for each in transaction.ledger if each.startswith(start)}
+
+
 def list_systems(lake: Lake, collection: str) -> list[dict[str, Any]]:
     """What the lake has of each system. Raises `BadInput` for an unknown collection."""
     lake.require_collection(collection)
@@ -40,6 +51,7 @@ def remove_systems(
             transaction.delete(table, collection=collection, system=systems)
         for system in systems:
             transaction.forget(target_of(collection, system))
+            transaction.forget(log_of(collection, system))
         transaction.say(systems_removed=len(systems))
         transaction.finish_run(arguments)
     return {"collection": collection, "removed": systems, "files": files}
@@ -70,14 +82,14 @@ def rename_system(
 
 
 def _take_over(transaction: Transaction, collection: str, old: str, new: str) -> None:
-    """The ledger's entry of a run, so that its file under the new name is no new one."""
-    target = target_of(collection, old)
-    if sha256 := transaction.recorded(target):
-        query = "select n_rows from lake.raw.ledger where target = ?"
-        transaction.record(
-            target_of(collection, new), sha256, transaction.lake.value(query, target)
-        )
-        transaction.forget(target)
+    """The ledger's entry of a run or a log, so that its file under the new name is no new one."""
+    for name in (target_of, log_of):
+        target = name(collection, old)
+        if sha256 := transaction.recorded(target):
+            query = "select n_rows from lake.raw.ledger where target = ?"
+            n_rows = transaction.lake.value(query, target)
+            transaction.record(name(collection, new), sha256, n_rows)
+            transaction.forget(target)
 
 
 def _systems(lake: Lake, collection: str) -> list[str]:

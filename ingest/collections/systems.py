@@ -10,8 +10,10 @@ import polars as pl
 
 from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.responses import Response, passage_id
-from gradelake.ingest.collections.system_names import OF_SYSTEMS, target_of
+from gradelake.ingest.collections.system_names import OF_SYSTEMS, of_logs, target_of
 from gradelake.ingest.collections.targets import Targets, hash_of
+from gradelake.ingest.engines.evidence import evidence_of, read_hits
+from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.ingest.tables.columns import read_run
 from gradelake.ingest.tables.form import Form
 from gradelake.ingest.tables.queries import with_query_ids
@@ -56,6 +58,7 @@ class Systems:
         self.into = into
         self.claimed: dict[str, str] = {}  # systems that a file of this ingest brings, and which
         self.of_refused: set[str] = set()  # those that the lake has of files refused this time
+        self.texts: dict[str, str] = {}  # of passages that search engines found
 
     def runs(self) -> None:
         """Every run that is new or changed; faulty ones are left as the lake has them."""
@@ -91,7 +94,11 @@ class Systems:
         """Add a run's rows to those of others. Returns how many. Raises `Rejected` for a run that
         cannot be used, some of whose rows may then be among them."""
         n_rows = n_frames = no_rank = 0
+        texts: dict[str, str] = {}
         for frame in frames:
+            if "text" in frame.columns:
+                texts |= dict(frame.select("passage_id", "text").drop_nulls().iter_rows())
+                frame = frame.drop("text")
             if source.is_table:
                 frame = with_query_ids(self.into.transaction.lake, self.into.name, frame)
             frame = self.into.of_known_queries(frame, source.shown)
@@ -106,6 +113,7 @@ class Systems:
                 f"{source.shown}: ranks that are no whole numbers are left empty: "
                 f"{no_rank:,} (ranking is by score)"
             )
+        self.texts = texts | self.texts
         return n_rows
 
     def _run_sources(self) -> Iterator[RunSource]:
@@ -117,10 +125,18 @@ class Systems:
             else:
                 system = trec.system_name(self.into.collection.path(shown))
                 claims.setdefault(system, {})[shown] = partial(self._run, system, shown)
+        for engine, settings in self.into.collection.engines.items():
+            shown = evidence_of(self.into.name, engine)
+            if self.into.collection.path(shown).exists():  # it was asked
+                claims.setdefault(engine, {})[shown] = partial(
+                    self._engine, engine, settings, shown
+                )
         scoreddocs, own = self.into.collection.scoreddocs, self.into.dataset_id
         if scoreddocs and own and self.into.dataset.has_scoreddocs():
             claims.setdefault(scoreddocs, {})[own] = partial(self._scoreddocs, scoreddocs)
+        logged = of_logs(self.into.transaction, self.into.name)
         self.claimed = {system: next(iter(files)) for system, files in claims.items()}
+        self.claimed |= dict.fromkeys(logged, "`gradelake import rag`")
         generating = self.into.known("systems", "system", kind="generation")
         for system, files in claims.items():
             first, *others = files
@@ -133,11 +149,12 @@ class Systems:
                         f"several files claim the system {system!r}: {', '.join(files)}",
                         "Rename all but one: a system is named after its file, without endings.",
                     )
-                if system in generating:
+                if system in generating | logged:
+                    kind = "generation system" if system in generating else "system of a RAG log"
                     raise reject(
                         first,
                         None,
-                        f"the lake has a generation system named {system!r}",
+                        f"the lake has a {kind} named {system!r}",
                         "Rename this file: a system's name is its file name without endings.",
                     )
                 yield files[first]()
@@ -171,6 +188,19 @@ class Systems:
             rows = part.drop("system")
             source = RunSource(system, shown, sha256, partial(iter, [rows]), is_table=True)
             claims.setdefault(system, {})[shown] = partial(_same, source)
+
+    def _engine(self, system: str, settings: SearchEngine, shown: str) -> RunSource:
+        """What a search engine answered to the topics as they are now."""
+        into, topics = self.into, "select query_id, text from lake.raw.queries where collection = ?"
+        queries = dict(into.transaction.lake.rows(topics, into.name))
+        read = partial(
+            read_hits,
+            *(into.collection.path(shown), shown, settings, queries),
+            note=into.outcome.warnings.append,
+        )
+        into.at_work.check(shown, read)
+        said = settings.model_dump_json(), into.transaction.recorded(into.target("queries"))
+        return RunSource(system, shown, hash_of((into.file_hash(shown), *said)), read)
 
     def _scoreddocs(self, system: str) -> RunSource:
         records = self.into.from_dataset("scoreddocs", lambda: self.into.dataset.scoreddocs_iter())
@@ -294,13 +324,7 @@ class Systems:
                 "run_entries", self.into.own(entries[system], system=system)
             )
             self.into.count("run_entries", n_rows)
-            for table, rows in (
-                ("answers", _answers(answers)),
-                ("sentences", _sentences(answers)),
-                ("citations", _citations(answers)),
-            ):
-                if rows.height:
-                    self.into.transaction.insert(table, self.into.own(rows, system=system))
+            write_answers(self.into, system, answers)
         self.into.written("responses", target, file.sha256, len(file.found))
         if gone and not all_are_good:
             self.into.transaction.forget(target)  # looked at again once the others are fixed
@@ -308,7 +332,6 @@ class Systems:
                 f"{file.shown} no longer has {', '.join(sorted(gone))}; kept, because another "
                 "file of responses was rejected"
             )
-        passages.add_generated(self.into, file.found)
 
     def _of_known_queries(self, found: list[Response], shown: str) -> list[Response]:
         """The responses to topics of the collection, where others are to be left out."""
@@ -378,6 +401,18 @@ def _entries(answers: list[Response]) -> pl.DataFrame:
         for position, (passage, _) in enumerate(response.passages(), start=1)
     )
     return frame_of("run_entries", RANKING, rows)
+
+
+def write_answers(into: Targets, system: str, answers: list[Response]) -> None:
+    """Add what a system answered, whole and by sentence, and what it cites."""
+    for table, rows in (
+        ("answers", _answers(answers)),
+        ("sentences", _sentences(answers)),
+        ("citations", _citations(answers)),
+    ):
+        if rows.height:
+            into.transaction.insert(table, into.own(rows, system=system))
+    passages.add_generated(into, answers)
 
 
 def _answers(answers: list[Response]) -> pl.DataFrame:

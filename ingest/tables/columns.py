@@ -13,6 +13,7 @@ from gradelake.ingest.tables.reading import rows_of
 from gradelake.sql.common.problems import Problems, reject
 
 _SLOT = re.compile(r"\{([^{}]+)\}")
+_CLICKED = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 _LISTED = 12  # columns that a message names
 
 
@@ -160,3 +161,42 @@ def read_judgments(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
     types = [pl.String, pl.String, pl.String, pl.Int64, pl.Int64]
     names = ["rater", "query_id", "passage_id", "relevance", "line"]
     return pl.DataFrame(found, schema=dict(zip(names, types, strict=True)), orient="row")
+
+
+def read_clicks(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
+    """A log of what was shown and clicked: query_id, passage_id, position, day, n_impressions,
+    n_clicks, line. A row without impressions is one of them; `true` and `yes` are a click.
+
+    Raises `Rejected` with all rows whose position or counts cannot be.
+    """
+    problems = Problems(shown, "A row says what was shown where, and how often it was clicked.")
+    required = ("query", "passage", "position", "clicks")
+    found: list[tuple[Any, ...]] = []
+    for line, row in roles_of("clicks", path, shown, form, required, problems):
+        said = str(row.get("clicks", "0")).lower()
+        counts = [row.get("position"), row.get("impressions", "1"), _CLICKED.get(said, said)]
+        numbers = [finite_number(each) for each in counts]
+        if any(number is None or not number.is_integer() for number in numbers):
+            problems.add(line, f"position, impressions and clicks are {counts}, not whole numbers")
+            continue
+        position, shown_times, clicked = (int(number) for number in numbers if number is not None)
+        if not row.get("query") or not row.get("passage"):
+            problems.add(line, f"no {'passage' if row.get('query') else 'query'}")
+        elif position < 1 or not 0 <= clicked <= shown_times or not shown_times:
+            what = f"{clicked} clicks of {shown_times} impressions at position {position}"
+            problems.add(line, f"{what} cannot be")
+        else:
+            day = row.get("day", "")
+            found.append((row["query"], row["passage"], position, day, shown_times, clicked, line))
+    problems.raise_if_any()
+    text, number = pl.String, pl.Int64
+    types = {
+        "query_id": text,
+        "passage_id": text,
+        "position": pl.Int32,
+        "day": text,
+        "n_impressions": number,
+        "n_clicks": number,
+        "line": number,
+    }
+    return pl.DataFrame(found, schema=types, orient="row")

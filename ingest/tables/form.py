@@ -100,12 +100,22 @@ class Responses(Form):
     system: Column = _usual("system", "run", "run_id", "variant")
 
 
+class Clicks(Form):
+    query: Column = _usual(*_QUERY)
+    passage: Column = _usual(*_OF_ROWS, "id")
+    position: Column = _usual("position", "rank", "pos")
+    clicks: Column = _usual("clicked", "clicks", "n_clicks", "click")
+    impressions: Column = _usual("impressions", "n_impressions", "views")
+    day: Column = _usual("day", "date")
+
+
 _KINDS: dict[str, type[Form]] = {
     "queries": Topics,
     "passages": Passages,
     "runs": Runs,
     "judgments": Judgments,
     "responses": Responses,
+    "clicks": Clicks,
 }
 # kind of table -> role -> usual names of its column
 ROLES: dict[str, dict[str, tuple[str, ...]]] = {

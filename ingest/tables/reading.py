@@ -46,9 +46,11 @@ def is_table(path: Path, kind: str) -> bool:
     return False
 
 
-def rows_of(path: Path, shown: str, form: Form, problems: Problems) -> Iterator[Row]:
-    """Every row of a table. Rows that cannot be read are added to the problems, which the caller
-    raises once it has looked at the others.
+def rows_of(
+    path: Path, shown: str, form: Form, problems: Problems, as_written: bool = False
+) -> Iterator[Row]:
+    """Every row of a table, perhaps with its columns' names `as_written`. Rows that cannot be read
+    are added to the problems, which the caller raises once it has looked at the others.
 
     Raises `Rejected` for a file that is not what its name says, and one of several tables, none of
     which is named.
@@ -63,7 +65,10 @@ def rows_of(path: Path, shown: str, form: Form, problems: Problems) -> Iterator[
     n_rows = 0
     for line, row in found:
         n_rows += 1
-        yield line, {str(key).strip().lower(): value for key, value in row.items()}
+        yield (
+            line,
+            row if as_written else {str(key).strip().lower(): value for key, value in row.items()},
+        )
     if not n_rows and not problems.found:
         raise reject(shown, None, "holds no rows, only a header", "Is this the right file?")
 

@@ -37,6 +37,10 @@ class Busy(WorkFailed):
     """Another process holds a lock that was not to be waited for."""
 
 
+class Unreachable(WorkFailed):
+    """The server of the lake's catalog is gone; it may come back."""
+
+
 class BadInput(GradelakeError):
     """Wrong usage, a wrong setting or unusable input (exit code 2)."""
 

@@ -6,7 +6,7 @@ import re
 
 import duckdb
 
-from gradelake.sql.common.errors import NOT_BUILT_YET, WorkFailed
+from gradelake.sql.common.errors import NOT_BUILT_YET, Unreachable, WorkFailed
 
 _NOTHING_LOST = "What was committed before stays, and nothing half-done is in the lake."
 _FULL = re.compile(r"no space left on device|database or disk is full", re.IGNORECASE)
@@ -63,7 +63,7 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
     if closed := _CLOSED.search(text):
         return cannot_be_used(closed[1], closed[2])
     if _SERVER_GONE.search(text):
-        return WorkFailed(
+        return Unreachable(
             "the connection to the lake's catalog was lost: was its PostgreSQL server restarted?",
             f"{_NOTHING_LOST} Run it again once it answers.",
         )

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from gradelake.sql.common.errors import BadInput, Busy, WorkFailed, how_to_install
+from gradelake.sql.common.errors import BadInput, Busy, Unreachable, WorkFailed, how_to_install
 from gradelake.sql.common.project import Project
 
 if TYPE_CHECKING:
     import psycopg
 
-_held: set[tuple[str, str]] = set()  # (connection string, lock) this process holds
+# (connection string, lock) this process holds, and the session that holds it
+_held: "dict[tuple[str, str], psycopg.Connection]" = {}
 
 
 def without_password(project: Project) -> tuple[str, str | None]:
@@ -44,12 +45,12 @@ def _psycopg() -> ModuleType:
 
 
 def connect(project: Project) -> "psycopg.Connection":
-    """A session of its own. Raises `WorkFailed` when there can be none."""
+    """A session of its own. Raises `Unreachable` when there can be none."""
     dsn, password = without_password(project)
     try:
         return _psycopg().connect(dsn, password=password, autocommit=True)
     except _psycopg().Error as error:
-        raise WorkFailed(
+        raise Unreachable(
             f"the PostgreSQL catalog cannot be reached: {str(error).splitlines()[0]}",
             "Is its server running, and may this login use it?",
         ) from None
@@ -66,19 +67,39 @@ def advisory_lock(
 
     Writers queue here as they do on a file lock: DuckLake has no keys, and its conflict check
     lets two transactions insert the same rows. With `wait=False`, raises `Busy` at once
-    when the lock is taken; `busy` begins its message.
+    when the lock is taken; `busy` begins its message. A process that holds it walks through; where
+    the server ended its session meanwhile, it takes the lock anew.
     """
     held, key = (project.dsn, name), zlib.crc32(f"gradelake {name}".encode())
-    if held in _held:
+    if session := _held.get(held):
+        if not _is_alive(session):
+            _held[held] = _locked(project, key, wait, busy)
         yield
         return
-    with connect(project) as session:
+    _held[held] = _locked(project, key, wait, busy)
+    try:
+        yield
+    finally:
+        _held.pop(held).close()
+
+
+def _is_alive(session: "psycopg.Connection") -> bool:
+    try:
+        session.execute("select 1")
+    except _psycopg().Error:
+        return False
+    return True
+
+
+def _locked(project: Project, key: int, wait: bool, busy: str) -> "psycopg.Connection":
+    """A session that holds a lock."""
+    session = connect(project)
+    try:
         if not session.execute("select pg_try_advisory_lock(%s)", [key]).fetchall()[0][0]:
             if not wait:
                 raise Busy(f"{busy} another process", "Try again later.")
             session.execute("select pg_advisory_lock(%s)", [key])
-        _held.add(held)
-        try:
-            yield
-        finally:
-            _held.discard(held)
+    except BaseException:
+        session.close()
+        raise
+    return session

@@ -77,14 +77,19 @@ def shop(made: Path, folder: Path) -> Iterator[Path]:
     place.mkdir(parents=True)
     dice = random.Random(7)
     terms = ["running shoes", "rain jacket", "hiking boots", "usb-c cable", "desk lamp", "tea pot"]
+    searches = [
+        f"{term},{100 // n},{'head' if n < 3 else 'tail'}" for n, term in enumerate(terms, 1)
+    ]
+    (place / "searches.csv").write_text("\n".join(["search_term,traffic,segment", *searches]))
     worth = {
         (term, sku): dice.choice((0, 0, 0, 1, 2)) for term in terms for sku in range(1000, 1030)
     }
     products = [f"{sku},Product {sku},A thing of many uses" for sku in range(1000, 1030)]
     (place / "products.csv").write_text("\n".join(["sku,title,description", *products]))
-    for name, noise in (("old", 2.0), ("new", 1.0)):
+    for name, noises in (("old", (0.5, 2.0)), ("new", (2.0, 0.5))):  # of the head, and of the tail
         rows = ["search_term,sku,position"]
-        for term in terms:
+        for number, term in enumerate(terms):
+            noise = noises[number > 1]
             ranked = sorted(
                 range(1000, 1030), key=lambda sku: worth[term, sku] + dice.gauss(0, noise)
             )

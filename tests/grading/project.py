@@ -65,6 +65,7 @@ class Judged(Tiny):
     def __init__(self, folder: Path):
         super().__init__(folder)
         self.grading: dict[str, str] = {}
+        self.place: dict[str, str] = {}  # its [lake]
         self.graders: dict[str, dict] = {"lexical": dict(projects.LEXICAL)}
         files = {
             "passages.tsv": PASSAGES,
@@ -82,7 +83,9 @@ class Judged(Tiny):
     @property
     def project(self) -> Project:
         collections = {self.name: self.settings}
-        return projects.project(self.folder, collections, self.graders, grading=self.grading)
+        return projects.project(
+            self.folder, collections, self.graders, grading=self.grading, lake=self.place
+        )
 
     def engine(self, name: str, code: str) -> None:
         """An engine of the project's own, in the folder `engines`; its methods alone will do."""
@@ -183,9 +186,10 @@ def make_priced(template: Path, folder: Path) -> None:
         ensure_views(judged.lake, views)
 
 
-def make_template(folder: Path) -> Path:
+def make_template(folder: Path, **place: str) -> Path:
     """A lake that holds the collection, its rubric, and dbt's views; made once and copied."""
     project = Judged(folder)
+    project.place |= place
     Lake.create(project.project).close()
     assert project.ingest().exit_code == 0
     project.bank()

@@ -9,6 +9,8 @@ import time
 import psutil
 import pytest
 
+from tests.grading.project import ENGINE, wait_for
+
 pytestmark = pytest.mark.slow
 
 PROGRAM = """
@@ -68,3 +70,34 @@ time.sleep(600)
     while any(map(psutil.pid_exists, below)) and time.monotonic() < until:
         time.sleep(0.1)
     assert not [pid for pid in below if psutil.pid_exists(pid)]
+
+
+SLOW = f"""
+{ENGINE}
+    chunk_pairs = 1
+
+    def score(self, prompts):
+        note(*(repr(prompt.text) for prompt in prompts))
+        time.sleep(1)
+        return [Response("1") for _ in prompts]
+
+from gradelake.grading.run import machines
+machines.HEAD_GONE_FOR, machines.LOOK_EVERY = 0, 0.5
+"""
+
+
+def test_a_run_whose_head_is_killed_finishes_what_was_begun_and_says_what_to_do(judged) -> None:
+    judged.engine("slow", SLOW)
+    judged.grader("slow", engine="slow", prompt="question_self_rating", parser="strict")
+    run = judged.spawn("grade", judged.name, "--grader", "slow")
+    wait_for(lambda: len(judged.asked()) >= 2, run)
+    below = psutil.Process(run.pid).children(recursive=True)
+    (head,) = [process for process in below if process.name() == "gcs_server"]
+    head.kill()
+    _, errors = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert "error: Ray's head process (gcs_server) has ended" in errors
+    assert "Run the same command again." in errors
+    assert judged.grade("slow").exit_code == 0
+    assert len(judged.asked()) == len(set(judged.asked())), "a prompt was paid for twice"
+    assert len(judged.grades("slow")) == 12

@@ -12,11 +12,11 @@ from urllib.parse import quote
 import pytest
 
 from gradelake.grading.engines import EngineUnusable
-from gradelake.grading.engines._chat import retry_after
 from gradelake.grading.engines._client import is_same_model
 from gradelake.grading.engines.openai import Engine
 from gradelake.grading.run.attempts import expectation, read, score_with_retries
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.servers import retry_after
 from tests.grading.misbehaving import Reply, answer, refuse, sent
 from tests.grading.project import Judged
 from tests.grading.subjects import end

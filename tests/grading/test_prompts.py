@@ -42,6 +42,7 @@ SHIPPED = {
     "question_answer_context_first": "d68100cecdb9aace",
     "question_self_rating": "55336cb16c769ee4",
     "question_self_rating_context_first": "27dafb355c21686d",
+    "statement_relevance": "48243dab29cdf6cf",
     "sun": "c575a33e42d66a13",
     "sun_few": "7d90f52e0d602b06",
     "support": "b34749808601ef99",
@@ -55,7 +56,7 @@ SHIPPED = {
     "verify_answer": "07c2cbe7b434b7e1",
 }
 # of a paper that published no prompts
-OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
+OURS = {"statement_relevance", "true_explain", "true_distil", "true_direct", "true_reasoning"}
 MINE = """\
 name: mine
 version: 1

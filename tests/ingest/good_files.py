@@ -275,7 +275,7 @@ KINDS = [
         "graded.jsonl.gz",
         text(*GRADED),
         ("grades", "graders", "passages", "judgments", *RANKED),
-        command="import grades tiny graded.jsonl.gz --rater both --assessor wb --systems",
+        command="import grades tiny graded.jsonl.gz --rater both --assessor wb --systems --trust",
     ),
     Kind(
         "criteria.json",

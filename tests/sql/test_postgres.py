@@ -5,29 +5,34 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from unittest import mock
 
 import psycopg
 import pytest
 
-from gradelake.sql.common.errors import GradelakeError, WorkFailed
+from gradelake.grading.run import staging
+from gradelake.grading.run.staging import Committer
+from gradelake.sql.common.errors import GradelakeError, Unreachable, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import postgres
+from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.postgres import advisory_lock
 from tests import command_line, projects
 from tests.command_line import gradelake
+from tests.grading.project import Judged, make_template
 from tests.postgres_server import new_database, restart_server
 
 
 @contextmanager
 def locked_elsewhere(project: Project, **options) -> Iterator[None]:
     """What this process holds counts as another's."""
-    with advisory_lock(project, **options), mock.patch.object(postgres, "_held", set()):
+    with advisory_lock(project, **options), mock.patch.object(postgres, "_held", {}):
         yield
 
 
@@ -102,6 +107,62 @@ def test_the_demo_on_postgres_gives_the_same_board_also_after_a_crash(demo, cata
             pass
         with lake.lock("t", wait=False):
             pass
+
+
+SLOW = """
+chunk_pairs = 1
+
+def score(self, prompts):
+    note(*(prompt.values["passage"] for prompt in prompts))
+    time.sleep(0.4)
+    return [Response("1") for _ in prompts]
+"""
+
+
+@pytest.mark.slow
+def test_a_run_outlives_its_server_for_minutes_and_ends_where_another_took_its_grader(
+    catalog, tmp_path, monkeypatch
+):
+    place = new_database(catalog, "outlived")
+    make_template(tmp_path, catalog=place)
+    judged = Judged(tmp_path)
+    judged.place["catalog"] = place
+    judged.engine("slow", SLOW)
+    grader = judged.grader("slow", engine="slow", prompt="question_self_rating", parser="strict")
+
+    def restart() -> None:
+        while len(judged.asked()) < 2:
+            time.sleep(0.05)
+        restart_server(place.removeprefix("postgres:"), away=2)
+
+    with closing(judged):
+        server = threading.Thread(target=restart)
+        server.start()
+        try:
+            run = judged.grade("slow")
+        finally:
+            server.join()  # before its folder goes
+        assert (run.exit_code, run.counts["ok"], len(judged.grades("slow"))) == (0, 12, 12)
+        assert len(judged.asked()) == run.totals.prompts, "a prompt was paid for twice"
+
+        committer = Committer(judged.lake, grader, judged.name)
+        with grader_lock(judged.project, grader.grader_id, "t"):
+            ours = postgres._held
+            committer.begin(0)
+            restart_server(place.removeprefix("postgres:"))
+            with (
+                mock.patch.object(postgres, "_held", {}),
+                grader_lock(judged.project, grader.grader_id, "theirs"),
+                mock.patch.object(postgres, "_held", ours),
+                pytest.raises(WorkFailed, match="gone, another process began with tiny slow"),
+            ):
+                committer.finish("done")
+            gone = Unreachable("no server")
+            monkeypatch.setattr(postgres, "connect", mock.Mock(side_effect=gone))
+            monkeypatch.setattr(staging, "SERVER_GONE_FOR", 1)
+            with pytest.raises(WorkFailed, match="minutes: no server") as given_up:
+                committer.finish("done")
+            assert "waits in" in given_up.value.hint
 
 
 def test_an_unreachable_server_is_reported_without_the_password(tmp_path):

@@ -313,7 +313,7 @@ def test_a_doubled_key_and_rows_that_break_their_contract_are_told(project):
     with Lake.writer(project) as lake, lake.transaction("test") as transaction:
         transaction.insert("passages", passages(3, 1))
         transaction.run("update {lake}.raw.passages set origin = 'dream' where passage_id < 'p002'")
-    contract = "origin: must be one of corpus, response, answer (such as 'dream')"
+    contract = "origin: must be one of corpus, response, answer, contexts (such as 'dream')"
     assert said(verify(project)) == [
         ("more than one row for 1 key (collection, passage_id)", "raw.passages", ["live"]),
         (f"2 rows break its contract: {contract}", "raw.passages", ["live"]),

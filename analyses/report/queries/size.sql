@@ -13,7 +13,7 @@ select
     ) as n_queries,
     (
         select count(*) from lake.raw.passages
-        where collection = $collection and origin <> 'answer'
+        where collection = $collection and origin in ('corpus', 'response')
     ) as n_passages,
     (
         select count(*) from lake.raw.judgments

@@ -1,6 +1,20 @@
 -- Labels are there for the queries that were judged, coverage for those that have rubric items.
 with
 
+-- a query that something was retrieved for was met, though nobody said a word
+queries_met as (
+    select
+        collection,
+        query_id
+    from {{ ref('stg_sentences') }}
+    union
+    select
+        collection,
+        query_id
+    from {{ ref('stg_run_entries') }}
+    semi join {{ source('raw', 'answers') }} using (collection, system)
+),
+
 averaged as (
     select
         collection,
@@ -19,12 +33,14 @@ averaged as (
         using (collection, grader, rubric_version)
     where label_sets.kind in ('rubric', 'nuggets')
     union all
-    select distinct
-        collection,
-        grader || '/' || citations || '_citation' as label_set,
-        'support' as averaged_over,
-        query_id
-    from {{ ref('support_scores') }}
+    select
+        label_sets.collection,
+        label_sets.label_set,
+        label_sets.kind as averaged_over,
+        queries_met.query_id
+    from {{ ref('int_label_sets') }} as label_sets
+    inner join queries_met using (collection)
+    where label_sets.kind = 'support'
 )
 
 select

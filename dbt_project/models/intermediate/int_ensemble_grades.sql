@@ -74,7 +74,8 @@ select
     cast({{ renamed('grade', 'mapping') }} as integer) as grade,
     'ok' as status,
     -- on the members' scale: none where the grade is on another
-    case when not starts_with(rule, 'sum') and mapping is null then expected_grade end as expected_grade,
+    case when not starts_with(rule, 'sum') and mapping is null then expected_grade end
+        as expected_grade,
     graded_at,
     n_members as n_items,
     n_members - n_votes as n_missing

@@ -37,6 +37,8 @@ select
     case
         when policies.mapping is not null then list_max(map_values(policies.mapping))
         when policies.rule = 'count_at_least' then rubric_label_sets.n_items
+        when starts_with(label_sets.label_set, 'clicks:')
+            then (select max(cast(label as integer)) from {{ ref('click_bins') }})
         when policies.rule = 'sum' then rubric_label_sets.n_items * graders.scale_max
         else coalesce(graders.scale_max, collections.max_relevance)
     end as max_label

@@ -29,6 +29,15 @@ labels as (
     union all by name
     select
         collection,
+        'clicks:COEC' as label_set,
+        query_id,
+        passage_id,
+        label
+    from {{ ref('click_labels') }}
+    where label is not null
+    union all by name
+    select
+        collection,
         grader || '/v' || rubric_version || '/' || policy as label_set,
         query_id,
         passage_id,

@@ -445,7 +445,7 @@ def model() -> Server:
     """What stands in for a model that writes questions, explanations and rubrics of labels."""
 
     def writes(asked: Asked) -> Reply:
-        query = re.search("q[0-9]{3}", asked.text)[0]  # type: ignore[index]
+        query = re.search("q[0-9]{3}", asked.text)[0]
         return answer(json.dumps({"questions": [f"Why {query}?"]}), delay=0.2)
 
     server = scripted()

@@ -6,7 +6,7 @@ with
 
 label_sets as (
     select * from {{ ref('int_label_sets') }}
-    where kind in ('assessor', 'judge', 'rubric')
+    where kind in ('assessor', 'judge', 'clicks', 'rubric')
 ),
 
 most_judging as (

@@ -1,0 +1,1 @@
+"""Search engines that are asked over HTTP: settings, asking, reading what they answered."""

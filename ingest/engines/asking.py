@@ -1,0 +1,123 @@
+"""Asking a search engine over HTTP: at its pace, patiently, and at its own address only."""
+
+import os
+import time
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from gradelake.ingest.engines.settings import SearchEngine
+from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.servers import SHORTEST_KEY, masked, retry_after, short
+
+TRIES = 5
+PAUSE = 1.0  # seconds after the first try that failed; after the next one twice as long
+_PATIENCE = 600.0  # seconds that an engine may ask to wait
+_TOLD = 2.0  # seconds of waiting that are told of
+_LONGEST_ANSWER = 8 << 20  # bytes
+_PART = 1 << 16
+
+
+class Unanswered(Exception):
+    """A query that got no answer; the message says why."""
+
+
+class GivenUp(Unanswered):
+    """No query will get one."""
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class Asking:
+    """Asks one engine. What its headers hold appears nowhere else.
+
+    Proxies of the environment are used. Raises `BadInput` for headers that cannot be sent.
+    """
+
+    def __init__(self, engine: SearchEngine, where: str):
+        self._engine, self._where = engine, where
+        self._headers = {"Accept": "application/json"}
+        if engine.body:
+            self._headers["Content-Type"] = "application/json"
+        for header, variable in engine.headers.items():
+            value = os.environ.get(variable, "").strip()
+            if not (value and value.isascii() and value.isprintable()):
+                what = "cannot be sent: it is one line of ASCII" if value else "holds nothing"
+                raise BadInput(f"{where}: headers: {variable} {what}", f"export {variable}=...")
+            self._headers[header] = value
+        secrets = [self._headers[header] for header in engine.headers]
+        secrets += [word for secret in secrets for word in secret.split()]  # "Bearer ..."
+        self._secrets = [secret for secret in secrets if len(secret) >= SHORTEST_KEY]
+        self._opener = build_opener(_NoRedirects)
+        self._next = 0.0  # when it may be asked again
+        self._is_there = False  # it said something, at least once
+
+    def ask(self, request: dict[str, str | None]) -> tuple[int, str]:
+        """The status and the text of an answer. Raises `Unanswered`."""
+        for n in range(1, TRIES + 1):
+            try:
+                status, headers, text = self._sent(request)
+            except (OSError, HTTPException) as error:
+                why, seconds = self._short(f"no answer: {getattr(error, 'reason', error)}"), None
+            else:
+                self._is_there = True
+                if 200 <= status < 300:
+                    return status, text
+                why, seconds = self._short(f"HTTP {status}: {text}"), retry_after(headers)
+                self._require_another_try(status, headers, why)
+            if seconds and seconds > _PATIENCE:
+                raise GivenUp(f"{why}; it asks to wait {console.duration(seconds)}")
+            seconds = seconds or PAUSE * 2 ** (n - 1)
+            if n < TRIES:
+                if seconds >= _TOLD:
+                    console.tell(f"{self._where}: {why}; waiting {console.duration(seconds)}")
+                time.sleep(seconds)
+        raise (Unanswered if self._is_there else GivenUp)(f"{why} (tried {TRIES} times)")
+
+    def _require_another_try(self, status: int, headers: Any, why: str) -> None:
+        if 300 <= status < 400:
+            target = self._short(headers.get("location") or "nowhere")
+            hint = "Queries go to the address in gradelake.toml only; name the right one in url."
+            raise GivenUp(f"redirects to {target!r}. {hint}")
+        if status in (401, 403):
+            names = ", ".join(self._engine.headers.values())
+            raise GivenUp(f"{why}. " + (f"Is {names} right?" if names else "It wants a key."))
+        if status != 429 and status < 500:
+            raise Unanswered(why)
+
+    def _sent(self, request: dict[str, str | None]) -> tuple[int, Any, str]:
+        time.sleep(max(0.0, self._next - time.monotonic()))
+        now = time.monotonic()
+        self._next = now + 1 / self._engine.per_second
+        url, body = str(request["url"]), request["body"]
+        data = body.encode() if body else None
+        asked = Request(url, data, self._headers, method=request["method"])
+        try:
+            reply = self._opener.open(asked, timeout=self._engine.timeout)
+        except HTTPError as error:
+            reply = error
+        with reply:
+            content = bytearray()
+            while part := reply.read1(_PART):
+                content += part
+                if len(content) > _LONGEST_ANSWER:
+                    raise Unanswered(f"the answer is longer than {_LONGEST_ANSWER >> 20} MiB")
+                if time.monotonic() > now + self._engine.timeout:
+                    raise TimeoutError("timed out")
+            if reply.length:
+                raise ConnectionError("the answer broke off")
+            text = content.decode(errors="replace")
+            return reply.status, reply.headers, self._without_secrets(text)
+
+    def _without_secrets(self, text: str) -> str:
+        for secret in self._secrets:
+            text = masked(text, secret)
+        return text
+
+    def _short(self, text: str) -> str:
+        return short(self._without_secrets(text), "")

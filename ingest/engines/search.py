@@ -1,0 +1,148 @@
+"""`gradelake search`: the topics of a collection are asked of its search engines."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gradelake.ingest.collections import datasets
+from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.engines.asking import Asking, GivenUp, Unanswered
+from gradelake.ingest.engines.evidence import evidence_of, kept_answers, line_of
+from gradelake.ingest.engines.settings import SearchEngine
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project, require_known
+
+_IN_A_ROW = 5  # queries that fail, after which the others are not asked
+_SHOWN = 10  # failed queries that are printed
+
+
+@dataclass
+class Asked:
+    """What came of asking one engine; `failed`: query id -> why."""
+
+    engine: str
+    file: str
+    answered: int = 0
+    there: int = 0  # answers of before
+    without_hits: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    not_asked: int = 0  # as it was given up before
+
+    def print(self) -> None:
+        before = f", {self.there:,} were there" if self.there else ""
+        answers = counted(self.answered, "answers")
+        console.say(f"{self.engine}: {answers}{before}, kept in {self.file}")
+        if self.without_hits:
+            console.warn(f"note: {counted(self.without_hits, 'answers', 'have')} no hits")
+        for query_id, why in [*self.failed.items()][:_SHOWN]:
+            console.warn(f"{self.engine}: query {query_id}: {why}")
+        if (more := len(self.failed) - _SHOWN) > 0:
+            console.warn(f"{self.engine}: and {more:,} more like these")
+        if self.not_asked:
+            console.warn(f"{self.engine}: given up; {counted(self.not_asked, 'queries')} not asked")
+
+
+@dataclass
+class Searched:
+    """What came of asking a collection's engines."""
+
+    collection: str
+    engines: list[Asked]
+
+    @property
+    def exit_code(self) -> int:
+        """0 done; 1 nothing was answered; 3 some queries have no answer."""
+        if not any(each.failed or each.not_asked for each in self.engines):
+            return 0
+        return 3 if any(each.answered or each.there for each in self.engines) else 1
+
+    def print(self) -> None:
+        for each in self.engines:
+            each.print()
+        if self.exit_code:
+            console.warn("the same command asks those again that have no answer")
+        if self.exit_code != 1:
+            console.hint(f"next: `gradelake ingest {self.collection}` makes systems of the answers")
+
+
+def search(project: Project, name: str, engines: Sequence[str], again: bool = False) -> Searched:
+    """Ask engines of a collection, by default all, each topic that they did not answer yet; with
+    `again` every one. Answers are kept as they come.
+
+    Raises `BadInput` for engines that gradelake.toml lacks, or that cannot be asked.
+    """
+    collection = Collection.named(project, name)
+    if not collection.engines:
+        hint = f"Describe one in [collections.{name}.engines.NAME], with url, hits and id."
+        raise BadInput(f"{project.file}: [collections.{name}] has no engines", hint)
+    for engine in engines:
+        missing = f"{project.file}: there is no [collections.{name}.engines.{engine}]"
+        require_known(engine, collection.engines, missing)
+    chosen = [*dict.fromkeys(engines or collection.engines)]
+    for each in chosen:
+        if collection.engines[each].request("1", "a") == collection.engines[each].request("2", "b"):
+            where = f"{project.file}: [collections.{name}.engines.{each}]"
+            raise BadInput(f"{where} asks every query the same", "Put {query} into url or body.")
+    asking = {
+        each: Asking(collection.engines[each], f"[collections.{name}.engines.{each}]")
+        for each in chosen
+    }
+    found = datasets.read(
+        collection.ir_dataset or "", "topics", lambda: datasets.load(collection).queries_iter()
+    )
+    queries = {each.query_id: each.text for each in map(datasets.query_text, found)}
+    done = []
+    for engine in chosen:
+        asked = Asked(engine, evidence_of(name, engine))
+        path = collection.path(asked.file)
+        _ask(asked, path, collection.engines[engine], asking[engine], queries, again)
+        done.append(asked)
+    return Searched(name, done)
+
+
+def _ask(
+    asked: Asked,
+    path: Path,
+    engine: SearchEngine,
+    asking: Asking,
+    queries: dict[str, str],
+    again: bool,
+) -> None:
+    _drop_half_a_line(path)
+    kept = {}
+    if path.exists() and not again:
+        kept = kept_answers(path, asked.file, engine, queries)
+    asked.there = len(kept)
+    todo = [query_id for query_id in queries if query_id not in kept]
+    in_a_row = 0
+    for n, query_id in enumerate(console.progress(f"asking {asked.engine}", todo, len(todo))):
+        request, started = engine.request(query_id, queries[query_id]), time.monotonic()
+        try:
+            status, answer = asking.ask(request)
+            hits = engine.hits_of(answer)
+        except (Unanswered, ValueError) as error:
+            asked.failed[query_id], in_a_row = str(error), in_a_row + 1
+            if isinstance(error, GivenUp) or in_a_row == _IN_A_ROW:
+                asked.not_asked = len(todo) - n - 1
+                break
+            continue
+        seconds, in_a_row = time.monotonic() - started, 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as stream:
+            stream.write(line_of(query_id, queries[query_id], request, status, answer, seconds))
+        asked.answered += 1
+        asked.without_hits += not hits
+
+
+def _drop_half_a_line(path: Path) -> None:
+    """What a process that was killed left at the end."""
+    content = path.read_bytes() if path.exists() else b""
+    whole = content.rfind(b"\n") + 1
+    if not whole:
+        path.unlink(missing_ok=True)
+    elif whole < len(content):
+        with path.open("r+b") as stream:
+            stream.truncate(whole)

@@ -1,0 +1,274 @@
+"""`gradelake import rag`: logs of RAG systems, under every name and in every form they come in."""
+
+import hashlib
+import json
+
+import polars as pl
+import pytest
+
+from gradelake.ingest.collections import doctor
+from gradelake.ingest.rag.rag_import import import_rag, sentences_of
+from gradelake.sql.common.errors import BadInput
+from tests.ingest.conftest import said
+
+WHY, BEES = "Why is the sky blue?", "How do bees\nfind home?"
+AIR, SUN, WAX = "Air scatters blue light.", "The sun is a star.", "Bees see polarised light."
+ROWS = [
+    {
+        "user_input": WHY,
+        "response": "Air scatters. It is blue.",
+        "retrieved_contexts": [AIR, SUN],
+        "reference": "Air does it. Blue most.",
+    },
+    {"user_input": BEES, "response": "", "retrieved_contexts": [WAX], "reference": None},
+]
+NAMES = {
+    "ragas 0.1": ("question", "answer", "contexts", "ground_truth"),
+    "ragas": ("user_input", "response", "retrieved_contexts", "reference"),
+    "DeepEval": ("input", "actual_output", "retrieval_context", "expected_output"),
+}
+
+
+def md5(text: str) -> str:
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+def named(names, rows=ROWS) -> list[dict]:
+    return [dict(zip(names, row.values(), strict=True)) for row in rows]
+
+
+Q1, Q2 = md5(WHY)[:16], md5("How do bees find home?")[:16]
+
+
+@pytest.fixture
+def rag(tiny):
+    """A collection without topics of its own."""
+    tiny.settings = {}
+    return tiny
+
+
+def bring(rag, content=None, name="v1.jsonl", system=None, marks=True, references=None):
+    """Import a log; without content the one that is there."""
+    file = rag.write(name, content) if content else rag.folder / name
+    rag.close()
+    rag._lake = None
+    return import_rag(rag.project, rag.name, file, system, marks, references, [])
+
+
+def refused(rag, rows, message, **how):
+    """An import must fail with this message; nothing of it lands."""
+    before = rag.snapshot()
+    with pytest.raises(BadInput) as caught:
+        bring(rag, rows, **how)
+    assert message in str(caught.value)
+    assert rag.snapshot() == before
+
+
+def in_the_lake(rag) -> dict[str, list[tuple]]:
+    """Everything a log brings, by its texts."""
+    texts = dict(rag.rows("select passage_id, text from lake.raw.passages"))
+    return {
+        "topics": rag.rows("select query_id, text from lake.raw.queries order by all"),
+        "ranked": [
+            (query, rank, texts[own_id])
+            for query, rank, own_id in rag.rows(
+                "select query_id, rank, passage_id from lake.raw.run_entries order by all"
+            )
+        ],
+        "answers": rag.rows("select system, query_id, passage_id from lake.raw.answers order by 1"),
+        "cited": [
+            (query, number, sentence, texts.get(own_id, own_id))
+            for query, number, sentence, own_id in rag.rows(
+                "select query_id, sentence, text, cited_passage_id from lake.raw.sentences "
+                "left join lake.raw.citations using (collection, system, query_id, sentence) "
+                "order by query_id, sentence, citation"
+            )
+        ],
+        "nuggets": rag.rows("select query_id, text, kind from lake.raw.rubric_items order by all"),
+    }
+
+
+WANTED = {
+    "topics": sorted([(Q1, WHY), (Q2, BEES)]),
+    "ranked": sorted([(Q1, 1, AIR), (Q1, 2, SUN), (Q2, 1, WAX)]),
+    "answers": [("v1", Q1, md5("Air scatters. It is blue."))],
+    # all that was retrieved, together: one request shows it to a judge
+    "cited": [
+        (Q1, 1, "Air scatters.", f"{AIR}\n\n{SUN}"),
+        (Q1, 2, "It is blue.", f"{AIR}\n\n{SUN}"),
+    ],
+    "nuggets": [(Q1, "Air does it.", "nugget"), (Q1, "Blue most.", "nugget")],
+}
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "repr.csv", "columns.csv", "parquet"])
+def test_a_log_of_any_tool_in_any_form_is_topics_a_ranking_answers_and_nuggets(rag, names, form):
+    rows, contexts = named(names), names[2]
+    if form == "parquet":
+        pl.DataFrame(rows).write_parquet(rag.folder / "v1.parquet")
+        rows = None
+    elif form.endswith("csv"):
+        for row in rows:
+            found = row.pop(contexts)
+            if form == "columns.csv":
+                row |= {f"{contexts}_{n}": text for n, text in enumerate(found)}
+            else:
+                row[contexts] = json.dumps(found) if form == "csv" else str(found)
+    done = bring(rag, rows, f"v1.{form}", system="v1")
+    assert done.written == 2
+    assert in_the_lake(rag) == WANTED
+    assert "1 question has an empty answer, which scores 0" in done.warnings
+    assert done.warnings[0].startswith(f"{rag.folder}/v1.{form}: read {names[0]}, {names[1]}, ")
+
+
+def test_an_answer_cites_what_it_says_it_cites(rag):
+    text = "Air does. [1] So do both [1, 3]! A range [1-2].\nNobody saw it [7]. Nothing"
+    rows = [{"question": WHY, "answer": text, "contexts": [AIR, SUN, WAX]}]
+    done = bring(rag, rows)
+    assert "1 question has an answer that cites by marks such as [1]" in done.warnings
+    assert in_the_lake(rag)["cited"] == [
+        (Q1, 1, "Air does. [1]", AIR),
+        (Q1, 2, "So do both [1, 3]!", AIR),
+        (Q1, 2, "So do both [1, 3]!", WAX),
+        (Q1, 3, "A range [1-2].", AIR),
+        (Q1, 3, "A range [1-2].", SUN),
+        (Q1, 4, "Nobody saw it [7].", "[7]"),
+        (Q1, 5, "Nothing", None),
+    ]
+    bring(rag, None, marks=False)
+    assert {cited for *_, cited in in_the_lake(rag)["cited"]} == {f"{AIR}\n\n{SUN}\n\n{WAX}"}
+    parts = [{"text": "Air.", "citations": [1]}, {"text": "Sun.", "citations": ["a"]}]
+    contexts = [{"id": "a", "text": AIR}, {"id": "b", "page_content": SUN}]
+    bring(rag, [{"question": WHY, "answer": parts, "contexts": contexts}])
+    assert in_the_lake(rag)["cited"] == [(Q1, 1, "Air.", SUN), (Q1, 2, "Sun.", AIR)]
+
+
+def test_sentences_are_of_an_answers_words_and_none_is_lost():
+    text = 'He said "go." Then [2] he left.[3] Lists:\n- one\n- two\n\n蜜蜂。 Bye'
+    assert sentences_of(text) == [
+        *('He said "go."', "Then [2] he left.[3]", "Lists:", "- one", "- two", "蜜蜂。", "Bye")
+    ]
+
+
+def test_the_same_file_changes_nothing_and_a_changed_one_replaces_the_system(rag):
+    bring(rag, ROWS)
+    before = rag.snapshot()
+    assert bring(rag).snapshot is None
+    assert rag.snapshot() == before
+    other = ROWS[1] | {"response": "By the sun.", "reference": "The sun."}
+    bring(rag, [other], "v2.jsonl")
+    done = bring(rag, [ROWS[0] | {"response": "Rayleigh.", "reference": "Rayleigh."}])
+    assert "1 question had another reference before" in done.warnings
+    found = in_the_lake(rag)
+    assert found["answers"] == [("v1", Q1, md5("Rayleigh.")), ("v2", Q2, md5("By the sun."))]
+    assert found["nuggets"] == sorted([(Q1, "Rayleigh.", "nugget"), (Q2, "The sun.", "nugget")])
+    assert found["topics"] == WANTED["topics"]
+    rag.close()
+    rag.gradelake("system", "rename", "tiny", "v1", "old")
+    rag._lake = None
+    assert bring(rag, None, system="old").snapshot is None
+
+
+def test_questions_of_a_collection_with_topics_are_found_by_text_or_id(ingested):
+    log = [
+        {"question": " why is the  sky blue", "contexts": ["Text of passage 2."], "answer": "Air"},
+        {"query_id": "q2", "question": "bees?", "contexts": [{"doc_id": "p3"}], "answer": "Sun"},
+    ]
+    bring(ingested, log)
+    assert ingested.run_of("v1") == [("q1", "p2", -1.0), ("q2", "p3", -1.0)]  # judged already
+    log[1] |= {"query_id": "q7"}
+    refused(ingested, log, "v1.jsonl:2: no topic of tiny is 'q7'")
+    refused(ingested, log, "has a system 'good' from runs/good.run", system="good")
+    ingested.write("runs/v1.run", ["q1 Q0 p1 1 2.5 t"])
+    outcome = ingested.ingest()
+    assert "the lake has a system of a RAG log named 'v1'" in said(outcome)
+    assert not any("kept in the lake" in warning for warning in outcome.warnings)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"answer": "x", "contexts": ["y"]}], "v1.jsonl:1: no question: question or user_input"),
+        ([{"question": [{"role": "user"}]}], "v1.jsonl:1: the question is no text, but a list"),
+        ([{"question": "x", "contexts": "[1, "}], ":1: contexts: begins with [ and is no list"),
+        ([{"question": "x", "contexts": [{"a": 1}]}], ":1: context 1 has neither a text"),
+        ([{"question": "x", "contexts": [{"id": "z"}]}], ":1: context 'z' has no text, and is no"),
+        ([{"question": "x", "answer": "See [0]. [1]", "contexts": ["y"]}], "the answer cites [0]"),
+        (
+            [{"question": "x", "contexts": ["y"], "answer": a} for a in "ab"],
+            "v1.jsonl:2: the question is asked twice (first on 1), with other results",
+        ),
+        ([{"question": "x", "answer": "y"}], "v1.jsonl: no question has contexts"),
+        ("a,b\n1,2\n", "v1.jsonl:1: not JSON: Expecting value"),
+        ('{"question": "x"\n', "v1.jsonl:1: not JSON"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named_and_nothing_lands(rag, rows, message):
+    refused(rag, rows, message)
+    assert doctor.collections(rag.project)[0].state == "note"
+    assert "has no topics" in said(rag.ingest())
+
+
+def test_references_join_a_rubric_only_where_that_is_asked_for(rag):
+    bring(rag, ROWS)
+    rag.close()
+    rag.write("bank.csv", [{"query_id": Q1, "kind": "nugget", "text": "scattering"}])
+    rag.gradelake("import", "bank", "tiny", "bank.csv", "--name", "people")
+    rag._lake = None
+    done = bring(rag, [ROWS[0] | {"reference": "New."}])
+    assert any("the rubric of tiny has people; --references" in each for each in done.warnings)
+    assert ("New.",) not in rag.rows("select text from lake.raw.rubric_items")
+    bring(rag, None, references=True)
+    assert ("New.",) in rag.rows("select text from lake.raw.rubric_items")
+
+
+def span(trace: str, start: int, form: str, **attributes) -> dict:
+    """A span as an SDK writes it, or in OTLP JSON with texts or with structure."""
+    attributes = {f"gen_ai.{key.replace('__', '.')}": value for key, value in attributes.items()}
+    if form == "sdk":
+        texts = {key: v if isinstance(v, str) else json.dumps(v) for key, v in attributes.items()}
+        return {"context": {"trace_id": trace}, "start_time": f"{start}", "attributes": texts}
+    listed = [{"key": key, "value": otlp(value)} for key, value in attributes.items()]
+    spans = [{"traceId": trace, "startTimeUnixNano": str(start), "attributes": listed}]
+    return {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+
+
+def otlp(value) -> dict:
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [otlp(each) for each in value]}}
+    if isinstance(value, dict):
+        held = [{"key": key, "value": otlp(each)} for key, each in value.items()]
+        return {"kvlistValue": {"values": held}}
+    return {"stringValue": value}
+
+
+def says(role: str, text: str) -> dict:
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+@pytest.mark.parametrize("form", ["sdk", "otlp"])
+def test_a_trace_of_opentelemetry_is_a_row(rag, form):
+    documents = [{"id": "a", "content": AIR}, {"id": "b", "content": SUN}]
+    before = [says("system", "Be brief."), says("user", "Hello"), says("user", WHY)]
+    answer = [says("assistant", "Air scatters. It is blue.")]
+    bring(
+        rag,
+        [  # as they end, not as they begin
+            span("1", 12, form, output__messages=answer, input__messages=before),
+            span("1", 11, form, retrieval__documents=documents),
+            span(
+                "2",
+                21,
+                form,
+                retrieval__documents=[{"id": "c", "content": WAX}],
+                retrieval__query__text=BEES,
+            ),
+            span(
+                "2", 22, form, input__messages=[says("user", "Context: ... " + BEES)]
+            ),  # it failed
+            span("3", 31, form, usage__input_tokens="7"),
+        ],
+    )
+    assert in_the_lake(rag) == WANTED | {"nuggets": []}
+    refused(rag, [span("1", 1, form, input__messages=before)], "content was not captured")
