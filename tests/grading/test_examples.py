@@ -84,13 +84,13 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
 def test_the_list_names_every_prompt(judged):
     rows = json.loads(judged.gradelake("prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
-    assert len(by_name) == len(rows) == 37
+    assert len(by_name) == len(rows) == 38
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
     table = judged.gradelake("prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "description"]
-    assert len(table.strip().split("\n")) == 38
+    assert len(table.strip().split("\n")) == 39
     assert judged.project
     program = (sys.executable, "-m", "gradelake", "prompts", "list")
     terminal = Terminal(judged.folder, width=80, program=program)
@@ -99,7 +99,7 @@ def test_the_list_names_every_prompt(judged):
     finally:
         terminal.__exit__()
     assert max(map(len, shown)) <= 80
-    assert len(shown) > 38  # what does not fit a line goes on in the next one
+    assert len(shown) > 39  # what does not fit a line goes on in the next one
 
 
 def test_render_prints_exactly_what_a_model_would_read(judged):
