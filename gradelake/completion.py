@@ -94,7 +94,7 @@ class Named(StringParamType):
 
 
 # an option, an argument, or an argument of one command or group -> what completes it
-_NAMES = {
+_NAMES: dict[str, Callable[[Project, str | None], Iterable[str]]] = {
     **dict.fromkeys(("collection", "collections"), partial(_of_project, "collections")),
     "--grader": partial(_of_project, "graders"),
     "--rule": partial(_of_project, "gates"),
