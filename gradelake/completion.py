@@ -1,6 +1,8 @@
-"""Completion in bash, zsh and fish: `--install-completion`, and names of a project."""
+"""Completion in bash, zsh and fish: `--install-completion`, and names of a project and its lake."""
 
 import os
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from shlex import quote
 
@@ -18,37 +20,107 @@ SHELLS = ("bash", "zsh", "fish")
 _ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }\n"
 
 
-class Named(StringParamType):
-    """A text that is a name of gradelake.toml: of its `collections`, `graders`, ..."""
+# bash breaks words at : and @ which label sets and questions have: its own line is told instead
+_BASH_LINE = """    local line="${COMP_LINE:0:COMP_POINT}" words
+    IFS=$' \\t' read -ra words <<< "$line"
+    [[ "$line" == *[[:blank:]] ]] && words+=("")
+    local breaks="${COMP_WORDBREAKS//[^:@]/}" broken=""
+    [[ "$breaks" ]] && broken="${words[-1]%"${words[-1]##*[$breaks]}"}"
+"""
+_OF_LAKE = {
+    "label_sets": "select distinct label_set from lake.intermediate.int_label_sets "
+    "where collection = coalesce($collection, collection) order by 1",
+    "systems": "select distinct system from lake.raw.systems "
+    "where collection = coalesce($collection, collection) order by 1",
+    "measures": "select distinct measure from lake.intermediate.evaluation_grid order by 1",
+}
 
-    def __init__(self, kind: str):
-        self.kind = kind
+
+def _of_project(kind: str, project: Project, _: str | None) -> Iterable[str]:
+    return getattr(project, kind)
+
+
+def _of_lake(kind: str, project: Project, collection: str | None) -> Iterable[str]:
+    """Names of the newest release: of one collection where it is told."""
+    import duckdb
+
+    from gradelake.sql.lake.opening import Lake
+
+    try:
+        with Lake.published(project) as lake:
+            named = {} if kind == "measures" else {"collection": collection}
+            return lake.column(_OF_LAKE[kind], **named)
+    except duckdb.Error:  # of a release that another version published
+        return []
+
+
+def _releases(project: Project, _: str | None) -> Iterable[str]:
+    from gradelake.sql.lake.opening import Lake
+    from gradelake.sql.releases.publishing import available
+
+    with Lake.live(project) as lake:
+        return [each.name for each in reversed(available(project, lake.connection))]
+
+
+def _questions(*_: object) -> Iterable[str]:
+    from gradelake.sql.ask.book import entries
+
+    return [f"@{name}" for name in entries()]
+
+
+def _prompts(project: Project, _: str | None) -> Iterable[str]:
+    from gradelake.grading.prompts.prompt_file import load_prompts
+
+    return sorted(load_prompts(project))
+
+
+class Named(StringParamType):
+    """A text that is a name which the project has: of its collections, its label sets, ..."""
+
+    def __init__(self, names: Callable[[Project, str | None], Iterable[str]]):
+        self.names = names
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names that begin so; none without a gradelake.toml. No lake is opened."""
+        """The names that begin so; none without a gradelake.toml, or the lake that they are in."""
+        collection = ctx.params.get("collection")
         try:
-            names = getattr(Project.find(ctx.find_root().params.get("config")), self.kind)
+            project = Project.find(ctx.find_root().params.get("config"))
+            names = list(self.names(project, collection))
         except (GradelakeError, OSError):
             return []
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-def complete_names(command: click.Command) -> None:
-    """Have names of gradelake.toml complete in a command, and in those within it."""
+# an option, an argument, or an argument of one command or group -> what completes it
+_NAMES: dict[str, Callable[[Project, str | None], Iterable[str]]] = {
+    **dict.fromkeys(("collection", "collections"), partial(_of_project, "collections")),
+    "--grader": partial(_of_project, "graders"),
+    "--rule": partial(_of_project, "gates"),
+    "sentinels": partial(_of_project, "sentinels"),
+    **dict.fromkeys(("--label-set", "--reference"), partial(_of_lake, "label_sets")),
+    "stats --against": partial(_of_lake, "label_sets"),
+    "--measure": partial(_of_lake, "measures"),
+    **dict.fromkeys(("--system", "--baseline", "--systems"), partial(_of_lake, "systems")),
+    **dict.fromkeys(("system", "systems", "compare names"), partial(_of_lake, "systems")),
+    **dict.fromkeys(("--release", "--baseline-release", "release name"), _releases),
+    **dict.fromkeys(("before", "after"), _releases),
+    "sql query": _questions,
+    "prompts name": _prompts,
+}
+
+
+def complete_names(command: click.Command, group: str | None = None) -> None:
+    """Have names of the project complete in a command, and in those within it."""
     for each in command.params:
         if type(each.type) is StringParamType:
-            if each.name in ("collection", "collections"):
-                each.type = Named("collections")
-            elif "--grader" in each.opts:
-                each.type = Named("graders")
-            elif "--rule" in each.opts:
-                each.type = Named("gates")
-            elif each.name == "sentinels":
-                each.type = Named("sentinels")
+            bare = each.opts if isinstance(each, click.Option) else [each.name]
+            keys = [f"{of} {name}" for of in (group, command.name) for name in bare] + bare
+            if found := next((_NAMES[key] for key in keys if key in _NAMES), None):
+                each.type = Named(found)
     for within in getattr(command, "commands", {}).values():
-        complete_names(within)
+        complete_names(within, command.name)
 
 
 def install(context: click.Context, _: click.Parameter, shell: str | None) -> None:
@@ -86,7 +158,7 @@ def install(context: click.Context, _: click.Parameter, shell: str | None) -> No
     if start_up:
         line = "added the line that reads it to" if added else "the line that reads it is in"
         console.say(f"{line} {start_up}")
-    console.say(f"A new {shell} completes commands, options, collections and graders with Tab.")
+    console.say(f"A new {shell} completes commands, options and names of yours with Tab.")
     context.exit()
 
 
@@ -95,6 +167,13 @@ def script(shell: str, app: click.Command) -> str:
     kind = get_completion_class(shell)
     assert kind, shell  # of SHELLS
     written = kind(app, {}, "gradelake", "_GRADELAKE_COMPLETE").source()
+    if shell == "bash":
+        start, told, rest = written.partition("    response=$(env")
+        told += rest.replace(
+            'COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD',
+            'COMP_WORDS="$line" COMP_CWORD=$((${#words[@]} - 1))',
+        ).replace("COMPREPLY+=($value)", 'COMPREPLY+=("${value#"$broken"}")')
+        written = f"{start}{_BASH_LINE}{told}"
     return (_ZSH if shell == "zsh" else "") + written
 
 

@@ -102,6 +102,44 @@ def test_commands_options_collections_and_graders_complete(project, words, found
     assert [line.removeprefix("plain,") for line in done.stdout.split()] == found
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["sql", "@leaderboard_"], ["@leaderboard_shift"]),
+        (["stats", "ranks", "demo", "--label-set", "judge:lex"], ["judge:lexical_direct"]),
+        (["report", "demo", "--reference", "ass"], ["assessor:human"]),
+        (["compare", "demo", "--measure", "nDCG@1"], ["nDCG@10"]),
+        (["compare", "demo", "bm25_r"], ["bm25_rm3"]),
+        (["sql", "--release", ""], ["r1"]),
+        (["release", "diff", "r"], ["r1"]),
+        (["prompts", "show", "product"], ["product_search"]),
+    ],
+)
+def test_what_a_lake_has_completes(graded_demo, words, found):
+    done = completed(graded_demo, *words)
+    assert [line.removeprefix("plain,") for line in done.stdout.split()] == found
+
+
+@pytest.mark.slow
+def test_bash_completes_names_that_it_would_break(graded_demo, tmp_path):
+    """At : and @ bash begins another word."""
+    assert install(tmp_path, "bash").returncode == 0
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    terminal = Terminal(graded_demo, "-i", program=("bash",), PATH=path, **at_home(tmp_path))
+    try:
+        for typed, done in (
+            ("gradelake sql @leaderboard_sh", "leaderboard_shift "),
+            ("gradelake stats ranks demo --label-set judge:lex", "lexical_direct "),
+        ):
+            terminal.type(f"{typed}{TAB}")
+            terminal.wait_for(done)
+            terminal.type(f"\x15echo rea''dy{ENTER}")
+            terminal.wait_for("ready")
+    finally:
+        terminal.__exit__()
+
+
 def test_completing_imports_no_dbt_and_opens_no_lake(project):
     done = completed(project, "plan", "")
     assert done.stdout

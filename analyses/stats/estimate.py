@@ -95,6 +95,11 @@ def estimate_board(
     judgments.
     """
     require_label_set(lake, collection, label_set)
+    if label_set.startswith("hybrid:"):
+        raise BadInput(
+            f"{label_set} holds people's own judgments: on the sample it makes no errors",
+            "Name the judge's label set, whose errors elsewhere the sample tells.",
+        )
     require_even(lake, collection, "an estimate from a sample")
     judged = read_judged_sample(lake, collection, assessors, sample)
     level = default_level(lake, collection, label_set) if level is None else level

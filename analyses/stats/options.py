@@ -12,7 +12,7 @@ from gradelake.sql.common.command_line import answering, reading, to_file, with_
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
-LABEL_SET = "As in relevance_labels: assessor:NAME, judge:NAME or GRADER/vN/POLICY."
+LABEL_SET = "As in relevance_labels: assessor:NAME, judge:NAME, hybrid:NAME or GRADER/vN/POLICY."
 
 
 def answers(command):

@@ -13,6 +13,7 @@ from gradelake.analyses.qrels_export import require_label_set
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import require_known
 from gradelake.sql.common.spreadsheet import shown_cell
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS, allocate
@@ -35,7 +36,8 @@ WITH_TEXTS = f"""
 
 @dataclass(frozen=True)
 class Sample:
-    """What was drawn; `rows` have the `COLUMNS`. `n_units` of `population` units were drawn."""
+    """What was drawn; `rows` have the `COLUMNS`. `n_units` of `population` units were drawn, beside
+    `n_before` that had been judged."""
 
     name: str
     unit: str
@@ -43,6 +45,7 @@ class Sample:
     n_units: int
     population: int
     n_without_text: int
+    n_before: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class WrittenSample:
             "drawn": self.sample.n_units,
             "of": self.sample.population,
             "rows": len(self.sample.rows),
+            "judged_before": self.sample.n_before,
             "without_text": self.sample.n_without_text,
         }
 
@@ -69,7 +73,8 @@ class WrittenSample:
         units = "queries" if sample.unit == "query" else "pairs"
         console.say(
             f"{self.file}: sample {sample.name}, {sample.n_units:,} of {sample.population:,} "
-            f"{units}, {counted(len(sample.rows), 'passages')} to judge"
+            f"{units}, {counted(len(sample.rows) - sample.n_before, 'passages')} to judge"
+            + (f" beside {sample.n_before:,} that were" if sample.n_before else "")
         )
         if sample.n_without_text:
             console.warn(
@@ -89,6 +94,7 @@ def draw_sample(
     unit: str = "pair",
     allocation: str = "proportional",
     depth: int | None = None,
+    judged_by: str | None = None,
 ) -> Sample:
     """Draw `size` pairs, or whole queries, of a label set, without replacement.
 
@@ -96,18 +102,21 @@ def draw_sample(
     the strata, or equally from each, and two from each where `size` allows, because a stratum's
     variance needs two. Strata go by random codes and rows in random order (passages of a query
     together): nothing tells a label. `depth` keeps passages that some system ranked at least so
-    high. The same lake and seed give the same sample.
+    high. What `judged_by` judged before is a stratum of its own, of which all is drawn, with its
+    judgments: the rest is a sample of the others. The same lake and seed give the same sample.
 
-    Raises `BadInput` when there is no such label set, or fewer units than asked for.
+    Raises `BadInput` when there is no such label set or assessor, or fewer units than asked for.
     """
     require_label_set(lake, collection, label_set)
     frame = lake.rows(WITH_TEXTS, collection=collection, label_set=label_set, depth=depth)
+    before = _judged_before(lake, collection, judged_by, unit) if judged_by else {}
+    before = {row[:2]: before[row[:2]] for row in frame if row[:2] in before}
     settings = repr((collection, label_set, unit, size, seed, allocation, depth))
-    content = repr([row[:3] for row in frame])
+    content = repr([row[:3] for row in frame]) + (repr([judged_by, before]) if before else "")
     name = f"{unit}-{hashlib.sha256((settings + content).encode()).hexdigest()[:8]}"
     generator = np.random.Generator(np.random.PCG64(seed))
     keys = [row[0] for row in frame] if unit == "query" else [row[:2] for row in frame]
-    units = list(dict.fromkeys(keys))
+    units = [key for key in dict.fromkeys(keys) if key not in before]
     if size > len(units):
         what = "queries" if unit == "query" else "pairs"
         raise BadInput(
@@ -119,20 +128,43 @@ def draw_sample(
     sizes = {code: len(of) for code, of in strata.items()}
     weights = sizes if allocation == "proportional" else dict.fromkeys(sizes, 1)
     n_drawn = allocate(sizes, size, weights)
-    drawn = {}
+    drawn = dict.fromkeys(before, ("s0", len(before), 1.0))
     for code, of in strata.items():
         for index in generator.choice(len(of), n_drawn[code], replace=False):
             drawn[of[index]] = (code, len(of), n_drawn[code] / len(of))
     how = (name, label_set, unit)
     drawn_depth = "" if depth is None else depth
     rows = [
-        (query_id, query, passage_id, passage or "", "", *how, *drawn[key], drawn_depth)
+        (
+            *(query_id, query, passage_id, passage or "", before.get((query_id, passage_id), "")),
+            *(*how, *drawn[key], drawn_depth),
+        )
         for key, (query_id, passage_id, _, query, passage) in zip(keys, frame, strict=True)
         if key in drawn
     ]
-    return Sample(
-        name, unit, _shuffled(rows, generator), size, len(units), sum(not row[3] for row in rows)
+    n_without_text = sum(not row[3] for row in rows)
+    shuffled = _shuffled(rows, generator)
+    return Sample(name, unit, shuffled, size, len(units), n_without_text, len(before))
+
+
+def _judged_before(
+    lake: Lake, collection: str, assessor: str, unit: str
+) -> dict[tuple[str, str], int]:
+    """(query, passage) -> what the assessor said."""
+    if unit == "query":
+        raise BadInput(
+            "judgments made before are of single pairs", "Leave --judged-by or --unit query out."
+        )
+    require_known(
+        assessor,
+        lake.column(
+            "select distinct assessor from lake.raw.judgments where collection = ?", collection
+        ),
+        f"no judgments of {assessor!r} in {collection}",
     )
+    judged = "select query_id, passage_id, relevance from lake.raw.judgments"
+    found = lake.rows(f"{judged} where collection = ? and assessor = ?", collection, assessor)
+    return {(query_id, passage_id): relevance for query_id, passage_id, relevance in found}
 
 
 def as_csv(sample: Sample) -> bytes:

@@ -76,6 +76,9 @@ def estimate(read, collection, measure, label_set, assessor, confidence, **setti
     metavar="K",
     help="Only passages that some system ranked in its first K.",
 )
+@options.named(
+    "--judged-by", "Take in what this assessor judged before; the sample is of the other pairs."
+)
 @options.seeded
 @to_file("The CSV to write.", required=True)
 def export_sample(read, collection, label_set, output, **settings):

@@ -8,6 +8,8 @@
 --   query_ids    the queries asked for; null: all
 --   context_first  whether prompts that share a passage are put together, or those of an item
 --   asks_query   whether the prompt names the query
+--   may_share    whether query, passage and item are all that it reads, so that the grades of the
+--                same texts in other collections are its own
 --   chunk_pairs  how many pairs a chunk should have
 --   window_pairs  how many pairs of a passage one prompt asks about
 --   pairs_limit  how many pairs at most; null: all
@@ -286,7 +288,7 @@ anti join plan_under_way using (passage_no, item_no)
 where pairs.query_no is not null;
 
 -- pairs whose very prompt was answered before, under another passage, item or query: their grade
--- is copied
+-- is copied; `known` says of what. The texts of another collection's grade are told by its hashes
 create or replace temp table plan_reusable as
 with
 
@@ -307,24 +309,104 @@ graded_prompts as (
         and len(getvariable('scores_from')) = 0
         and (plan_passages.text_repeats or plan_items.wording_repeats)
     group by all
+),
+
+of_this_collection as (
+    select
+        plan_missing.work_no,
+        {
+            'collection': getvariable('collection'),
+            'query_id': plan_passages.query_id,
+            'passage_id': plan_passages.passage_id,
+            'item_id': plan_items.item_id
+        } as known
+    from plan_missing
+    inner join graded_prompts
+        on
+            plan_missing.wording_no = graded_prompts.wording_no
+            and plan_missing.text_no = graded_prompts.text_no
+            and (
+                graded_prompts.query_no is null
+                or plan_missing.query_no = graded_prompts.query_no
+            )
+    inner join plan_passages on graded_prompts.pair.passage_no = plan_passages.passage_no
+    inner join plan_items on graded_prompts.pair.item_no = plan_items.item_no
+    where plan_missing.may_repeat
+),
+
+others as (
+    select
+        collection,
+        query_id,
+        passage_id,
+        item_id,
+        passage_sha256,
+        query_sha256,
+        gold_sha256,
+        graded_at
+    from lake.raw.grades
+    where
+        getvariable('may_share')
+        and grader_id = getvariable('grader_id')
+        and collection != getvariable('collection')
+        and status != 'failed'
+),
+
+items_of_others as (
+    select distinct
+        collection,
+        query_id,
+        item_id,
+        text
+    from lake.marts.wanted_items
+    where
+        kind = getvariable('kind')
+        and collection in (select others.collection from others)
+),
+
+-- the first that was graded
+of_others as (
+    select
+        plan_missing.work_no,
+        arg_min(
+            {
+                'collection': others.collection,
+                'query_id': others.query_id,
+                'passage_id': others.passage_id,
+                'item_id': others.item_id
+            },
+            (others.graded_at, others.collection, others.query_id, others.passage_id)
+        ) as known
+    from others
+    inner join items_of_others using (collection, query_id, item_id)
+    inner join plan_passages
+        on
+            others.passage_sha256 = plan_passages.text_sha256
+            and others.query_sha256 is not distinct from plan_passages.query_sha256
+    inner join plan_items
+        on
+            plan_passages.query_id = plan_items.query_id
+            and items_of_others.text = plan_items.item_text
+            and others.gold_sha256 is not distinct from plan_items.gold_sha256
+    inner join plan_missing
+        on
+            plan_passages.passage_no = plan_missing.passage_no
+            and plan_items.item_no = plan_missing.item_no
+    anti join of_this_collection on plan_missing.work_no = of_this_collection.work_no
+    group by plan_missing.work_no
 )
 
 select
     plan_missing.work_no,
     plan_missing.passage_no,
     plan_missing.item_no,
-    graded_prompts.pair.passage_no as graded_passage_no,
-    graded_prompts.pair.item_no as graded_item_no
-from plan_missing
-inner join graded_prompts
-    on
-        plan_missing.wording_no = graded_prompts.wording_no
-        and plan_missing.text_no = graded_prompts.text_no
-        and (
-            graded_prompts.query_no is null
-            or plan_missing.query_no = graded_prompts.query_no
-        )
-where plan_missing.may_repeat;
+    copied.known
+from (
+    select * from of_this_collection
+    union all
+    select * from of_others
+) as copied
+inner join plan_missing using (work_no);
 
 -- what is left; of pairs with the very same prompt the first is answered, and the others go with
 -- it into its chunk

@@ -67,6 +67,7 @@ class Plan:
             # items that are asked about at once belong to one passage
             "context_first": ("boolean", prompt.context_first or prompt.window is not None),
             "asks_query": ("boolean", "query" in prompt.slots),
+            "may_share": ("boolean", {"query", "passage", "item"}.issuperset(prompt.slots)),
             "chunk_pairs": ("bigint", grader.chunk_pairs),
             "window_pairs": ("bigint", prompt.window or 1),
             "pairs_limit": ("bigint", request.limit),
@@ -88,6 +89,10 @@ class Plan:
                 (select count(*) from plan_missing) as missing,
                 (select count(*) from plan_under_way) as under_way,
                 (select count(*) from plan_reusable) as reusable,
+                (
+                    select count(*) from plan_reusable
+                    where known['collection'] != getvariable('collection')
+                ) as shared,
                 (select count(distinct passage_id) from plan_pool where not is_gradable)
                     as without_text
             """

@@ -84,6 +84,7 @@ class Totals:
     missing: int = 0
     under_way: int = 0  # a provider's batch is to answer them
     reusable: int = 0  # missing, but the very same prompt was answered before
+    shared: int = 0  # of these, those that were answered for another collection
     without_text: int = 0  # passages of the pool that the lake has no text of
     asked: int = 0  # pairs that a prompt is to be answered for
     prompts: int = 0  # to be answered: one for each of them, or for a window of them
@@ -102,7 +103,7 @@ class Totals:
         return self.asked / self.pairs_per_second if self.pairs_per_second else None
 
     def as_object(self, grader: Grader) -> dict[str, Any]:
-        of_pairs = ("wanted", "graded", "failed", "missing", "under_way", "reusable")
+        of_pairs = ("wanted", "graded", "failed", "missing", "under_way", "reusable", "shared")
         others = ("prompts", "prompt_tokens", "tokens_measured", "pairs_per_second", "seconds")
         return {
             "grader": grader.name,

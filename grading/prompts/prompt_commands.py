@@ -32,9 +32,8 @@ def prompts():
 
 
 def _show_list(found: list[dict[str, Any]]) -> None:
-    columns = ("name", "target", "scale", "parser", "source")
-    shown = [each | {"scale": each["scale"] and str(Scale(each["scale"]))} for each in found]
-    console.print_table(columns, [[each[column] for column in columns] for each in shown])
+    columns = ("name", "target", "description")
+    console.print_wrapped(columns, [[each[column] for column in columns] for each in found])
 
 
 @prompts.command("list")

@@ -13,7 +13,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import amount, counted
 
 _COLUMNS = (
-    *("grader", "wanted", "graded", "of them failed", "under way", "missing"),
+    *("grader", "wanted", "graded", "of them failed", "under way", "missing", "taken over"),
     *("prompts to answer", "prompt tokens", "time", "cost"),
 )
 
@@ -31,12 +31,13 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
         about = "" if totals.tokens_measured or not totals.prompts else "about "
         asks = engine_finder.engine_of(grader).needs_model
         counts = (totals.wanted, totals.graded, totals.failed, totals.under_way, totals.missing)
-        row = [grader.name, *(f"{n:,}" for n in (*counts, totals.prompts))]
+        row = [grader.name, *(f"{n:,}" for n in (*counts, totals.shared, totals.prompts))]
         row += [f"{about}{totals.prompt_tokens:,}" if asks else "none"]
         row += [_time(grader, totals.seconds), str(totals.cost or f"no price of {grader.model}")]
         rows.append(dict(zip(_COLUMNS, row, strict=True)))
     is_shown = {
         "under way": any(totals.under_way for _, totals in plans),
+        "taken over": any(totals.shared for _, totals in plans),
         "cost": any(engine_finder.engine_of(grader).needs_model for grader, _ in plans),
     }
     columns = [column for column in _COLUMNS if is_shown.get(column, True)]

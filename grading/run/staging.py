@@ -16,6 +16,7 @@ from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.worker import Graded, Worker, shared_mark, write_staged
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import Busy, Unreachable, WorkFailed
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.lake.connection import grader_lock, grading_folder
@@ -104,33 +105,36 @@ class Committer:
                 insert into {lake}.raw.grades by name
                 select
                     known.* replace (
-                        mine.passage_id as passage_id, my_item.item_id as item_id,
-                        mine.query_id as query_id, mine.text_sha256 as passage_sha256,
-                        mine.query_sha256 as query_sha256,
+                        $3 as collection, mine.passage_id as passage_id,
+                        my_item.item_id as item_id, mine.query_id as query_id,
+                        mine.text_sha256 as passage_sha256, mine.query_sha256 as query_sha256,
                         0 as prompt_tokens, 0 as cached_tokens, 0 as completion_tokens,
                         $1 as run_id, $2 as graded_at
                     )
                 from plan_reusable
                 inner join plan_passages as mine using (passage_no)
                 inner join plan_items as my_item using (item_no)
-                inner join plan_passages as other
-                    on plan_reusable.graded_passage_no = other.passage_no
-                inner join plan_items as other_item
-                    on plan_reusable.graded_item_no = other_item.item_no
                 inner join {lake}.raw.grades as known
                     on
-                        other.query_id = known.query_id and other.passage_id = known.passage_id
-                        and other_item.item_id = known.item_id
-                        and coalesce(known.passage_sha256, other.text_sha256) = other.text_sha256
-                        and coalesce(known.query_sha256, other.query_sha256)
-                        is not distinct from other.query_sha256
-                        and known.gold_sha256 is not distinct from other_item.gold_sha256
-                where
-                    known.grader_id = getvariable('grader_id')
-                    and known.collection = getvariable('collection')
+                        plan_reusable.known['collection'] = known.collection
+                        and plan_reusable.known['query_id'] = known.query_id
+                        and plan_reusable.known['passage_id'] = known.passage_id
+                        and plan_reusable.known['item_id'] = known.item_id
+                        -- an import does not say which texts it read: here those that are
+                        and coalesce(
+                            known.passage_sha256,
+                            if(known.collection = $3, mine.text_sha256, null)
+                        ) = mine.text_sha256
+                        and coalesce(
+                            known.query_sha256,
+                            if(known.collection = $3, mine.query_sha256, null)
+                        ) is not distinct from mine.query_sha256
+                        and known.gold_sha256 is not distinct from my_item.gold_sha256
+                where known.grader_id = getvariable('grader_id')
                 """,
                 self.run_id,
                 utc_now(),
+                self.collection,
             )
             copied = dict(
                 self.lake.rows(
@@ -138,10 +142,21 @@ class Committer:
                     self.run_id,
                 )
             )
+            origins = dict(
+                self.lake.rows(
+                    "select known['collection'], count(*) from plan_reusable "
+                    "where known['collection'] != $collection group by 1 order by 1",
+                    collection=self.collection,
+                )
+            )
+            self.notes |= dict.fromkeys(
+                f"{counted(n, 'grades')} taken over from {origin}, of the same texts"
+                for origin, n in origins.items()
+            )
             n_rows = sum(copied.values())
             self.count(copied | {"pairs": n_rows, "reused": n_rows})
             self.account(transaction, "running")
-            transaction.say(reused_grades=n_rows)
+            transaction.say(reused_grades=n_rows, of_them_taken_over=sum(origins.values()))
 
     def add(self, graded: Graded) -> None:
         """A chunk is finished: it is committed now, or soon together with others."""

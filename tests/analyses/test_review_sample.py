@@ -259,6 +259,59 @@ def test_a_sample_of_pairs_estimates_the_human_board_within_its_intervals(lake):
     assert found.n_judged == 100
 
 
+def test_judgments_made_before_count_whole_beside_a_sample_of_the_others(judged, tmp_path):
+    """The first queries were judged, by no chance; the estimate is of the human board."""
+    folder = shutil.copytree(judged, tmp_path / "demo")
+    truth = labels(folder, "assessor:dan")
+    pairs = sorted(labels(folder, JUDGE))
+    before = pairs[: len(pairs) // 3]
+    old = tmp_path / "old.csv"
+    lines = ["query_id,passage_id,judgment", *(f"{q},{p},{truth[q, p]}" for q, p in before)]
+    old.write_text("\n".join(lines))
+    gradelake(folder, "import", "judgments", "demo", old, "--assessor", "fay")
+    gradelake(folder, "build")
+    with Lake.published(Project.find(folder)) as lake:
+        sample = draw(lake, judged_by="fay", size=80)
+        human = scores(lake, "assessor:dan", "P@10")
+        with pytest.raises(BadInput, match="no judgments of 'guy' in demo"):
+            draw(lake, judged_by="guy")
+        with pytest.raises(BadInput, match="judgments made before are of single pairs"):
+            draw(lake, judged_by="fay", unit="query", size=2)
+    filled = {row[0::2][:2]: row[4] for row in sample.rows if row[4] != ""}
+    assert filled == {pair: truth[pair] for pair in before}
+    assert (sample.n_before, sample.n_units) == (len(before), 80)
+    assert sample.population == len(pairs) - len(before)
+    file, back = tmp_path / "fay.csv", tmp_path / "fay-filled.csv"
+    file.write_bytes(as_csv(sample))
+    fill(file, back, truth)
+    gradelake(folder, "import", "judgments", "demo", back, "--assessor", "fay")
+    gradelake(folder, "build")
+    with Lake.published(Project.find(folder)) as lake:
+        found = estimate(lake, "fay", "P@10")
+    assert found.n_judged == len(before) + 80
+    # by hand: what was judged before, and of each other stratum its mean times its size
+    with Lake.published(Project.find(folder)) as lake:
+        rows = lake.rows(
+            "select query_id, passage_id, stratum, probability from lake.raw.review_samples "
+            "where assessor = 'fay'"
+        )
+        tops = lake.rows(
+            "select system, query_id, passage_id from lake.intermediate.int_ranked_entries "
+            "where rank <= 10"
+        )
+    weight = {(q, p): 1 / share for q, p, _, share in rows}
+    n_queries = len({query for query, _ in pairs})
+    for column, system in enumerate(found.systems):
+        ranked = {(q, p) for name, q, p in tops if name == system} & weight.keys()
+        by_hand = sum(weight[pair] for pair in ranked if truth[pair] >= 2) / 10 / n_queries
+        assert found.sample_only.value[column] == pytest.approx(by_hand)
+    low, high = found.powered.interval(0.999)
+    board = np.array([human[system] for system in found.systems])
+    given = ~np.isnan(low)
+    assert given.any()
+    assert ((low <= board) & (board <= high))[given].all()
+
+
 def test_a_judge_whose_labels_were_not_sampled_is_corrected_by_the_same_sample(lake):
     other = estimate_board(lake, "demo", "judge:rubric_overlap", ["bob"], "P@10")
     assert other.sample_only.value == pytest.approx(estimate(lake, "bob", "P@10").sample_only.value)

@@ -93,6 +93,40 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
     assert published(folder).value("select count(*) from lake.intermediate.ensembles") == 15
 
 
+def test_a_hybrid_is_what_people_say_and_else_the_judge_on_one_scale(strange, tmp_path):
+    folder = shutil.copytree(strange, tmp_path / "strange")
+    file, head = folder / "seeds" / "hybrids.csv", "collection,hybrid,assessor,label_set,mapping\n"
+    wrong = {
+        "strange,scales,bob,judge:wide,": "labels of judge:wide go up to 5, judgments to 3: a",
+        "strange,beyond,bob,judge:wide,5:4": "mapping goes beyond the judgments, which go up to 3",
+        "strange,nobody,eve,judge:fair,": "no judgments of eve in it",
+        "strange,none,bob,judge:foul,": "of a grader that has graded: judge:foul",
+        "strange,policy,bob,fair/v0/best,": "of a grader that has graded: fair/v0/best",
+        "else,where,bob,judge:fair,": "the lake has no such collection",
+    }
+    file.write_text(head + "".join(f"{row}\n" for row in wrong))
+    told = gradelake(folder, "build", code=2).stderr
+    for row, problem in wrong.items():
+        (line,) = (line for line in told.splitlines() if f"{row.split(',')[1]}, " in line)
+        assert problem in line
+    file.write_text(f"{head}strange,same,bob,judge:fair,\nstrange,other,bob,judge:wide,5:3 4:2\n")
+    gradelake(folder, "build")
+    expected = labels_of(folder)
+    mapped = {pair: {5: 3, 4: 2}.get(n, 0) for pair, n in expected["judge:wide"].items()}
+    for name, judge in {"same": expected["judge:fair"], "other": mapped}.items():
+        labels = "select query_id, passage_id, label from lake.marts.relevance_labels"
+        found = rows(folder, f"{labels} where label_set = 'hybrid:{name}'")
+        theirs = {(row["query_id"], row["passage_id"]): row["label"] for row in found}
+        assert theirs == judge | expected["assessor:bob"]
+    boards = rows(folder, "select distinct label_set from lake.marts.leaderboard")
+    assert {"hybrid:same", "hybrid:other"} < {row["label_set"] for row in boards}
+    compared = "select count(*) as n from lake.marts.kappa where starts_with(label_set, 'hybrid:')"
+    assert rows(folder, compared) == [{"n": 0}]
+    estimate = ("stats", "estimate", "strange", "--measure", "P@5", "--assessor", "bob")
+    told = gradelake(folder, *estimate, "--label-set", "hybrid:same", code=2).stderr
+    assert "hybrid:same holds people's own judgments" in told
+
+
 def residuals(folder) -> dict[tuple, dict[str, dict[str, float]]]:
     """(label set, assessor, level, measure) -> system -> query -> value less the human value."""
     cells = defaultdict(dict)

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 
 import pytest
 
@@ -9,6 +10,7 @@ from gradelake.grading.prompts.examples import read_examples, sample
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common.errors import BadInput
 from tests.grading.test_judged_pairs import make
+from tests.sql.terminal import Terminal
 
 YN = Scale.parse({"No": 0, "Yes": 1})
 N3 = Scale.parse("0-3")
@@ -82,13 +84,22 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
 def test_the_list_names_every_prompt(judged):
     rows = json.loads(judged.gradelake("prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
-    assert len(by_name) == len(rows) == 35
+    assert len(by_name) == len(rows) == 38
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
     table = judged.gradelake("prompts", "list").stdout
-    assert table.split("\n")[0].split() == ["name", "target", "scale", "parser", "source"]
-    assert len(table.strip().split("\n")) == 36
+    assert table.split("\n")[0].split() == ["name", "target", "description"]
+    assert len(table.strip().split("\n")) == 39
+    assert judged.project
+    program = (sys.executable, "-m", "gradelake", "prompts", "list")
+    terminal = Terminal(judged.folder, width=80, program=program)
+    try:
+        shown = terminal.wait_for("as good as the gold").replace("\r", "").split("\n")
+    finally:
+        terminal.__exit__()
+    assert max(map(len, shown)) <= 80
+    assert len(shown) > 39  # what does not fit a line goes on in the next one
 
 
 def test_render_prints_exactly_what_a_model_would_read(judged):

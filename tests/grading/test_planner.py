@@ -7,6 +7,15 @@ from tests.grading.project import PASSAGES, QUESTIONS
 
 pytestmark = pytest.mark.slow
 
+# no two of its replies are the same
+COUNTING = """
+def score(self, prompts):
+    note(*("asked" for _ in prompts))
+    n = len((HERE / "asked").read_text().split()) - len(prompts)
+    replies = [f"score: {each % 6}\\ncall no {each}" for each in range(n, n + len(prompts))]
+    return [Response(reply, prompt_tokens=10, completion_tokens=1) for reply in replies]
+"""
+
 
 def work(plan) -> list[list[tuple[str, str, str]]]:
     """Chunks of (query, passage, item's text); only pairs whose own prompt is answered."""
@@ -109,6 +118,44 @@ def test_a_new_passage_with_a_known_text_costs_nothing(judged):
     grades = judged.grades()
     for text in QUESTIONS["q2"]:
         assert grades["q2", "p6", text] == grades["q2", "p3", text]
+
+
+@pytest.mark.parametrize("template", ["{item} {passage}", "{query} {item} {passage}"])
+def test_the_same_texts_in_another_collection_are_not_paid_for_again(judged, template):
+    """Another item is graded anew, and another query where the prompt names it."""
+    judged.engine("counting", COUNTING)
+    judged.prompt("counted", template, target="question", parser="lenient", output="text")
+    judged.grader("counting", engine="counting", prompt="counted", actors=1)
+    judged.grade("counting")
+    judged.name = "shop"
+    judged.write("topics.tsv", ["a\twhy is the sky blue", "b\thow do bees find home, then"])
+    judged.write("passages.tsv", {f"x{n}": text for n, text in enumerate(PASSAGES.values())})
+    judged.write("nist.qrels", {"a": {"x0": 2, "x1": 0, "x4": 2}, "b": {"x2": 1, "x3": 0}})
+    judged.write("runs/good.run", ["a Q0 x0 1 2.5 good"])
+    texts = {"a": [QUESTIONS["q1"][0], "What is red?"], "b": QUESTIONS["q2"]}
+    bank = [{"query_id": q, "kind": "question", "text": t} for q in texts for t in texts[q]]
+    judged.write("bank.csv", bank)
+    assert judged.ingest().exit_code == 0
+    judged.bank()
+    asked, plan = len(judged.asked()), judged.plan("counting")
+    of_b = 0 if "query" in template else 6
+    assert (plan.totals.missing, plan.totals.shared) == (12, 3 + of_b)
+    assert plan.totals.prompts == 2 + (6 - of_b)  # x0 and x4 have one text
+    run = judged.grade("counting")
+    assert len(judged.asked()) - asked == plan.totals.prompts
+    assert run.counts["prompt_tokens"] == 10 * plan.totals.prompts
+    assert run.notes == [f"{3 + of_b} grades taken over from tiny, of the same texts"]
+    assert judged.plan("counting").totals.missing == 0
+    told: dict[str, dict] = {"tiny": {}, "shop": {}}
+    for collection, query_id, passage, item, *grade in judged.rows(
+        "select collection, query_id, passages.text, items.text, grade, response "
+        "from lake.raw.grades inner join lake.raw.passages using (collection, passage_id) "
+        "inner join lake.raw.rubric_items as items using (collection, query_id, item_id)"
+    ):
+        query_id = {"a": "q1", "b": "q2"}.get(query_id, query_id)
+        told[collection][query_id, passage, item] = grade
+    same = [pair for pair, grade in told["shop"].items() if grade == told["tiny"].get(pair)]
+    assert len(same) == 2 + of_b
 
 
 def test_passages_without_a_text_are_counted_and_not_planned(judged):

@@ -291,6 +291,7 @@ SEEDS = {
         "policy,rule,m,tau,mapping", "best,best,,,", "count,count_at_least,,4,5:3 4:1"
     ),
     "ensembles": text("ensemble,rule,grader,mapping", "both,median,one,", "both,median,two,5:3"),
+    "hybrids": text("collection,hybrid,assessor,label_set,mapping", "c,h,a,judge:one,5:3 4:1"),
     "rubric_edits": text(
         "rubric_version,collection,bank,item_id,action,query_id,kind,text,gold_answer,weight,editor,"
         "reason,facet_id",

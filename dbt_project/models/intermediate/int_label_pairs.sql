@@ -1,5 +1,6 @@
 -- Which label sets are compared: all with every assessor, and those of the newest rubric with each
--- other. A label set and its reference make a part of what is kept.
+-- other. Not hybrids: they would agree with what they are made of. A label set and its reference
+-- make a part of what is kept.
 with
 
 label_sets as (
@@ -42,6 +43,7 @@ candidates as (
     inner join newest using (collection)
     inner join {{ ref('int_label_set_hashes') }} as label_hashes using (collection, label_set)
     left join sampled_hashes using (collection, label_set)
+    where label_sets.kind != 'hybrid'
 )
 
 select

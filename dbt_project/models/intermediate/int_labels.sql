@@ -45,8 +45,41 @@ labels as (
         n_items,
         n_missing
     from {{ ref('int_rubric_labels') }}
+),
+
+members as (
+    select
+        collection,
+        'hybrid:' || hybrid as hybrid_set,
+        unnest([
+            { 'label_set': 'assessor:' || assessor, 'mapping': null, 'place': 1 },
+            { 'label_set': label_set, 'mapping': {{ mapping_as_map('mapping') }}, 'place': 2 }
+        ], max_depth := 2)
+    from {{ ref('hybrids') }}
+),
+
+-- people's judgment where there is one, else the judge's label, on the judgments' scale
+hybrid_labels as (
+    select
+        labels.* replace (
+            members.hybrid_set as label_set,
+            cast({{ renamed('labels.label', 'members.mapping') }} as integer) as label
+        )
+    from labels
+    inner join members using (collection, label_set)
+    qualify
+        row_number() over (
+            partition by labels.collection, members.hybrid_set, labels.query_id, labels.passage_id
+            order by members.place
+        ) = 1
+),
+
+all_labels as (
+    select * from labels
+    union all
+    select * from hybrid_labels
 )
 
-select labels.*
-from labels
+select all_labels.*
+from all_labels
 anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
