@@ -133,7 +133,7 @@ def compare(
     board = read_board(lake, collection, label_set, measure, level, segment).pair(b, a)
     pairs = compare_pairs(board, replicates, seed)
     differences = board.values[:, 0] - board.values[:, 1]
-    mean_b, mean_a = board.units.totals.sum(axis=0) / board.units.sizes.sum() / UNIT
+    mean_b, mean_a = board.units.means / UNIT
     parts = [] if segment else _segments(lake, collection)
     rows = _queries(lake, collection, board)
     found = {

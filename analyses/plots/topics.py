@@ -41,7 +41,7 @@ def draw_topics(
         "wins": int((differences > 0).sum()),
         "ties": int((differences == 0).sum()),
         "losses": int((differences < 0).sum()),
-        "difference": float(units.totals.sum() / len(differences) / UNIT),
+        "difference": float(units.means[0] / UNIT),
         "p": float(p),
     }
     names = style.apart(board.queries, 30)
