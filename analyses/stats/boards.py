@@ -308,9 +308,16 @@ def require_even(lake: Lake, collection: str, what: str) -> None:
         )
 
 
-def _require_segment(lake: Lake, collection: str, segment: str) -> None:
+def segments_of(lake: Lake, collection: str) -> list[str]:
+    """The kinds of queries that a collection has, by name."""
     query = "select distinct unnest(segments) from lake.raw.query_weights where collection = ?"
-    if segment not in (known := lake.column(query, collection)):
+    with suppress(duckdb.CatalogException):  # a release of a Gradelake without segments
+        return sorted(lake.column(query, collection))
+    return []
+
+
+def _require_segment(lake: Lake, collection: str, segment: str) -> None:
+    if segment not in (known := segments_of(lake, collection)):
         hint = did_you_mean(segment, known) if known else "Set query_weights in gradelake.toml."
         raise BadInput(f"{collection!r} has no segment {segment!r}", hint)
     raise BadInput(f"no query of segment {segment!r} is on the board", "Choose another.")
