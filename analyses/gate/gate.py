@@ -11,8 +11,8 @@ from gradelake.analyses.gate.rules import Rule, rule_of
 from gradelake.analyses.gate.verdict import Paired, Verdict, judge
 from gradelake.analyses.stats.boards import Board, counting_of, read_board
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import BadInput, NotThere
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
 UNLABELLED = """
@@ -132,13 +132,8 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
 
 
 def _values(board: Board, system: str, queries: list[str], where: str) -> np.ndarray:
-    if system not in board.systems:
-        raise NotThere(
-            f"{where}the leaderboard of {board.label_set!r} has no system {system!r}",
-            did_you_mean(system, board.systems),
-        )
     rows = [board.queries.index(query) for query in queries]
-    return board.values[rows, board.systems.index(system)]
+    return board.values[rows, board.column(system, where)]
 
 
 def _notes_on_labels(

@@ -80,9 +80,18 @@ class Board:
         """What is resampled: the queries, weighted, or clusters of them."""
         return Units.of(self.values, self.counting)
 
+    def column(self, system: str, where: str = "") -> int:
+        """Where its values are. Raises `NotThere`, with `where` first, for one it has not."""
+        if system not in self.systems:
+            raise NotThere(
+                f"{where}the leaderboard of {self.label_set!r} has no system {system!r}",
+                did_you_mean(system, self.systems),
+            )
+        return self.systems.index(system)
+
     def of(self, systems: list[str]) -> "Board":
         """The board of some of its systems, in this order."""
-        columns = [self.systems.index(system) for system in systems]
+        columns = [self.column(system) for system in systems]
         return replace(
             self,
             systems=tuple(systems),
@@ -94,12 +103,6 @@ class Board:
         """The board of two of its systems. Raises `BadInput`, `NotThere` for one it has not."""
         if one == other:
             raise BadInput(f"{one!r} is the same system twice", "Name two.")
-        for system in (one, other):
-            if system not in self.systems:
-                raise NotThere(
-                    f"the leaderboard of {self.label_set!r} has no system {system!r}",
-                    did_you_mean(system, self.systems),
-                )
         return self.of([one, other])
 
     def on(self, queries: list[str]) -> tuple[np.ndarray, np.ndarray]:
