@@ -225,9 +225,7 @@ def make_report(
     first = None
     if first_set:
         first = first_board(first_set, boards[first_set], levels[first_set])
-    confusions = []
-    if reference:
-        confusions = read_confusions(lake, collection, reference, cut, names)
+    confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
     filled = {
         "scatter": reference and scored,
         "correlation": correlated,
