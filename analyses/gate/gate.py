@@ -117,11 +117,10 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
             "An interval needs two at least, and is worth something from some tens on.",
         )
     where = "" if earlier is None else f"release {earlier.release}: "
-    was = _values(other, baseline, queries, where)
-    now = _values(board, system, queries, "")
-    counting = board.counting
-    if counting:  # as the newer lake says
-        counting = counting.of(np.array([board.queries.index(query) for query in queries]))
+    rows, their_rows = ([one.queries.index(query) for query in queries] for one in (board, other))
+    was = other.values[their_rows, other.column(baseline, where)]
+    now = board.values[rows, board.column(system)]
+    counting = board.counting and board.counting.of(np.array(rows))  # as the newer lake says
     paired = Paired(board.measure, board.level, tuple(queries), was, now, counting=counting)
     if counting and paired.units.n_effective < 1.1:
         raise BadInput(
@@ -129,11 +128,6 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
             "An interval needs two at least that weigh about the same.",
         )
     return paired
-
-
-def _values(board: Board, system: str, queries: list[str], where: str) -> np.ndarray:
-    rows = [board.queries.index(query) for query in queries]
-    return board.values[rows, board.column(system, where)]
 
 
 def _notes_on_labels(
