@@ -39,7 +39,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import Sections, whatever_the_locale
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.interrupts import heed_ctrl_c, is_interruption
-from gradelake.sql.common.plain_words import in_plain_words, older_release
+from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.common.project import Project
 from gradelake.sql.operations.commands import log
 from gradelake.sql.operations.upkeep.commands import lake
@@ -119,7 +119,7 @@ def main() -> None:
         if is_interruption(error):
             _interrupted()
         _trace()
-        if refused := in_plain_words(error) or older_release(error):
+        if refused := in_plain_words(error, ours=True):
             console.warn(f"error: {refused}")
             sys.exit(refused.exit_code)
         console.warn(f"error: {type(error).__name__}: {error}\n  Run again with --debug for more.")

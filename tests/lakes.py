@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from gradelake.sql.build.building import build
+from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
@@ -55,8 +56,12 @@ def copy_of(lake: Path, folder: Path) -> None:
     """Copy a folder that holds a lake."""
     shutil.copytree(lake, folder)
     copied = folder / "lake"
-    for catalog in (*copied.glob("*.sqlite"), *copied.glob("releases/*.sqlite")):
+    releases = [*copied.glob("releases/*.sqlite")]
+    for catalog in (*copied.glob("*.sqlite"), *releases):
         _moved(catalog, copied)
+    hashes = [(sha256_of(file), f"releases/{file.name}") for file in releases]
+    with closing(sqlite3.connect(copied / "catalog.sqlite")) as connection, connection:
+        connection.executemany("update gradelake_files set sha256 = ? where path = ?", hashes)
 
 
 def start_lake(folder: Path) -> None:

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from gradelake.analyses import choosing
@@ -16,7 +15,14 @@ from gradelake.analyses.report.shown import (
     opens_on,
     shown_label_sets,
 )
-from gradelake.analyses.stats.boards import UNIT, Board, default_level, measures_of, read_board
+from gradelake.analyses.stats.boards import (
+    UNIT,
+    Board,
+    default_level,
+    measures_of,
+    read_board,
+    segments_of,
+)
 from gradelake.analyses.stats.resample import or_none
 from gradelake.analyses.stats.significance import Pairs, compare_pairs
 from gradelake.sql.common import console
@@ -124,7 +130,6 @@ def compare(
     collection, a, b = _named(lake, names)
     if label_set is None:
         label_set = _usual_label_set(lake, collection, a, b, measure)
-    choosing.require_board(lake, collection, label_set)
     level = default_level(lake, collection, label_set) if level is None else level
     if measure is None:
         known = {name for name, at in measures_of(lake, collection, label_set) if at == level}
@@ -133,8 +138,8 @@ def compare(
     board = read_board(lake, collection, label_set, measure, level, segment).pair(b, a)
     pairs = compare_pairs(board, replicates, seed)
     differences = board.values[:, 0] - board.values[:, 1]
-    mean_b, mean_a = board.units.totals.sum(axis=0) / board.units.sizes.sum() / UNIT
-    parts = [] if segment else _segments(lake, collection)
+    mean_b, mean_a = board.units.means / UNIT
+    parts = [] if segment else segments_of(lake, collection)
     rows = _queries(lake, collection, board)
     found = {
         "collection": collection,
@@ -182,13 +187,6 @@ def _told(pairs: Pairs, alpha: float) -> dict[str, float | None]:
         "high": _rounded(difference + reach),
         "p": float(pairs.p[0]),
     }
-
-
-def _segments(lake: Lake, collection: str) -> list[str]:
-    query = "select distinct unnest(segments) from lake.raw.query_weights where collection = ?"
-    with suppress(duckdb.CatalogException):  # a release of a Gradelake without segments
-        return sorted(lake.column(query, collection))
-    return []
 
 
 def _of_segment(lake: Lake, board: Board, collection: str, segment: str) -> Board | None:

@@ -69,15 +69,14 @@ class Answer:
 
 def _measure(one: Judged) -> dict[str, Any]:
     paired, found = one.paired, one.difference
-    n_queries, units = len(paired.queries), paired.units
-    baseline, system = units.totals.sum(axis=0) / n_queries / UNIT
+    baseline, system = paired.units.means / UNIT
     return {
         "label_set": paired.label_set,
         "segment": paired.segment,
         "measure": paired.measure,
         "level": paired.level,
         "verdict": one.verdict,
-        "n_queries": n_queries,
+        "n_queries": len(paired.queries),
         **({"n_effective": round(found.sample.n, 2)} if paired.counting else {}),
         "n_worse": int((paired.differences < 0).sum()),
         "n_better": int((paired.differences > 0).sum()),

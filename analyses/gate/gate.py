@@ -12,8 +12,8 @@ from gradelake.analyses.gate.rules import ALL, Rule, rule_of
 from gradelake.analyses.gate.verdict import Paired, Verdict, judge
 from gradelake.analyses.stats.boards import Board, counting_of, read_board
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import BadInput, NotThere
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
 UNLABELLED = """
@@ -136,11 +136,10 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
             "An interval needs two at least, and is worth something from some tens on.",
         )
     where = "" if earlier is None else f"release {earlier.release}: "
-    was = _values(other, baseline, queries, where)
-    now = _values(board, system, queries, "")
-    counting = board.counting
-    if counting:  # as the newer lake says
-        counting = counting.of(np.array([board.queries.index(query) for query in queries]))
+    rows, their_rows = ([one.queries.index(query) for query in queries] for one in (board, other))
+    was = other.values[their_rows, other.column(baseline, where)]
+    now = board.values[rows, board.column(system)]
+    counting = board.counting and board.counting.of(np.array(rows))  # as the newer lake says
     paired = Paired(board.measure, board.level, tuple(queries), was, now, counting=counting)
     if counting and paired.units.n_effective < 1.1:
         raise BadInput(
@@ -148,16 +147,6 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
             "An interval needs two at least that weigh about the same.",
         )
     return paired
-
-
-def _values(board: Board, system: str, queries: list[str], where: str) -> np.ndarray:
-    if system not in board.systems:
-        raise NotThere(
-            f"{where}the leaderboard of {board.label_set!r} has no system {system!r}",
-            did_you_mean(system, board.systems),
-        )
-    rows = [board.queries.index(query) for query in queries]
-    return board.values[rows, board.systems.index(system)]
 
 
 def _notes_on_labels(

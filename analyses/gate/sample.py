@@ -20,19 +20,15 @@ class Sample:
     skewness: float
 
     @classmethod
-    def of(cls, differences: np.ndarray) -> "Sample":
-        """`differences`: (queries,), in units of 1e-10."""
-        mean, spread = differences.mean(), differences.std(ddof=1)
-        skewness = ((differences - mean) ** 3).mean() / differences.std() ** 3 if spread else 0
-        return cls(len(differences), *map(float, (mean / UNIT, spread / UNIT, skewness)))
+    def of(cls, differences: np.ndarray, counting: Counting | None = None) -> "Sample":
+        """`differences`: (queries,), in units of 1e-10.
 
-    @classmethod
-    def of_units(cls, differences: np.ndarray, counting: Counting) -> "Sample":
-        """Of queries that do not count alike: as many equal ones as tell as much
+        Of queries that do not count alike: as many equal ones as tell as much
         (`Units.n_effective`), with a spread that gives the mean its linearised standard error, and
-        a skewness that gives it the third moment of what the units add to it."""
+        a skewness that gives it the third moment of what the units add to it.
+        """
         units = Units.of(differences[:, None], counting)
-        mean, n = units.totals.sum() / len(differences), units.n_effective
+        mean, n = units.means[0], units.n_effective
         if not np.ptp(differences):
             return cls(n, float(differences[0] / UNIT), 0.0, 0.0)
         spread, residuals = units.standard_errors[0] * np.sqrt(n), units.residuals[:, 0]

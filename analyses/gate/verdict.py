@@ -73,7 +73,7 @@ class Difference:
         counting: Counting | None = None,
     ) -> "Difference":
         """Of two queries or more; `differences`: (queries,), in units of 1e-10."""
-        sample = Sample.of_units(differences, counting) if counting else Sample.of(differences)
+        sample = Sample.of(differences, counting)
         if is_same and not differences.any():  # so it is on every query: an interval of one point
             return cls(sample, 0.0, 0.0, 0.0, 1.0)
         # whole numbers: what is lower by just the tolerance has 0 here

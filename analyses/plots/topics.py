@@ -7,8 +7,7 @@ import numpy as np
 from gradelake.analyses import choosing
 from gradelake.analyses.plots import style
 from gradelake.analyses.stats.boards import UNIT, read_board
-from gradelake.analyses.stats.counting import Units
-from gradelake.analyses.stats.significance import randomisation_test
+from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.lake.opening import Lake
 
 INSTEAD = "The mart `topic_scores` has the scores: ask it with `gradelake sql`."
@@ -30,19 +29,17 @@ def draw_topics(
     Returns wins, ties and losses of the first, the mean difference, and the two-sided p of the
     paired randomisation test. Raises `BadInput` for a system that the leaderboard does not have.
     """
-    board = read_board(lake, collection, label_set, measure, level)
-    values = board.pair(*systems).values
-    differences = values[:, 0] - values[:, 1]
+    board = read_board(lake, collection, label_set, measure, level).pair(*systems)
+    differences = board.values[:, 0] - board.values[:, 1]
     order = np.argsort(-differences, kind="stable")
-    units = Units.of(differences[:, None], board.counting)
-    (p,), _ = randomisation_test(units.totals, replicates, seed, units.slack)
+    pairs = compare_pairs(board, replicates, seed)
     found = {
         "queries": len(board.queries),
         "wins": int((differences > 0).sum()),
         "ties": int((differences == 0).sum()),
         "losses": int((differences < 0).sum()),
-        "difference": float(units.totals.sum() / len(differences) / UNIT),
-        "p": float(p),
+        "difference": float(pairs.difference[0]),
+        "p": float(pairs.p[0]),
     }
     names = style.apart(board.queries, 30)
     one, other = style.apart(systems).values()
@@ -60,7 +57,7 @@ def draw_topics(
         style.title(
             drawn,
             f"{one} minus {other}",
-            f"{found['difference']:+.4f} on average, p = {p:.3f}",
+            f"{found['difference']:+.4f} on average, p = {found['p']:.3f}",
             f"better on {found['wins']}, equal on {found['ties']}, worse on {found['losses']} of "
             f"{found['queries']} queries",
             *([f"{style.shortened(label_set)} is {says}"] if says else []),

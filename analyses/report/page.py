@@ -129,6 +129,8 @@ def make_report(
     if request.compare:
         of_two = compare(lake, (collection, *request.compare), label_set=request.reference)
         compared = of_two.as_object()
+        # as the address of their view has them, which finds them by it
+        compared |= {"labels": compared["label_set"], "level": str(compared["level"])}
         scored.sort(key=lambda name: (name != compared["label_set"], -judged[name]))
     queries = ask(lake, "query_texts", collection=collection)
     query_ids = in_batches([row["query_id"] for row in queries], QUERIES_AT_ONCE)
@@ -186,7 +188,7 @@ def make_report(
         "replicates": REPLICATES,
         "official": official,
         "compared_with": since,
-        "compared": compared and _as_state(compared),
+        "compared": compared,
         "release": lake.release,
         "grids": grids.choices,
         "has_texts": not without_rubric,
@@ -223,9 +225,7 @@ def make_report(
     first = None
     if first_set:
         first = first_board(first_set, boards[first_set], levels[first_set])
-    confusions = []
-    if reference:
-        confusions = read_confusions(lake, collection, reference, cut, names)
+    confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
     filled = {
         "scatter": reference and scored,
         "correlation": correlated,
@@ -263,8 +263,3 @@ def make_report(
         "grids": sum(map(len, grids.choices.values())),
         "left_out": left_out,
     }
-
-
-def _as_state(compared: dict[str, Any]) -> dict[str, Any]:
-    """For the view of the same two, which finds it by what its address says."""
-    return compared | {"labels": compared["label_set"], "level": str(compared["level"])}

@@ -271,7 +271,7 @@ class Significance:
 
     def _rows(self) -> list[tuple]:
         pairs, names = self.pairs, self.pairs.board.systems
-        means = pairs.board.units.totals.sum(axis=0) / len(pairs.board.queries) / UNIT
+        means = pairs.board.units.means / UNIT
         reach = pairs.reach(self.alpha)
         ends = (pairs.difference - reach, pairs.difference + reach)
         figures = (pairs.difference, *ends, *(getattr(pairs, name) for name in CORRECTIONS))

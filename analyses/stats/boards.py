@@ -80,9 +80,18 @@ class Board:
         """What is resampled: the queries, weighted, or clusters of them."""
         return Units.of(self.values, self.counting)
 
+    def column(self, system: str, where: str = "") -> int:
+        """Where its values are. Raises `NotThere`, with `where` first, for one it has not."""
+        if system not in self.systems:
+            raise NotThere(
+                f"{where}the leaderboard of {self.label_set!r} has no system {system!r}",
+                did_you_mean(system, self.systems),
+            )
+        return self.systems.index(system)
+
     def of(self, systems: list[str]) -> "Board":
         """The board of some of its systems, in this order."""
-        columns = [self.systems.index(system) for system in systems]
+        columns = [self.column(system) for system in systems]
         return replace(
             self,
             systems=tuple(systems),
@@ -94,12 +103,6 @@ class Board:
         """The board of two of its systems. Raises `BadInput`, `NotThere` for one it has not."""
         if one == other:
             raise BadInput(f"{one!r} is the same system twice", "Name two.")
-        for system in (one, other):
-            if system not in self.systems:
-                raise NotThere(
-                    f"the leaderboard of {self.label_set!r} has no system {system!r}",
-                    did_you_mean(system, self.systems),
-                )
         return self.of([one, other])
 
     def on(self, queries: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -308,9 +311,16 @@ def require_even(lake: Lake, collection: str, what: str) -> None:
         )
 
 
-def _require_segment(lake: Lake, collection: str, segment: str, label_set: str) -> None:
+def segments_of(lake: Lake, collection: str) -> list[str]:
+    """The kinds of queries that a collection has, by name."""
     query = "select distinct unnest(segments) from lake.raw.query_weights where collection = ?"
-    if segment not in (known := lake.column(query, collection)):
+    with suppress(duckdb.CatalogException):  # a release of a Gradelake without segments
+        return sorted(lake.column(query, collection))
+    return []
+
+
+def _require_segment(lake: Lake, collection: str, segment: str, label_set: str) -> None:
+    if segment not in (known := segments_of(lake, collection)):
         hint = did_you_mean(segment, known) if known else "Set query_weights in gradelake.toml."
         raise BadInput(f"{collection!r} has no segment {segment!r}", hint)
     raise BadInput(f"{label_set!r} has no query of segment {segment!r}", "Choose another.")

@@ -51,10 +51,14 @@ class Units:
         return float(squares.sum() ** 2 / (squares**2).sum())
 
     @property
+    def means(self) -> np.ndarray:
+        """(columns,), over queries, by their weights."""
+        return self.totals.sum(axis=0) / self.sizes.sum()
+
+    @property
     def residuals(self) -> np.ndarray:
         """(units, columns): what each adds to the mean's distance from that of all queries."""
-        means = self.totals.sum(axis=0) / self.sizes.sum()
-        return (self.totals - self.sizes[:, None] * means) / self.sizes.sum()
+        return (self.totals - self.sizes[:, None] * self.means) / self.sizes.sum()
 
     @property
     def standard_errors(self) -> np.ndarray:
@@ -62,6 +66,4 @@ class Units:
         n = len(self.sizes)
         if n < 2:
             return np.full(self.totals.shape[1], np.nan)
-        if (self.sizes == 1).all():
-            return self.totals.std(axis=0, ddof=1) / np.sqrt(n)
         return np.sqrt(n / (n - 1) * (self.residuals**2).sum(axis=0))

@@ -105,9 +105,8 @@ def rank_uncertainty(
         best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
     first, second = np.triu_indices(n_systems, k=1)
     if p_tukey is None:
-        in_boards_order = board.units.totals.sum(
-            axis=0
-        )  # the draws, so each p, are `compare_pairs`'s
+        # the draws, so each p, are `compare_pairs`'s
+        in_boards_order = board.units.totals.sum(axis=0)
         observed = in_boards_order[first] - in_boards_order[second]
         p_tukey = tukey_hsd(board.units.totals, observed, n_replicates, seed, board.units.slack)
     ps = np.ones((n_systems, n_systems))

@@ -54,13 +54,9 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
             return _file(_going_on(first, pieces, stack.pop_all()), format_)
         rows, more = found_rows.first(found)
         why_empty = [] if rows else question.why_empty(lake, *statement_and_values)
-        of_rows: dict[str, Any] = {
-            "columns": found.columns,
-            "rows": rows,
-            "more": more,
-            "why_empty": why_empty,
-        }
-        return _answer_page(request, entry, values, **of_rows)
+        return _answer_page(
+            request, entry, values, columns=found.columns, rows=rows, more=more, why_empty=why_empty
+        )
 
 
 def _answer_page(

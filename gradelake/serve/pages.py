@@ -23,7 +23,7 @@ from gradelake.serve.guard import check_token, person_of
 from gradelake.serve.people import Person
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import GradelakeError, NotThere, WorkFailed
-from gradelake.sql.common.plain_words import in_plain_words, older_release
+from gradelake.sql.common.plain_words import in_plain_words
 
 _MINUTES = 30  # that the page which was asked for before signing in is remembered
 _LONGEST = 2_000  # bytes of its address
@@ -147,8 +147,7 @@ async def on_known_error(request: Request, error: Exception) -> Response:
 
 async def on_other_error(request: Request, error: Exception) -> Response:
     """A mistake of ours: its words go to the terminal, for they may hold anything."""
-    # the disk is full, the catalog away
-    if known := in_plain_words(error) or older_release(error):
+    if known := in_plain_words(error, ours=True):  # the disk is full, the catalog away
         return await on_known_error(request, known)
     console.warn(f"error at {request.url.path}: {type(error).__name__}: {error}")
     return _failed(request, 500, "Something went wrong here.", "The server's terminal says what.")

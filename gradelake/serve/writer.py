@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import Busy, GradelakeError
-from gradelake.sql.common.plain_words import in_plain_words, older_release
+from gradelake.sql.common.plain_words import in_plain_words
 
 T = TypeVar("T")
 _KEPT = 200  # jobs that are remembered
@@ -63,7 +63,7 @@ class Job:
         except BaseException as error:  # the thread goes on with the next
             known = error if isinstance(error, GradelakeError) else None
             if isinstance(error, Exception):
-                known = known or in_plain_words(error) or older_release(error)
+                known = known or in_plain_words(error, ours=True)
             if known is None:
                 console.warn(f"error of {self.what!r}: {type(error).__name__}: {error}")
             self.error = known.message if known else "Something went wrong here."

@@ -232,7 +232,7 @@ def cannot_be_written(output: Path | None, error: OSError) -> BadInput:
 
 def in_words(work: Callable[[], T], ours: bool = False) -> T:
     """Do something with DuckDB; its errors become ones that people can read, without a stack trace.
-    `ours`: what is missing then is missing in what is read, not mistyped.
+    `ours`: as for `in_plain_words`.
 
     Raises `BadInput` for a wrong statement, `WorkFailed` where the lake's files are at fault, and
     `KeyboardInterrupt` for a query that was interrupted.
@@ -240,7 +240,7 @@ def in_words(work: Callable[[], T], ours: bool = False) -> T:
     try:
         return work()
     except duckdb.Error as error:
-        if refused := in_plain_words(error) or (older_release(error) if ours else None):
+        if refused := in_plain_words(error, ours):
             raise refused from None
         missing = isinstance(error, duckdb.CatalogException) and "Table with" in str(error)
         message = str(error).partition("\n\nStack Trace")[0].strip()

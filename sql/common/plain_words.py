@@ -37,8 +37,9 @@ _CLOSED = re.compile(
 )
 
 
-def in_plain_words(error: BaseException) -> WorkFailed | None:
-    """An error of DuckDB, SQLite or the system as one that says what to do; None for others."""
+def in_plain_words(error: BaseException, ours: bool = False) -> WorkFailed | None:
+    """An error of DuckDB, SQLite or the system as one that says what to do; None for others.
+    `ours`: of a statement of ours, where what is missing is missing in what is read."""
     if refused := bucket_error(error):
         return refused
     text = str(error)
@@ -77,7 +78,7 @@ def in_plain_words(error: BaseException) -> WorkFailed | None:
             f"{damaged[1] or damaged[2]}: this data file is damaged (it has no Parquet footer)",
             "If it is the lake's, `gradelake lake verify` says who is hit, and what to do.",
         )
-    return None
+    return older_release(error) if ours else None
 
 
 def older_release(error: BaseException | None, release: str | None = None) -> WorkFailed | None:

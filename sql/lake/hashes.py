@@ -53,8 +53,8 @@ def record_inlined(lake: Any) -> None:
         "order by snapshot_id desc limit 1"
     )[0]
     for table_id in {int(each) for each in re.findall(r"inlined_\w+:(\d+)", changes)}:
-        for table in inlined_tables(lake.connection, table_id=table_id):
-            _write(lake, inlined(lake.connection, table, snapshot=snapshot))
+        for table in _inlined_tables(lake, table_id):
+            _write(lake, _inlined(lake, table, snapshot))
 
 
 def record_missing(lake: Any, paths: Collection[str]) -> None:
@@ -62,8 +62,8 @@ def record_missing(lake: Any, paths: Collection[str]) -> None:
     make_table(lake)
     have = dict(lake.rows(RECORDED.format(METADATA)))
     record(lake, sorted(set(paths) - have.keys()))
-    for table in inlined_tables(lake.connection):
-        found = inlined(lake.connection, table)
+    for table in _inlined_tables(lake):
+        found = _inlined(lake, table)
         _write(lake, {key: found[key] for key in found.keys() - have.keys()})
     record_releases(lake)
 
@@ -78,7 +78,7 @@ def record_releases(lake: Any) -> None:
 
 def forget(lake: Any, needed: Collection[str]) -> None:
     """Remove the hashes of all files but these, the releases, and rows that are in the catalog."""
-    inside = (inlined(lake.connection, table) for table in inlined_tables(lake.connection))
+    inside = (_inlined(lake, table) for table in _inlined_tables(lake))
     needed = set(needed).union(releases(lake.project), *inside)
     lake.rows(f"delete from {_HERE} where path not in (select unnest(?))", sorted(needed))
 
@@ -88,40 +88,28 @@ def releases(project: Project) -> dict[str, Any]:
     return {f"releases/{file.name}": file for file in release_files(project)}
 
 
-def inlined_tables(
-    connection: duckdb.DuckDBPyConnection, prefix: str = METADATA, table_id: int | None = None
-) -> dict[str, int]:
+def _inlined_tables(lake: Any, table_id: int | None = None) -> dict[str, int]:
     """DuckLake's tables of rows that are in the catalog, and of what is deleted from data files
     there: name -> id of the table they belong to."""
-    which = "" if table_id is None else f"where table_id = {table_id}"
-    found = {
-        name: each
-        for each, name in connection.execute(
-            f"select table_id, table_name from {prefix}ducklake_inlined_data_tables {which}"
-        ).fetchall()
-    }
+    query = f"select table_name, table_id from {METADATA}ducklake_inlined_data_tables"
+    found = dict(lake.rows(query if table_id is None else f"{query} where table_id = {table_id}"))
     for each in sorted(set(found.values())):
         name = f"ducklake_inlined_delete_{each}"
         with suppress(duckdb.CatalogException):  # made with the first such deletion
-            connection.execute(f"from {prefix}{name} limit 0")
+            lake.rows(f"from {METADATA}{name} limit 0")
             found[name] = each
     return found
 
 
-def inlined(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    prefix: str = METADATA,
-    snapshot: int | None = None,
-) -> dict[str, str]:
+def _inlined(lake: Any, table: str, snapshot: int | None = None) -> dict[str, str]:
     """What one of those tables holds of each commit (or of one): the rows that it brought, and
     which it took away, as a hash by what stands for a path."""
     ends, more = ("null", "") if "_delete_" in table else ("end_snapshot", ", end_snapshot")
     which = "" if snapshot is None else f"where {snapshot} in (begin_snapshot, {ends})"
-    rows = connection.execute(
+    rows = lake.rows(
         f"select begin_snapshot, {ends}, row_id, * exclude (begin_snapshot, row_id{more}) "
-        f"from {prefix}{table} {which}"
-    ).fetchall()
+        f"from {METADATA}{table} {which}"
+    )
     groups: dict[int, list[str]] = {}
     for first, last, *row in rows:
         groups.setdefault(first, []).append(json.dumps(row, default=str))
@@ -149,9 +137,9 @@ def changed_inlined(lake: Any) -> tuple[list[Changed], int]:
     then writes in between."""
     recorded = dict(lake.rows(RECORDED.format(METADATA)))
     wrong, unhashed = [], 0
-    for table, table_id in inlined_tables(lake.connection).items():
+    for table, table_id in _inlined_tables(lake).items():
         try:
-            found = inlined(lake.connection, table)
+            found = _inlined(lake, table)
         except duckdb.Error as error:
             what = f"what is in the catalog cannot be read: {str(error).splitlines()[0]}"
             wrong.append(Changed(table_id, table, None, what))
@@ -171,7 +159,7 @@ def changed_inlined(lake: Any) -> tuple[list[Changed], int]:
 def renew_inlined(lake: Any, table: str, wrong: Collection[str | None]) -> None:
     """Write down anew what is left of an inlined table, of which rows were just deleted; of what
     was `wrong` before the old hash stays, while there is any of it."""
-    found = inlined(lake.connection, table)
+    found = _inlined(lake, table)
     staying = [key for key in wrong if key in found]
     lake.rows(
         f"delete from {_HERE} where starts_with(path, ?) "

@@ -83,9 +83,8 @@ class Judged(Tiny):
     @property
     def project(self) -> Project:
         collections = {self.name: self.settings}
-        return projects.project(
-            self.folder, collections, self.graders, grading=self.grading, lake=self.place
-        )
+        tables = {"grading": self.grading} | ({"lake": self.place} if self.place else {})
+        return projects.project(self.folder, collections, self.graders, **tables)
 
     def engine(self, name: str, code: str) -> None:
         """An engine of the project's own, in the folder `engines`; its methods alone will do."""

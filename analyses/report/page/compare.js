@@ -71,8 +71,7 @@ async function told({ a, b, labels, measure, level }) {
     return found;
   }
   const kept = board.settled.compared;
-  const same = kept && Object.entries(wanted).every(([name, value]) => kept[name] === value);
-  return same ? kept : null;
+  return kept && Object.entries(wanted).every(([name, value]) => kept[name] === value) ? kept : null;
 }
 
 // `ahead`: what can be said where the difference is no chance
@@ -159,14 +158,14 @@ async function compareSystems(ids, asked) {
     viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
     make("p", { id: "compare-says" }, ...(said ? [said.sentence] : [verdict, incomplete(labels)])),
     facts([
-      ...(said ? Object.entries(said.says) : pairedFacts(state, found, measure)),
-      ...(test ? [
-        ...(said ? [] : [pFact(test)]),
-        [`p, of ${test.n_pairs} pairs`, `Tukey's HSD ${figure(test.tukey, 4)}; ` +
-          (test.holm === undefined ? "too few sign patterns for Holm's correction to find any"
-            : `Holm ${figure(test.holm, 4)}`)],
-      ] : said ? [] : [["p", command("stats", "significance", board.settled.collection, "--measure",
-        measure, "--label-set", labels, "--level", level)]]),
+      ...(said ? Object.entries(said.says) : [
+        ...pairedFacts(state, found, measure),
+        test ? pFact(test) : ["p", command("stats", "significance", board.settled.collection,
+          "--measure", measure, "--label-set", labels, "--level", level)],
+      ]),
+      ...(test ? [[`p, of ${test.n_pairs} pairs`, `Tukey's HSD ${figure(test.tukey, 4)}; ` +
+        (test.holm === undefined ? "too few sign patterns for Holm's correction to find any"
+          : `Holm ${figure(test.holm, 4)}`)]] : []),
     ]),
     ...topicByTopic(state, "view-chart", measure, rows, "is better"),
     make("h3", {}, "Topics that decide"),

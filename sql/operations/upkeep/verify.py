@@ -162,9 +162,8 @@ def _catalogs(project: Project, done: Verified) -> list[Catalog]:
             require_sound(file)
             found.append(read_sqlite(project, name, file))
         except WorkFailed as error:
-            remedy = DROP.format(name)
-            if name in (LIVE, "published"):
-                remedy = RECOVER.format("RELEASE") if name == LIVE else FROM_BACKUP
+            remedies = {LIVE: RECOVER.format("RELEASE"), "published": FROM_BACKUP}
+            remedy = remedies.get(name, DROP.format(name))
             done.faults.append(Fault(error.message, remedy, str(file), None, [name]))
     return found
 

@@ -26,7 +26,7 @@ POINTS = {
     "reads its file": "gradelake.sql.common.files:read",
     "begins a statement": "gradelake.sql.lake.transaction:Transaction.run",
     "commits": "gradelake.sql.lake.transaction:Transaction.finish",
-    "has committed": "gradelake.sql.lake.opening:Lake._hash_new_files",
+    "has committed": "gradelake.sql.lake.opening:Lake._hash_what_is_new",
     "publishes": "gradelake.sql.releases.publishing:publish",
     "gives readers a release": "gradelake.sql.releases.publishing:link_published",
     "renames a file": "os:replace",
