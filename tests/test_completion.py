@@ -129,8 +129,8 @@ def test_bash_completes_names_that_it_would_break(graded_demo, tmp_path):
     terminal = Terminal(graded_demo, "-i", program=("bash",), PATH=path, **at_home(tmp_path))
     try:
         for typed, done in (
-            ("gradelake sql @leaderboard_sh", "leaderboard_shift "),
-            ("gradelake stats ranks demo --label-set judge:lex", "lexical_direct "),
+            ("gradelake sql @leaderboard_sh", "ift "),
+            ("gradelake stats ranks demo --label-set judge:lex", "ical_direct "),
         ):
             terminal.type(f"{typed}{TAB}")
             terminal.wait_for(done)

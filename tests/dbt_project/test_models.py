@@ -45,6 +45,8 @@ def test_every_model_and_column_is_described_and_every_mart_is_tested():
     assert described.keys() == files.keys()
     for name, model in described.items():
         assert model["description"].strip(), name
+        # a comma in a text without quotes ends it, and begins a key without a value
+        assert not [each for each in model.get("columns", ()) if None in each.values()], name
         if MODELS / "marts" in files[name].parents:
             first, *_ = columns = model["columns"]
             assert first["name"] == "collection" or name in OF_THE_WHOLE_LAKE
