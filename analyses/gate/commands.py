@@ -70,7 +70,8 @@ def gate(project, read, rule, n_queries, form, **asked):
       gradelake gate dl19 --system mine --baseline-release r7 \\
           --measure AP --label-set judge:Sun --format markdown
       gradelake gate dl19 --system mine --baseline bm25 --measure AP \\
-          --label-set assessor:nist --label-set judge:Sun --segment all --segment tail
+          --label-set assessor:nist --label-set judge:Sun \\
+          --segment all --segment tail
       gradelake gate --rule production
     """
     from gradelake.analyses.gate.forms import Answer

@@ -195,9 +195,9 @@ migrating-birds,1,,head
 
 
 @pytest.mark.parametrize(
-    ("made", "collection"),
-    [("graded_demo", "demo"), pytest.param("demo_answers", "answers", marks=pytest.mark.slow)],
+    ("made", "collection"), [("graded_demo", "demo"), ("demo_answers", "answers")]
 )
+@pytest.mark.slow
 def test_means_by_weight_cluster_and_segment_equal_plain_numpy(request, tmp_path, made, collection):
     folder = shutil.copytree(request.getfixturevalue(made), tmp_path / "lake")
     before = {row[:4] for row in boards(folder, collection)}

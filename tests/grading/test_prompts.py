@@ -18,6 +18,8 @@ from gradelake.sql.common.project import Project
 # The published prompts were compared with their papers, word by word and setting by setting: the
 # beginning of the hash of all that a prompt's file says of how it asks
 SHIPPED = {
+    "answer_relevance": "2b323d16b891333a",
+    "product_search": "6796bee2885f6104",
     "criteria_contextual_fit": "ee523f12565184c7",
     "criteria_coverage": "daf6c8650fb2aca2",
     "criteria_exactness": "77fe2b0ecb4d3809",
@@ -56,7 +58,8 @@ SHIPPED = {
     "verify_answer": "07c2cbe7b434b7e1",
 }
 # of a paper that published no prompts
-OURS = {"statement_relevance", "true_explain", "true_distil", "true_direct", "true_reasoning"}
+OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
+OURS |= {"answer_relevance", "product_search", "statement_relevance"}
 MINE = """\
 name: mine
 version: 1
@@ -169,7 +172,15 @@ def test_the_prompts_that_make_nuggets_read_as_that_package_writes_them(shipped)
 
 def test_every_shipped_prompt_names_its_paper(shipped):
     for prompt in shipped.values():
-        papers = ("2024", "2406.06519", "2509.25602", "2504.15068", "2507.09488", "2504.15205")
+        papers = (
+            "2024",
+            "2206.06588",
+            "2406.06519",
+            "2509.25602",
+            "2504.15068",
+            "2507.09488",
+            "2504.15205",
+        )
         assert any(paper in prompt.source for paper in papers), prompt.name
         assert ("wording is ours" in prompt.source) == (prompt.name in OURS)
         assert prompt.description

@@ -101,6 +101,7 @@ WANTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
 @pytest.mark.parametrize("form", ["jsonl", "json", "csv", "repr.csv", "columns.csv", "parquet"])
 def test_a_log_of_any_tool_in_any_form_is_topics_a_ranking_answers_and_nuggets(rag, names, form):

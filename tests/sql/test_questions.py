@@ -151,6 +151,7 @@ def old_lake(graded_demo, tmp_path_factory) -> Iterator[OpenLake]:
         yield lake
 
 
+@pytest.mark.slow
 def test_a_release_of_an_older_version_answers_or_says_which_column_it_lacks(old_lake):
     lacking = []
     for name in entries():
