@@ -5,7 +5,6 @@ and `citations` what it said: rankings are scored from the first alone, nuggets 
 the others alone, so that one name can have both.
 """
 
-import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from gradelake.ingest.collections.responses import (
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
 from gradelake.ingest.collections.systems import RANKING, write_answers
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
+from gradelake.ingest.collections.texts import query_id_of
 from gradelake.ingest.rag.log import FIX, Row, read
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
@@ -173,8 +173,7 @@ def _query_of(into: Targets, row: Row, by_text: dict[str, set[str]], log: _Log) 
         if into.collection.unknown_queries == "leave out":
             return None
         raise ValueError(f"no topic of {into.name} is {row.query_id or row.question!r}")
-    digest = hashlib.md5(_same(row.question).encode(), usedforsecurity=False).hexdigest()
-    query_id = row.query_id or digest[:16]
+    query_id = row.query_id or query_id_of(_same(row.question))
     if re.search(r"\s", query_id):
         raise ValueError(f"the query's id {query_id!r} has a space in it")
     log.topics[query_id] = row.question

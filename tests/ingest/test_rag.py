@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from gradelake.ingest.collections import doctor
+from gradelake.ingest.collections.texts import query_id_of
 from gradelake.ingest.rag.rag_import import import_rag, sentences_of
 from gradelake.sql.common.errors import BadInput
 from tests.ingest.conftest import said
@@ -37,7 +38,7 @@ def named(names, rows=ROWS) -> list[dict]:
     return [dict(zip(names, row.values(), strict=True)) for row in rows]
 
 
-Q1, Q2 = md5(WHY)[:16], md5("How do bees find home?")[:16]
+Q1, Q2 = query_id_of(WHY), query_id_of("How do bees find home?")
 
 
 @pytest.fixture
