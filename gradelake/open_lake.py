@@ -12,7 +12,7 @@ import duckdb
 
 from gradelake.sql.ask import book, confined, question
 from gradelake.sql.common import console
-from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
@@ -90,6 +90,8 @@ class OpenLake:
         `runs={"bm25": frame}`. They come in beside what is there.
         """
         with console.quietly(not progress):
+            if frames and dry_run:
+                raise BadInput("a dry run is of what gradelake.toml names, not of frames")
             if frames:
                 from gradelake.ingest.collections.frames import ingest_frames
 

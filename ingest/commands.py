@@ -61,12 +61,16 @@ def start(project, folder, name):
     return run_start(folder or Path.cwd(), name)
 
 
-def _print_outcome(outcome) -> None:
+def _print_faults(outcome) -> None:
     for rejected in outcome.rejected:
         for line in rejected.lines():
             console.warn(line)
     for warning in outcome.warnings:
         console.warn(f"note: {warning}")
+
+
+def _print_outcome(outcome) -> None:
+    _print_faults(outcome)
     for became, shown in outcome.inbox.as_object().items():
         if shown:
             console.say(f"inbox: {became} {', '.join(map(named, shown))}")
@@ -94,11 +98,7 @@ def _print_dry_run(done) -> None:
             console.say(line)
     for part in done.parts[MOST_PARTS:]:
         console.say(part.lines()[0])
-    for rejected in done.outcome.rejected:
-        for line in rejected.lines():
-            console.warn(line)
-    for warning in done.outcome.warnings:
-        console.warn(f"note: {warning}")
+    _print_faults(done.outcome)
     console.hint("nothing was written; `gradelake ingest` without --dry-run does that")
 
 

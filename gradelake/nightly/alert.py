@@ -11,6 +11,7 @@ from typing import Any
 
 from gradelake.nightly import WEBHOOK
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.redirects import NoRedirects
 
 _COMMAND_SECONDS, _WEBHOOK_SECONDS = 60.0, 10.0
 
@@ -77,20 +78,14 @@ def _run(command: str, body: bytes) -> str | None:
     return ": ".join([f"exit code {process.returncode}", *last])[:300]
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Where one would be sent on, the summary would be lost on the way: urllib goes on with GET."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
 def _post(webhook: str, body: bytes) -> str | None:
     """Post the summary. Returns what went wrong, in words that cannot hold the address."""
     request = urllib.request.Request(
         webhook, data=body, headers={"Content-Type": "application/json"}, method="POST"
     )
     try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=_WEBHOOK_SECONDS):
+        # sent on by GET, the summary would be lost on the way
+        with urllib.request.build_opener(NoRedirects).open(request, timeout=_WEBHOOK_SECONDS):
             return None
     except urllib.error.HTTPError as error:
         return f"the server answered {error.code}"

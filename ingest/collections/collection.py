@@ -39,7 +39,7 @@ _LARGEST = (1 << 31) - 1
 _Int32 = Annotated[int, Field(ge=-_LARGEST - 1, le=_LARGEST)]
 
 # settings that name one file
-_ONE_FILE = ("queries", "query_weights", "passages", "clicks", "near_duplicates")
+ONE_FILE = ("queries", "query_weights", "passages", "clicks", "near_duplicates")
 
 
 def _as_tuple(value: Any) -> Any:
@@ -174,7 +174,7 @@ class Collection(Settings):
             if stated
             else Settings.model_validate({})
         )
-        files = ("ir_dataset", "registered_by", "inbox", *_ONE_FILE)
+        files = ("ir_dataset", "registered_by", "inbox", *ONE_FILE)
         settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named
         settings |= {"official_ranks": {}, "engines": {}, "car_pages": False, "passages_for": "all"}
         settings["unknown_queries"] = settings["unknown_queries"] or "refuse"
@@ -245,7 +245,7 @@ class Collection(Settings):
 
     def setting_of(self, shown: str) -> str | None:
         """The setting that names a file; None for one that a pattern matched."""
-        for key in _ONE_FILE:
+        for key in ONE_FILE:
             if getattr(self, key) == shown:
                 return key
         for key in ("judgments", "official_ranks"):
@@ -310,7 +310,7 @@ def _check_inbox(collection: Collection, stated: str, project: Project, where: s
 def _files_named(table: dict[str, Any]) -> list[str]:
     """Paths that a collection's settings name; of a pattern, the part before it."""
     named: list[Any] = [  # of whatever kind: they are checked where their collection is read
-        table.get(name) for name in (*_ONE_FILE, "registered_by")
+        table.get(name) for name in (*ONE_FILE, "registered_by")
     ]
     for name in ("judgments", "official_ranks"):
         named += table[name].values() if isinstance(table.get(name), dict) else []

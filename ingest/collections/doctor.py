@@ -1,6 +1,6 @@
 """What `gradelake doctor` finds out about collections, without reading their files."""
 
-from gradelake.ingest.collections.collection import NO_TOPICS, Collection
+from gradelake.ingest.collections.collection import NO_TOPICS, ONE_FILE, Collection
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.operations.doctor import Finding
@@ -17,9 +17,7 @@ def _look_at(project: Project, name: str) -> Finding:
         found = Collection.named(project, name)
     except BadInput as error:
         return Finding("bad", error.message, error.hint)
-    if not found.names_topics:
-        return Finding("note", f"[collections.{name}] names no topics", NO_TOPICS)
-    files = [found.queries, found.query_weights, found.passages, found.near_duplicates]
+    files = [getattr(found, setting) for setting in ONE_FILE]
     files += [*found.judgments.values(), *found.official_ranks.values()]
     missing = [file for file in files if file and not (project.folder / file).is_file()]
     if missing:
@@ -28,4 +26,6 @@ def _look_at(project: Project, name: str) -> Finding:
             f"[collections.{name}] names missing files: {', '.join(missing)}",
             f"Paths are relative to {project.folder}.",
         )
+    if not found.names_topics:
+        return Finding("note", f"[collections.{name}] names no topics", NO_TOPICS)
     return Finding("good", f"collection {name}: its files are there")

@@ -21,10 +21,21 @@ from gradelake.sql.common.table_text import table_lines
 from gradelake.sql.lake.opening import Lake
 
 _ROWS = 5  # of each part
-_SYSTEMS = 6  # whose rows are shown
 # what an ingest brings -> whose it is, its columns, and what their first rows are by
 _PARTS = {
     "topics": ("null", "query_id, text", "from lake.raw.queries", "rowid"),
+    "query weights": (
+        "null",
+        "query_id, weight, cluster, segments",
+        "from lake.raw.query_weights",
+        "rowid",
+    ),
+    "clicks": (
+        "null",
+        "query_id, passage_id, position, n_impressions, n_clicks",
+        "from lake.raw.clicks",
+        "rowid",
+    ),
     "passages": (
         "null",
         "passage_id, text",
@@ -111,12 +122,15 @@ def _parts(lake: Lake, what: str) -> Iterator[Part]:
         placed = f"select {columns}, {whose} as name, {by} as place {rows}"
         first = f"where name is not distinct from $name order by place limit {_ROWS}"
         found = lake.rows(f"select {columns} from ({placed}) {first}", name=name)
-        yield Part(what, name, n_rows, columns.split(", "), found)
+        if n_rows:
+            yield Part(what, name, n_rows, columns.split(", "), found)
 
 
 def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:
     """Each table, and the columns that were found for its roles."""
-    files = [(kind, getattr(settings, kind), kind) for kind in ("queries", "passages")]
+    kinds = ("queries", "passages", "clicks")
+    files = [(kind, getattr(settings, kind), kind) for kind in kinds]
+    files += [("queries", settings.query_weights, "query_weights")]
     files += [("judgments", file, f"judgments.{name}") for name, file in settings.judgments.items()]
     named = [(kind, file, settings.form(key)) for kind, file, key in files if file]
     for kind in ("runs", "responses"):

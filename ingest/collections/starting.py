@@ -57,7 +57,10 @@ class Seen:
 def look_at(folder: Path) -> list[Seen]:
     """Every file of a folder, and of those in it, that could be an input."""
     found = []
-    for path in islice(_files(folder), _MOST):
+    for number, path in enumerate(_files(folder)):
+        if number == _MOST:
+            found.append(Seen("what follows", None, f"only {_MOST} files were looked at"))
+            break
         shown = str(path.relative_to(folder))
         try:
             found.append(_seen(path, shown))

@@ -5,11 +5,12 @@ import time
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import Request, build_opener
 
 from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.redirects import NoRedirects
 from gradelake.sql.common.servers import SHORTEST_KEY, masked, retry_after, short
 
 TRIES = 5
@@ -26,11 +27,6 @@ class Unanswered(Exception):
 
 class GivenUp(Unanswered):
     """No query will get one."""
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        return None
 
 
 class Asking:
@@ -53,7 +49,7 @@ class Asking:
         secrets = [self._headers[header] for header in engine.headers]
         secrets += [word for secret in secrets for word in secret.split()]  # "Bearer ..."
         self._secrets = [secret for secret in secrets if len(secret) >= SHORTEST_KEY]
-        self._opener = build_opener(_NoRedirects)
+        self._opener = build_opener(NoRedirects)
         self._next = 0.0  # when it may be asked again
         self._is_there = False  # it said something, at least once
 

@@ -77,7 +77,7 @@ def import_rag(
     """
     settings = Collection.named(project, collection)
     shown = str(path)
-    system = system or re.sub(r"\.(csv|parquet)$", "", trec.system_name(path))
+    system = system or trec.system_name(path)
     check_name(system, "--system")
     if not path.is_file():
         raise BadInput(f"{shown}: no such file", "Name a log: JSON lines, JSON, CSV or Parquet.")

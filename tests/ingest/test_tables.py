@@ -191,6 +191,9 @@ def test_a_changed_mapping_reads_the_file_again(shop):
 def test_a_dry_run_says_how_files_are_read_and_leaves_the_lake_alone(shop):
     before = shop.snapshot()
     shop.write("ratings.csv", ["search_term,sku,rating", "green shoes,1,2"])
+    shop.write("traffic.csv", ["search_term,traffic", "red shoes,9", "blue hat,1"])
+    shop.write("clicks.csv", ["search_term,sku,position,clicked", "red shoes,1,1,yes"])
+    shop.configure(query_weights="traffic.csv", clicks="clicks.csv")
     done = dry_run(shop.project, "tiny")
     assert done.read_as["runs from results.csv"] == {
         "query": "search_term",
@@ -200,9 +203,13 @@ def test_a_dry_run_says_how_files_are_read_and_leaves_the_lake_alone(shop):
     }
     assert {(part.what, part.name): part.n_rows for part in done.parts} == {
         ("topics", None): 2,
+        ("query weights", None): 2,
+        ("clicks", None): 1,
         ("passages", None): 2,
         ("run", "A"): 1,
     }
+    assert done.read_as["queries from traffic.csv"] == {"text": "search_term", "weight": "traffic"}
+    assert done.read_as["clicks from clicks.csv"]["clicks"] == "clicked"
     assert "unknown query 'green shoes'" in said(done.outcome)
     assert (done.exit_code, shop.snapshot()) == (3, before)
     printed = shop.gradelake("ingest", "tiny", "--dry-run", code=3)
@@ -217,6 +224,8 @@ def test_frames_come_in_beside_what_is_there(shop):
         for given in (pl.DataFrame(frame), pl.DataFrame(frame).to_pandas(), [{"query": "x"}]):
             done = lake.ingest("tiny", runs={"B": given})
         assert "no column for the passage" in done["rejected"][0]["problems"][0]["message"]
+        with pytest.raises(gradelake.GradelakeError, match="a dry run is of what"):
+            lake.ingest("tiny", dry_run=True, runs={"B": frame})
         with pytest.raises(gradelake.GradelakeError, match="a int is no frame"):
             lake.ingest("tiny", runs={"B": 3})
         with pytest.raises(gradelake.GradelakeError, match="there are no frames of 'topics'"):
