@@ -121,6 +121,7 @@ def test_the_published_expressions_of_unanswerability_are_known_and_their_opposi
     assert [text for text in (*UNANSWERABLE, *OTHERS) if is_unanswerable(text)] == [*UNANSWERABLE]
 
 
+@pytest.mark.slow
 def test_a_long_reply_of_anything_gets_a_reading():
     pieces = ("{", '{"a":', "<think></think>", "score: ", "4 ", "(", "`", "\n", "\\boxed{", "\0")
     for piece in (*pieces, "\ud800"):

@@ -84,6 +84,7 @@ def test_the_timer_makes_up_for_a_missed_night(project):
     assert said_by(unit, "RandomizedDelaySec")
 
 
+@pytest.mark.slow
 def test_the_line_of_the_crontab_runs_in_a_shell_as_cron_would_run_it(project, tmp_path):
     options = ("--at", "04:07", "--", "--max-pairs", "9")
     done = gradelake(project.folder, "schedule", "--cron", *options)
