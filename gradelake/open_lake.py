@@ -14,6 +14,7 @@ from gradelake.sql.ask import book, confined, question
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.results import as_object
 from gradelake.sql.lake.opening import Lake
 
 
@@ -23,10 +24,10 @@ class OpenLake:
     The release is opened at the first question, and kept: what others build meanwhile changes no
     answer. Relations can be read until the lake is closed.
 
-    `ingest`, `systems`, `remove_systems`, `rename_system`, `plan`, `grade`, `sentinel`, `build`,
-    `report`, `compare` and `gate` do what the commands do, by the same functions. They return what
-    a command prints with `--json`, raise `GradelakeError`, and show nothing unless `progress` is
-    true.
+    `ingest`, `search`, `systems`, `remove_systems`, `rename_system`, `plan`, `grade`, `sentinel`,
+    `build`, `report`, `compare` and `gate` do what the commands do, by the same functions. They
+    return what a command prints with `--json`, raise `GradelakeError`, and show nothing unless
+    `progress` is true.
     """
 
     def __init__(self, project: Project, release: str | None = None, allow_files: bool = False):
@@ -105,6 +106,15 @@ class OpenLake:
 
                 done = ingest_collection(self.project, collection, ["ingest", collection])
         return console.plain(done.as_object())
+
+    def search(
+        self, collection: str, *engines: str, again: bool = False, progress: bool = False
+    ) -> dict[str, Any]:
+        """Ask a collection's search engines (none: all) the topics that they did not answer yet."""
+        from gradelake.ingest.engines.search import search
+
+        with console.quietly(not progress):
+            return console.plain(as_object(search(self.project, collection, engines, again)))
 
     def systems(self, collection: str) -> dict[str, Any]:
         """The systems that a collection has now, built or not, and where each came from."""

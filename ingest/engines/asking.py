@@ -3,6 +3,7 @@
 import os
 import time
 from http.client import HTTPException
+from threading import Event, Lock
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, build_opener
@@ -30,7 +31,7 @@ class GivenUp(Unanswered):
 
 
 class Asking:
-    """Asks one engine. What its headers hold appears nowhere else.
+    """Asks one engine, from several threads if need be. What its headers hold appears nowhere else.
 
     Proxies of the environment are used. Raises `BadInput` for headers that cannot be sent.
     """
@@ -50,20 +51,27 @@ class Asking:
         secrets += [word for secret in secrets for word in secret.split()]  # "Bearer ..."
         self._secrets = [secret for secret in secrets if len(secret) >= SHORTEST_KEY]
         self._opener = build_opener(NoRedirects)
-        self._next = 0.0  # when it may be asked again
+        self._turns = Lock()
+        self._next = 0.0  # when it may be asked again, by whichever thread
+        self._ended = Event()
         self._is_there = False  # it said something, at least once
 
-    def ask(self, request: dict[str, str | None]) -> tuple[int, str]:
-        """The status and the text of an answer. Raises `Unanswered`."""
+    def end(self) -> None:
+        """Threads that wait to ask ask no more."""
+        self._ended.set()
+
+    def ask(self, request: dict[str, str | None]) -> tuple[int, str, float]:
+        """The status and the text of an answer, and the seconds it took. Raises `Unanswered`."""
         for n in range(1, TRIES + 1):
+            started = self._its_turn()
             try:
-                status, headers, text = self._sent(request)
+                status, headers, text = self._sent(request, started)
             except (OSError, HTTPException) as error:
                 why, seconds = self._short(f"no answer: {getattr(error, 'reason', error)}"), None
             else:
                 self._is_there = True
                 if 200 <= status < 300:
-                    return status, text
+                    return status, text, time.monotonic() - started
                 why, seconds = self._short(f"HTTP {status}: {text}"), retry_after(headers)
                 self._require_another_try(status, headers, why)
             if seconds and seconds > _PATIENCE:
@@ -72,7 +80,8 @@ class Asking:
             if n < TRIES:
                 if seconds >= _TOLD:
                     console.tell(f"{self._where}: {why}; waiting {console.duration(seconds)}")
-                time.sleep(seconds)
+                with self._turns:
+                    self._next = max(self._next, time.monotonic() + seconds)
         raise (Unanswered if self._is_there else GivenUp)(f"{why} (tried {TRIES} times)")
 
     def _require_another_try(self, status: int, headers: Any, why: str) -> None:
@@ -86,10 +95,19 @@ class Asking:
         if status != 429 and status < 500:
             raise Unanswered(why)
 
-    def _sent(self, request: dict[str, str | None]) -> tuple[int, Any, str]:
-        time.sleep(max(0.0, self._next - time.monotonic()))
-        now = time.monotonic()
-        self._next = now + 1 / self.engine.per_second
+    def _its_turn(self) -> float:
+        """Wait until the engine may be asked; returns when that is."""
+        wait = 0.0
+        while not self._ended.wait(wait):
+            with self._turns:
+                now = time.monotonic()
+                wait = self._next - now
+                if wait <= 0:
+                    self._next = now + 1 / self.engine.per_second
+                    return now
+        raise GivenUp("it was given up before this query was asked")
+
+    def _sent(self, request: dict[str, str | None], started: float) -> tuple[int, Any, str]:
         url, body = str(request["url"]), request["body"]
         data = body.encode() if body else None
         asked = Request(url, data, self._headers, method=request["method"])
@@ -103,7 +121,7 @@ class Asking:
                 content += part
                 if len(content) > _LONGEST_ANSWER:
                     raise Unanswered(f"the answer is longer than {_LONGEST_ANSWER >> 20} MiB")
-                if time.monotonic() > now + self.engine.timeout:
+                if time.monotonic() > started + self.engine.timeout:
                     raise TimeoutError("timed out")
             if reply.length:
                 raise ConnectionError("the answer broke off")

@@ -1,9 +1,12 @@
 """`gradelake search`: the topics of a collection are asked of its search engines."""
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
 
 from gradelake.ingest.collections import datasets
 from gradelake.ingest.collections.collection import Collection
@@ -16,6 +19,7 @@ from gradelake.sql.common.project import Project, require_known
 
 _IN_A_ROW = 5  # queries that fail, after which the others are not asked
 _SHOWN = 10  # failed queries that are printed
+_WAIT = 0.2  # seconds after which a Ctrl-C is heeded
 
 
 @dataclass
@@ -105,24 +109,58 @@ def _ask(asked: Asked, path: Path, asking: Asking, queries: dict[str, str], agai
         kept = kept_answers(path, asked.file, asking.engine, queries)
     asked.there = len(kept)
     todo = [query_id for query_id in queries if query_id not in kept]
-    in_a_row = 0
-    for n, query_id in enumerate(console.progress(f"asking {asked.engine}", todo, len(todo))):
-        request, started = asking.engine.request(query_id, queries[query_id]), time.monotonic()
+
+    def answer(query_id: str) -> tuple[str, bytes | Exception, bool]:
+        """The query, its line of evidence or why there is none, and whether there are hits."""
+        request = asking.engine.request(query_id, queries[query_id])
         try:
-            status, answer = asking.ask(request)
-            hits = asking.engine.hits_of(answer)
+            status, text, seconds = asking.ask(request)
+            hits = asking.engine.hits_of(text)
         except (Unanswered, ValueError) as error:
-            asked.failed[query_id], in_a_row = str(error), in_a_row + 1
-            if isinstance(error, GivenUp) or in_a_row == _IN_A_ROW:
-                asked.not_asked = len(todo) - n - 1
-                break
-            continue
-        seconds, in_a_row = time.monotonic() - started, 0
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab") as stream:
-            stream.write(line_of(query_id, queries[query_id], request, status, answer, seconds))
-        asked.answered += 1
-        asked.without_hits += not hits
+            return query_id, error, False
+        line = line_of(query_id, queries[query_id], request, status, text, seconds)
+        return query_id, line, bool(hits)
+
+    in_a_row, answers = 0, _as_they_come(answer, todo, asking.engine.concurrency)
+    shown = console.progress(f"asking {asked.engine}", answers, len(todo))
+    try:
+        for n, (query_id, line, has_hits) in enumerate(shown):
+            if isinstance(line, Exception):
+                asked.failed[query_id], in_a_row = str(line), in_a_row + 1
+                if isinstance(line, GivenUp) or in_a_row == _IN_A_ROW:
+                    asked.not_asked = len(todo) - n - 1
+                    break
+                continue
+            in_a_row = 0
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as stream:
+                stream.write(line)
+            asked.answered += 1
+            asked.without_hits += not has_hits
+    finally:
+        asking.end()
+
+
+def _as_they_come(ask: Callable[[str], Any], todo: Sequence[str], at_once: int) -> Iterator[Any]:
+    """What `ask` returns, of few at a time; none is begun before the one it follows was read."""
+    found: SimpleQueue[Any] = SimpleQueue()
+    with ThreadPool(at_once) as pool:  # whose threads a process that ends does not wait for
+
+        def begin(query_id: str) -> None:
+            pool.apply_async(ask, (query_id,), callback=found.put, error_callback=found.put)
+
+        for query_id in todo[:at_once]:
+            begin(query_id)
+        for n in range(at_once, at_once + len(todo)):
+            answer = None
+            while answer is None:  # Ctrl-C ends no longer wait: polars has system calls restarted
+                with suppress(Empty):
+                    answer = found.get(timeout=_WAIT)
+            if isinstance(answer, Exception):
+                raise answer
+            yield answer
+            for query_id in todo[n : n + 1]:
+                begin(query_id)
 
 
 def _drop_half_a_line(path: Path) -> None:

@@ -17,6 +17,7 @@ _SLOT = re.compile(r"\{(query|query_id|depth)\}")
 _STEP = re.compile(r"\.?(?P<key>[^.\[\]]+)|\[(?P<place>\d+)\]|\[\*\]")
 _HEADERS = 'For example: headers = { Authorization = "env:SHOP_TOKEN" }.'
 _DEEPEST = 10_000
+_MOST_AT_ONCE = 256
 
 
 def _address(url: str) -> str:
@@ -81,6 +82,7 @@ class SearchEngine(Checked):
     text: _Path | None = None
     depth: int = Field(20, ge=1, le=_DEEPEST)
     per_second: float = Field(5.0, gt=0)
+    concurrency: int = Field(4, ge=1, le=_MOST_AT_ONCE)
     timeout: float = Field(30.0, gt=0)
 
     def request(self, query_id: str, query: str) -> dict[str, str | None]:

@@ -1,7 +1,9 @@
 """Search engines that are asked over HTTP; each recipe of the page against its own stand-in."""
 
+import _thread
 import json
 import re
+import threading
 import time
 import tomllib
 
@@ -11,8 +13,9 @@ from werkzeug import Request, Response
 from gradelake.ingest.engines import asking
 from gradelake.ingest.engines.search import search as run_search
 from gradelake.ingest.engines.settings import values_at
+from gradelake.open_lake import OpenLake
 from tests.documentation.pages import blocks
-from tests.grading.misbehaving import Reply, Server, sent
+from tests.grading.misbehaving import Asked, Reply, Server, refuse, sent
 from tests.ingest.conftest import said
 
 RECIPES = {
@@ -92,7 +95,7 @@ def shop(tiny, httpserver, monkeypatch):
     tiny.configure(judgments=None, passages=None, runs=None)
 
     def configure(name="b", answers=None, **changes):
-        settings = {"per_second": 1000.0, **RECIPES[name], **changes}
+        settings = {"per_second": 1000.0, "concurrency": 1, **RECIPES[name], **changes}
         settings["url"] = re.sub(r"^https?://[^/]*", httpserver.url_for(""), settings["url"])
         tiny.configure(engines={name: {k: v for k, v in settings.items() if v is not None}})
         httpserver.clear()
@@ -174,20 +177,52 @@ def test_what_fails_is_named_and_asked_again_alone_and_answers_stay(shop, httpse
     assert {row[0] for row in project.run_of("b")} == {"q1", "q2"}
 
 
-def test_ctrl_c_leaves_the_answers_that_are_there(shop, httpserver, monkeypatch):
-    project, ask = shop(), asking.Asking.ask
+def test_ctrl_c_leaves_the_answers_that_are_there_and_waits_for_no_other(shop, httpserver):
+    ended, was_waited_for = threading.Event(), []
 
-    def interrupted(self, request):
-        if "bees" in request["url"]:
-            raise KeyboardInterrupt
-        return ask(self, request)
+    def interrupted(request: Request):
+        if request.args["q"] == TOPICS["q2"]:
+            while not (project.folder / "engines/tiny/b.jsonl").exists():
+                time.sleep(0.01)
+            _thread.interrupt_main()
+            was_waited_for.append(not ended.wait(20))
+        return service(request)
 
-    monkeypatch.setattr(asking.Asking, "ask", interrupted)
+    project = shop(answers=interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_search(project.project, "tiny", ["b"])
-    monkeypatch.setattr(asking.Asking, "ask", ask)
+    ended.set()
+    shop()
     assert "b: 1 answer, 1 were there" in search(project)
-    assert asked(httpserver) == [*TOPICS.values()]
+    assert {*asked(httpserver)} == {TOPICS["q2"]}
+    assert was_waited_for == [False]
+
+
+def test_several_queries_are_asked_at_once_within_the_rate_limit_and_from_python(shop):
+    project, server, together = shop(), Server(), threading.Barrier(3)
+    project.write("topics.tsv", [f"q{n}\tlamp {n}" for n in range(7)])
+
+    def once_three_are_there(_: Asked) -> Reply:
+        together.wait(10)
+        return sent({"results": [{"sku": 7}]})
+
+    server.on("lamp 6", refuse(404))
+    server.on("", once_three_are_there)
+    changes = {"url": f"{server.url}/{{query}}", "concurrency": 3, "per_second": 20.0}
+    project.settings["engines"]["b"] |= changes
+    try:
+        with OpenLake(project.project) as lake:
+            (done,) = lake.search("tiny", "b")["engines"]
+            assert (done["answered"], list(done["failed"])) == (6, ["q6"])
+            server.on("lamp 6", sent({"results": []}))
+            (again,) = lake.search("tiny")["engines"]
+    finally:
+        server.stop()
+    assert (again["there"], again["answered"], again["without_hits"]) == (6, 1, 1)
+    assert server.most_open == 3
+    assert server.asked[6].at - server.asked[0].at > 0.2  # six times 1/20
+    assert project.ingest().exit_code == 0
+    assert sorted(project.run_of("b")) == [(f"q{n}", "7", -1.0) for n in range(6)]
 
 
 def test_an_answer_counts_while_the_query_and_how_it_is_asked_are_the_same(shop, httpserver):
