@@ -7,9 +7,10 @@ What is not sure stands in a comment; nothing is named that was not understood.
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.rag import log
@@ -39,6 +40,7 @@ _NEEDS = {
 }
 
 
+_OF_JUDGES = {"labels", "judges"}  # folders whose judgments are no people's
 # graders and their prompts: of passages without a rubric; of logs, as grading/RAG.md has them
 _OF_OTHERS = {"direct": "umbrela"}
 _OF_LOGS = {"context": "umbrela", "correct": "nuggetizer_assign", "faithful": "support"}
@@ -46,12 +48,22 @@ _OF_LOGS = {"context": "umbrela", "correct": "nuggetizer_assign", "faithful": "s
 
 @dataclass(frozen=True)
 class Seen:
-    """What a file was seen to be: `kind` is a setting, "rag" or None; `why` is how that shows."""
+    """What a file was seen to be, and how that shows: `kind` is a setting, "rag", "labels" (of a
+    judge) or None."""
 
     shown: str
     kind: str | None
     why: str
     roles: dict[str, str] = field(default_factory=dict)  # role -> column, of a table
+
+    def command(self, collection: str) -> str | None:
+        """What brings it in, where no setting does."""
+        if self.kind == "rag":
+            return f"gradelake import rag {collection} {quote(self.shown)}"
+        if self.kind == "labels":
+            judge = quote(Path(self.shown).name.partition(".")[0])
+            return f"gradelake import labels {collection} {quote(self.shown)} --judge {judge}"
+        return None
 
 
 def look_at(folder: Path) -> list[Seen]:
@@ -63,7 +75,10 @@ def look_at(folder: Path) -> list[Seen]:
             break
         shown = str(path.relative_to(folder))
         try:
-            found.append(_seen(path, shown))
+            seen = _seen(path, shown)
+            if seen.kind == "judgments" and {*path.relative_to(folder).parts[:-1]} & _OF_JUDGES:
+                seen = replace(seen, kind="labels", why=f"of a judge, by its folder; {seen.why}")
+            found.append(seen)
         except Rejected as rejected:
             found.append(Seen(shown, None, rejected.problems[0].message))
     return found
@@ -123,10 +138,11 @@ class Started:
             console.say(f"{named(seen.shown)}: {seen.kind or 'not used'} ({seen.why})")
         console.say(f"wrote {self.file}")
         where = "" if self.file.parent == Path.cwd() else f"cd {self.file.parent} && "
-        logs = [seen.shown for seen in self.seen if seen.kind == "rag"]
-        brings_in = f"import rag {self.collection} {logs[0]}" if logs else ""
-        command = brings_in or f"ingest {self.collection} --dry-run"
-        console.hint(f"next: {where}gradelake {command}")
+        logs = [seen.command(self.collection) for seen in self.seen if seen.kind == "rag"]
+        command = logs[0] if logs else f"gradelake ingest {self.collection} --dry-run"
+        console.hint(f"next: {where}{command}")
+        if any(seen.kind == "labels" for seen in self.seen):
+            console.hint(f"then: the `import labels` that {CONFIG_NAME} names, for each judge")
 
 
 def start(folder: Path, name: str | None = None) -> Started:
@@ -173,8 +189,7 @@ def _lines(name: str, found: list[Seen]) -> Iterator[str]:
                 yield f"    {_text(seen.shown)},  # {seen.why}"
             yield "]"
     for seen in found:
-        if seen.kind == "rag":
-            command = f"gradelake import rag {name} {seen.shown}"
+        if command := seen.command(name):
             yield f"# {seen.shown}: {seen.why}: `{command}`"
         elif seen.kind is None:
             yield f"# {seen.shown} is not used: {seen.why}"

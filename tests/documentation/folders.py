@@ -107,6 +107,22 @@ def shop(made: Path, folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def thesis(made: Path, folder: Path) -> Iterator[Path]:
+    """A student's files as analyses/README.md has them: runs, qrels, and labels of two judges."""
+    place = folder / "thesis"
+    shutil.copytree(made / "demo" / "runs", place / "runs")
+    shutil.copy(made / "demo" / "topics.tsv", place)
+    shutil.copy(made / "demo" / "judgments.qrels", place / "nist.qrels")
+    (place / "labels").mkdir()
+    shutil.copy(made / "demo" / "labels/rubric_overlap.qrels", place / "labels/rubric.qrels")
+    lines = (made / "demo" / "labels/overlap.qrels").read_text(encoding="utf-8").splitlines()
+    rows = ["query_id,passage_id,label"]
+    rows += [",".join(each for n, each in enumerate(line.split()) if n != 1) for line in lines]
+    (place / "labels/gpt.csv").write_text("\n".join(rows), encoding="utf-8")
+    yield place
+
+
+@contextmanager
 def own(made: Path, folder: Path) -> Iterator[Path]:
     """A collection as a newcomer has it, in two shapes: `files` as ingest/README.md describes it,
     and `ten-lines` as README.md does, whose graders are in `graders.toml`.
@@ -246,4 +262,5 @@ def batches(made: Path, folder: Path) -> Iterator[Path]:
         yield place
 
 
-MAKERS = {"clone": copied, "demo": demo, "own": own, "dl19": dl19, "batches": batches, "shop": shop}
+MAKERS = {"clone": copied, "demo": demo, "own": own, "dl19": dl19, "batches": batches}
+MAKERS |= {"shop": shop, "thesis": thesis}

@@ -15,6 +15,7 @@ FILES = {
     "runs/bm25.run": "q1 Q0 p1 1 2.5 x\n",
     "nist.qrels": "q1 0 p1 2\n",
     "team.csv": "query,passage,rating,rater\nq1,p1,1,ann\n",
+    "labels/my gpt.csv": "query,passage,label\nq1,p1,3\n",
     "logs.jsonl": '{"question": "q", "contexts": ["c"], "answer": "a"}\n',
     "notes.txt": "Ask Ann about the ratings.\n",
 }
@@ -32,12 +33,15 @@ def test_a_folder_of_files_becomes_a_collection_that_comes_in(tmp_path):
         "runs/bm25.run": "runs",
         "nist.qrels": "judgments",
         "team.csv": "judgments",
+        "labels/my gpt.csv": "labels",
         "logs.jsonl": "rag",
         "notes.txt": None,
     }
     project = Project.read(done.file)
     collection = Collection.named(project, "mine")
     assert collection.judgments == {"nist": "nist.qrels", "team": "team.csv"}
+    by_hand = "`gradelake import labels mine 'labels/my gpt.csv' --judge 'my gpt'`"
+    assert by_hand in done.file.read_text()
     assert "# notes.txt is not used: no form that is known here" in done.file.read_text()
     outcome = ingest_collection(project, "mine", [])
     assert (outcome.exit_code, outcome.rejected) == (0, [])
