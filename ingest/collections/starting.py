@@ -13,6 +13,7 @@ from pathlib import Path
 from shlex import quote
 
 from gradelake.ingest.collections.trec import system_name
+from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.rag import log
 from gradelake.ingest.tables.columns import columns_of
 from gradelake.ingest.tables.form import PLAIN
@@ -80,7 +81,8 @@ def look_at(folder: Path) -> list[Seen]:
                 seen = replace(seen, kind="labels", why=f"of a judge, by its folder; {seen.why}")
             found.append(seen)
         except Rejected as rejected:
-            found.append(Seen(shown, None, rejected.problems[0].message))
+            why = f"{rejected.problems[0].message}; {rejected.hint}"
+            found.append(Seen(shown, None, why.rstrip("; ")))
     return found
 
 
@@ -119,6 +121,9 @@ def _of_columns(path: Path, shown: str) -> Seen:
         found = columns_of(kind, PLAIN, row)
         if kind == "runs" and "score" in found:
             found.setdefault("rank", found["score"])
+        judgment = finite_number(row.get(found.get("judgment", "")))
+        if kind == "judgments" and judgment is not None and not judgment.is_integer():
+            continue  # a run's score
         if needed <= found.keys():
             roles = ", ".join(f"{role} = {column}" for role, column in found.items())
             return Seen(shown, kind, roles, found)
@@ -159,7 +164,8 @@ def start(folder: Path, name: str | None = None) -> Started:
     found = look_at(folder)
     if not any(seen.kind for seen in found):
         hint = "Topics, passages, runs and judgments are looked for, as tables or in TREC's forms."
-        raise BadInput(f"{folder}: nothing in it is understood", hint)
+        seen_as = [f"{named(seen.shown)}: {seen.why}" for seen in found[:10]]
+        raise BadInput(f"{folder}: nothing in it is understood", "\n  ".join([hint, *seen_as]))
     file.write_text("\n".join(_lines(name, found)) + "\n", encoding="utf-8")
     Lake.create(Project.read(file)).close()
     return Started(file, name, found)

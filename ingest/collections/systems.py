@@ -108,7 +108,8 @@ class Systems:
         self.into.require_some(n_rows, source.shown)
         if n_frames > 1:
             self.into.require_no_repeats(staged, source.shown, system=source.system)
-        if no_rank and source.shown != self.into.dataset_id:
+        has_none = source.is_table and no_rank == n_rows  # no column of ranks
+        if no_rank and not has_none and source.shown != self.into.dataset_id:
             self.into.outcome.warnings.append(
                 f"{source.shown}: ranks that are no whole numbers are left empty: "
                 f"{no_rank:,} (ranking is by score)"

@@ -24,7 +24,7 @@ from gradelake.sql.common.project import Project
 if TYPE_CHECKING:  # commands that read one small file need not wait for it
     import polars as pl
 
-NAME_ENCODING = 'Name its encoding in gradelake.toml, for example: encoding = "latin-1".'
+NAME_ENCODING = 'Save it as UTF-8, or name its encoding in gradelake.toml: encoding = "latin-1".'
 MAX_TREC_LINE = 1 << 20  # bytes; ids, numbers and a tag never need more
 MAX_TEXT_LINE = 32 << 20  # bytes; a passage or a response
 _GZIP = b"\x1f\x8b"

@@ -13,6 +13,8 @@ FILES = {
     "topics.tsv": "q1\twhy is the sky blue\nq2\thow do bees find home\n",
     "docs/passages.jsonl": '{"passage_id": "p1", "text": "Light is scattered."}\n',
     "runs/bm25.run": "q1 Q0 p1 1 2.5 x\n",
+    "scored.csv": "query,passage,score\nq1,p1,2.5\n",
+    "shop.csv": "sku;name\n1;Größe\n".encode("latin-1"),
     "nist.qrels": "q1 0 p1 2\n",
     "team.csv": "query,passage,rating,rater\nq1,p1,1,ann\n",
     "labels/my gpt.csv": "query,passage,label\nq1,p1,3\n",
@@ -24,13 +26,16 @@ FILES = {
 def test_a_folder_of_files_becomes_a_collection_that_comes_in(tmp_path):
     for name, content in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(content)
+        data = content.encode() if isinstance(content, str) else content
+        (tmp_path / name).write_bytes(data)
     done = start(tmp_path, "mine")
     kinds = {seen.shown: seen.kind for seen in done.seen}
     assert kinds == {
         "topics.tsv": "queries",
         "docs/passages.jsonl": "passages",
         "runs/bm25.run": "runs",
+        "scored.csv": "runs",
+        "shop.csv": None,
         "nist.qrels": "judgments",
         "team.csv": "judgments",
         "labels/my gpt.csv": "labels",
@@ -43,8 +48,9 @@ def test_a_folder_of_files_becomes_a_collection_that_comes_in(tmp_path):
     by_hand = "`gradelake import labels mine 'labels/my gpt.csv' --judge 'my gpt'`"
     assert by_hand in done.file.read_text()
     assert "# notes.txt is not used: no form that is known here" in done.file.read_text()
+    assert "is not UTF-8; Save it as UTF-8, or name its encoding in" in done.file.read_text()
     outcome = ingest_collection(project, "mine", [])
-    assert (outcome.exit_code, outcome.rejected) == (0, [])
+    assert (outcome.exit_code, outcome.rejected, outcome.warnings) == (0, [], [])
     with pytest.raises(BadInput, match="already exists"):
         start(tmp_path, "mine")
 
@@ -70,6 +76,7 @@ def test_logs_of_rag_systems_bring_their_topics_and_have_graders_of_their_own(tm
 
 def test_a_folder_of_which_nothing_is_understood_gets_no_configuration(tmp_path):
     (tmp_path / "notes.txt").write_text("Ask Ann about the ratings.\n")
-    with pytest.raises(BadInput, match="nothing in it is understood"):
+    with pytest.raises(BadInput, match="nothing in it is understood") as raised:
         start(tmp_path)
+    assert "notes.txt: no form that is known here" in str(raised.value)
     assert not (tmp_path / "gradelake.toml").exists()
