@@ -34,6 +34,7 @@ _TOPIC_WORDS = 12  # that a topic has at most, and a passage seldom
 # what a table must have to be of a kind, in the order of what tells most
 _NEEDS = {
     "judgments": {"query", "passage", "judgment"},
+    "clicks": {"query", "passage", "position", "clicks"},
     "runs": {"query", "passage", "rank"},
     "passages": {"passage", "text"},
     "responses": {"query", "text"},
@@ -121,6 +122,8 @@ def _of_columns(path: Path, shown: str) -> Seen:
         found = columns_of(kind, PLAIN, row)
         if kind == "runs" and "score" in found:
             found.setdefault("rank", found["score"])
+        if kind == "passages" and "title" in found and found.get("passage") not in ("id", "_id"):
+            needed = {"passage"}  # an id and a title may be a topic, a sku and a title are none
         judgment = finite_number(row.get(found.get("judgment", "")))
         if kind == "judgments" and judgment is not None and not judgment.is_integer():
             continue  # a run's score
@@ -180,7 +183,7 @@ def _lines(name: str, found: list[Seen]) -> Iterator[str]:
     logs = [seen for seen in found if seen.kind == "rag"]
     if not of_kind["queries"]:
         yield from ["# topics come with the logs below"] if logs else _topics_of_others(of_kind)
-    for kind in ("queries", "passages"):
+    for kind in ("queries", "passages", "clicks"):
         for number, seen in enumerate(of_kind[kind]):
             yield f"{'# or: ' * bool(number)}{kind} = {_text(seen.shown)}  # {seen.why}"
     if judged := of_kind["judgments"]:

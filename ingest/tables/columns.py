@@ -14,6 +14,7 @@ from gradelake.sql.common.problems import Problems, reject
 
 _SLOT = re.compile(r"\{([^{}]+)\}")
 _CLICKED = {"true": "1", "yes": "1", "false": "0", "no": "0"}
+_IDS = {"query", "passage"}  # which CSVs may have as 3.0, the same as 3
 _LISTED = 12  # columns that a message names
 _TYPES = {  # of columns that are not texts
     **dict.fromkeys(("rank", "position"), pl.Int32),
@@ -45,6 +46,9 @@ def roles_of(
             if len(known) == 1:
                 _require(kind, form, row, known[keys], required, shown)
         roles = {role: _value(row.get(column)) for role, column in known[keys].items()}
+        for role in _IDS & roles.keys():
+            if (said := str(roles[role])).endswith(".0") and said[:-2].isdecimal():
+                roles[role] = said[:-2]
         if template := getattr(form, "template", None):
             roles["text"] = _filled(template, row)
         yield line, {role: value for role, value in roles.items() if value != ""}

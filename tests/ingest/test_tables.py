@@ -93,7 +93,7 @@ def test_faults_are_told_by_line_and_lines_within_a_cell_count(tmp_path):
         ("query,sku,rank\nq,p,1\n", Runs(file="-", rank="place"), "has no column 'place'; its"),
         ("query,sku,rank\n", None, "holds no rows, only a header"),
         ("query,sku,rank\nq,p,1\n", Runs(file="-", encoding="utf-99"), "there is no encoding"),
-        (b"query,sku,rank\ncaf\xe9,p,1\n", None, 'for example: encoding = "latin-1"'),
+        (b"query,sku,rank\ncaf\xe9,p,1\n", None, 'gradelake.toml: encoding = "latin-1"'),
     ],
 )
 def test_a_table_that_cannot_be_used_says_why(tmp_path, content, form, expected):
@@ -123,9 +123,9 @@ def test_what_only_is_called_like_a_table_is_refused(tmp_path, kind):
     assert report(lambda *a: [read_run(*a)], path, RUN)
 
 
-def test_judgments_may_be_numbers_with_a_fraction_of_nothing_and_empty_is_not_judged(tmp_path):
+def test_ids_and_judgments_may_have_a_fraction_of_nothing_and_empty_is_not_judged(tmp_path):
     path = tmp_path / "ratings.csv"
-    path.write_text("query;sku;stars\nq;1;3.0\nq;2;\nq;3;0\n")
+    path.write_text("query;sku;stars\nq;1.0;3.0\nq;2.0;\nq;3;0\n")
     assert read_judgments(path, path.name, None).rows() == [
         (None, "q", "1", 3, 2),
         (None, "q", "3", 0, 4),
