@@ -214,17 +214,20 @@ class Runner:
             self._replace(node, "table", "from temp.kept_parts")
         order = node.config.get("in_order_of")
         nth = f"(row_number() over (order by {order}, part) - 1) // {_SLICE}" if order else "0"
-        waits = f"where part not in (select part from {node.relation})" if stands else ""
+        waits = "where part not in (select part from temp.done_parts)" if stands else ""
         execute(f"create or replace temp table current_parts as from {inputs.relation}")
+        if stands:  # a part has many rows: each would be hashed to be joined
+            execute(
+                "create or replace temp table done_parts as "
+                f"select distinct part from {node.relation}"
+            )
         execute(
             "create or replace temp table waiting_parts as "
             f"select *, {nth} as slice from temp.current_parts {waits}"
         )
-        if stands:
-            execute(
-                f"delete from {node.relation} "
-                "where part not in (select current_parts.part from temp.current_parts)"
-            )
+        gone = "part not in (select current_parts.part from temp.current_parts)"
+        if stands and self.lake.value(f"select exists(from temp.done_parts where {gone})"):
+            execute(f"delete from {node.relation} where {gone}")
         sql = node.sql.replace(inputs.relation, "temp.stale_parts")
         slices = "select distinct slice from temp.waiting_parts order by slice"
         for each in self.lake.column(slices) or [0]:

@@ -62,9 +62,11 @@ def record_missing(lake: Any, paths: Collection[str]) -> None:
     make_table(lake)
     have = dict(lake.rows(RECORDED.format(METADATA)))
     record(lake, sorted(set(paths) - have.keys()))
+    lake.connection.execute("begin")  # for each transaction DuckDB reads the catalog's tables anew
     for table in _inlined_tables(lake):
         found = _inlined(lake, table)
         _write(lake, {key: found[key] for key in found.keys() - have.keys()})
+    lake.connection.execute("commit")
     record_releases(lake)
 
 
