@@ -78,8 +78,9 @@ class AtWork:
         self._write()
 
     def _put(self, shown: str, times: int) -> None:
-        if state := self._state(shown):
-            self._files[shown] = [*state, times]
+        state = self._state(shown)
+        if state and self._files.get(shown) != (noted := [*state, times]):
+            self._files[shown] = noted
             self._write()
 
     def _state(self, shown: str) -> list[int]:

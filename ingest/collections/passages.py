@@ -21,7 +21,7 @@ BATCH = 10_000  # passages held at a time
 POOL = """
     select passage_id from lake.raw.judgments where collection = $collection
     union
-    select unnest(max_by(passage_id, (score::float, passage_id), $depth))
+    select unnest(max({'score': score::float, 'passage_id': passage_id}, $depth)).passage_id
     from lake.raw.run_entries where collection = $collection
     group by system, query_id
 """
@@ -128,7 +128,7 @@ def _replace(into: Targets, found: Iterator[Any]) -> int:
     if into.collection.passages:
         path, form = into.collection.path(shown), into.collection.form("passages")
         into.at_work.check(shown, partial(read_passages, path, shown, form=form))
-    staged = into.staged("passages")
+    staged = into.staged("passages", "origin")
     with into.at_work.reading(shown):
         n_blank = _stage(into, staged, found, shown)
     into.require_no_repeats(staged, shown)

@@ -69,7 +69,7 @@ class Systems:
         ]
         if not changed:
             return
-        staged = self.into.staged("run_entries")
+        staged = self.into.staged("run_entries", "system")
         good: list[tuple[str, str, str, int]] = []
         with ThreadPoolExecutor(READERS) as readers:
             ahead = _read_ahead(readers, changed, self.into.at_work.begin)
@@ -83,10 +83,12 @@ class Systems:
         if not good:
             return
         self._replace_systems("ranking", good)
+        bad = {source.system for source in changed} - {system for system, *_ in good}
+        of_good = "where system not in (select unnest(?))" if bad else ""
         n_rows = self.into.transaction.insert_from(
             "run_entries",
-            f"select * exclude (line, place) from {staged.view} where system in (select unnest(?))",
-            [system for system, *_ in good],
+            f"select * exclude (line, place) from {staged.view} {of_good}",
+            *([sorted(bad)] if bad else []),
         )
         self.into.count("run_entries", n_rows)
 

@@ -191,14 +191,17 @@ class Targets:
         if left := self._left_out.pop(shown, None):
             self.outcome.warnings.append(trec.note_of_left_out(left, n_rows, shown, self.name))
 
-    def staged(self, table: str) -> Staged:
-        """A raw table's rows on their way, too many to be held, each with its line in `line`."""
-        return self.transaction.staged(table, {**types_of(table), "line": pl.Int64})
+    def staged(self, table: str, *part: str) -> Staged:
+        """A raw table's rows on their way, too many to be held, each with its line in `line`;
+        `part`: the columns that `stage` names."""
+        few = dict.fromkeys(("collection", *part), pl.Categorical)
+        return self.transaction.staged(table, {**types_of(table), **few, "line": pl.Int64})
 
-    def stage(self, staged: Staged, frame: pl.DataFrame, shown: str, **part: Any) -> None:
+    def stage(self, staged: Staged, frame: pl.DataFrame, shown: str, **part: str) -> None:
         """Add rows, whose lines are in `line`, to others. Raises `Rejected` as `checked` does."""
         rows = self.checked(staged.table, frame, shown, **part)
-        staged.add(rows.with_columns(frame["line"]))
+        few = {name: pl.col(name).cast(pl.Categorical) for name in ("collection", *part)}
+        staged.add(rows.with_columns(frame["line"], **few))
 
     def require_no_repeats(self, staged: Staged, shown: str, **part: str) -> None:
         """Raise `Rejected` for rows that break the table's key, of those in which columns have

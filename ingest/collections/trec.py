@@ -14,6 +14,8 @@ from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import is_name
 
 RUN_COLUMNS = ["query_id", "Q0", "passage_id", "rank", "score", "tag"]
+_NUMBERS = pl.Schema({"rank": pl.Int32, "score": pl.Float64})
+_PLAIN_RUN = {name: _NUMBERS.get(name, pl.String) for name in RUN_COLUMNS}
 QRELS_COLUMNS = ["query_id", "iteration", "passage_id", "relevance"]
 # by their number: BEIR's three, and the six of tracks that judged two more aspects, such as
 # Health Misinformation; only the relevance of those is read
@@ -41,23 +43,23 @@ def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
     """
     problems = Problems(shown, "Fix these lines, or leave the run out, and ingest again.")
     for first, block in files.blocks(path, shown, files.MAX_TREC_LINE):
-        frame = files.columns(block, RUN_COLUMNS, "TREC run", problems, first)
-        scores = pl.col("score").cast(pl.Float64, strict=False)
-        parsed = frame.with_columns(scores.alias("number"))
-        comparable = parsed["number"].cast(pl.Float32).is_finite().fill_null(False)
-        bad = parsed.clear() if comparable.all() else parsed.filter(~comparable)
-        for line, text, number in bad.select("line", "score", "number").iter_rows():
-            finite = "finite" if number is None or not math.isfinite(number) else "finite 32-bit"
-            problems.add(line, f"score {text!r} is not a {finite} number")
+        parsed = files.regular_columns(block, _PLAIN_RUN, first)
+        if parsed is None or not _comparable(parsed["score"]).all():
+            frame = files.columns(block, RUN_COLUMNS, "TREC run", problems, first)
+            parsed = frame.cast(_NUMBERS, strict=False)
+            bad = ~_comparable(parsed["score"])
+            texts, numbers = frame["score"].filter(bad), parsed["score"].filter(bad)
+            for line, text, number in zip(frame["line"].filter(bad), texts, numbers, strict=True):
+                finite = number is None or not math.isfinite(number)
+                what = "finite" if finite else "finite 32-bit"
+                problems.add(line, f"score {text!r} is not a {what} number")
         if not problems.found:
-            yield parsed.select(
-                "query_id",
-                "passage_id",
-                pl.col("rank").cast(pl.Int32, strict=False),
-                pl.col("number").alias("score"),
-                "line",
-            )
+            yield parsed.select("query_id", "passage_id", "rank", "score", "line")
     problems.raise_if_any()
+
+
+def _comparable(scores: pl.Series) -> pl.Series:
+    return scores.cast(pl.Float32).is_finite().fill_null(False)
 
 
 def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:

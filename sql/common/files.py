@@ -109,6 +109,14 @@ def chunks(
     whose name is not, a null byte, a line longer than `max_line` bytes (found before the line is
     held in memory), and one that unzips to more than `limits` allow.
     """
+    for chunk, _ in _counted_chunks(path, shown, max_line, progress):
+        yield chunk
+
+
+def _counted_chunks(
+    path: Path, shown: str, max_line: int, progress: Callable[..., Any]
+) -> Iterator[tuple[bytes, int]]:
+    """`chunks`, each with the number of its newlines."""
     check_file_name(shown)
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, line_length, size = 1, 0, 0
@@ -133,18 +141,18 @@ def chunks(
                         f"this line is longer than {max_line >> 20} MiB",
                         "Is this the right file? Lines end with a newline character.",
                     )
-                text = decoder.decode(chunk)
-                if "\0" in text:
+                if is_blank or not chunk.isascii() or decoder.getstate()[0]:
+                    is_blank = _is_blank(decoder.decode(chunk)) and is_blank
+                if b"\0" in chunk:
                     raise reject(
                         shown,
                         line + chunk.count(b"\n", 0, chunk.find(b"\0")),
                         "holds a null byte: this is not a text file",
                         "Is this the right file?",
                     )
-                is_blank = is_blank and _is_blank(text)
-                yield chunk
-                if first >= 0:
-                    line += chunk.count(b"\n")
+                yield chunk, (n_lines := chunk.count(b"\n"))
+                line += n_lines
+                if n_lines:
                     line_length = len(chunk) - chunk.rfind(b"\n") - 1
             decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
@@ -209,15 +217,16 @@ def blocks(
 ) -> Iterator[tuple[int, bytes]]:
     """(number of its first line, whole lines), some MiB at a time, without blocks of blank lines.
     Raises as `chunks` does."""
-    line, held, size = 1, [], 0
-    for chunk in chunks(path, shown, max_line, progress):
+    line, held, size, n_held = 1, [], 0, 0
+    for chunk, n_lines in _counted_chunks(path, shown, max_line, progress):
         held.append(chunk)
-        size += len(chunk) + _LINE * (n_lines := chunk.count(b"\n"))
+        size, n_held = size + len(chunk) + _LINE * n_lines, n_held + n_lines
         if size >= _BLOCK and n_lines:
-            whole, newline, rest = b"".join(held).rpartition(b"\n")
-            if not whole.isspace():
-                yield line, whole + newline
-            line, held, size = line + whole.count(b"\n") + 1, [rest], len(rest)
+            end = chunk.rfind(b"\n") + 1
+            held[-1], rest = chunk[:end], chunk[end:]
+            if not (whole := b"".join(held)).isspace():
+                yield line, whole
+            line, held, size, n_held = line + n_held, [rest], len(rest), 0
     if any(chunk and not chunk.isspace() for chunk in held):
         yield line, b"".join(held)
 
@@ -348,7 +357,8 @@ def columns(
     """
     import polars as pl
 
-    if (regular := _regular_columns(data, names, first)) is not None:
+    regular = regular_columns(data, dict.fromkeys(names, pl.String), first)
+    if regular is not None:
         return regular
     rows = []
     for number, line in enumerate(data.split(b"\n"), start=first):
@@ -362,7 +372,9 @@ def columns(
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _regular_columns(data: bytes, names: list[str], first: int) -> "pl.DataFrame | None":
+def regular_columns(data: bytes, schema: "pl.Schema | dict", first: int) -> "pl.DataFrame | None":
+    """`columns`, of types, in a file with one kind of separator throughout, whose every line has
+    them all. None for others."""
     import polars as pl
 
     separator, other = (b"\t", b" ") if b"\t" in data[: data.find(b"\n")] else (b" ", b"\t")
@@ -376,10 +388,10 @@ def _regular_columns(data: bytes, names: list[str], first: int) -> "pl.DataFrame
             separator=separator.decode(),
             has_header=False,
             quote_char=None,
-            schema=dict.fromkeys(names, pl.String),
+            schema=schema,
             n_threads=1,  # more take twice as much processor time
         )
-    except pl.exceptions.PolarsError:  # a line with more columns
+    except pl.exceptions.PolarsError:  # a line with more columns, a cell of another type
         return None
     # a line with fewer columns, a blank one and an empty cell all leave nulls
     n_lines = data.count(b"\n") + (not data.endswith(b"\n"))

@@ -75,7 +75,8 @@ class Staged:
         self._held, self._n_held = [self._none], 0
         if self._contract and rows.height:
             rows = self._contract.validate(rows, unique=False)
-        rows.write_parquet(self._folder / f"{self._n_files:08}.parquet", compression="lz4")
+        file = self._folder / f"{self._n_files:08}.parquet"
+        rows.write_parquet(file, compression="uncompressed", statistics=False)  # read once
         self._n_files += 1
 
     def keep_first(self, *key: str) -> int:
