@@ -151,6 +151,16 @@ def _pairs(_context, _option, said: tuple[str, ...]) -> dict[str, str]:
     return dict(each.split("=", 1) for each in said)
 
 
+_columns = click.option(
+    "--column",
+    "columns",
+    metavar="ROLE=COLUMN",
+    multiple=True,
+    callback=_pairs,
+    help="Of a table: which column is the query, passage or judgment, if it has an unusual name.",
+)
+
+
 @import_.command("labels", short_help="Store a qrels-style FILE, or a table, as a judge's labels.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -160,14 +170,7 @@ def _pairs(_context, _option, said: tuple[str, ...]) -> dict[str, str]:
     type=click.IntRange(min=1),
     help="Top of the judge's scale (default: its highest label).",
 )
-@click.option(
-    "--column",
-    "columns",
-    metavar="ROLE=COLUMN",
-    multiple=True,
-    callback=_pairs,
-    help="Of a table: which column is the query, passage or judgment, if it has an unusual name.",
-)
+@_columns
 @answering(lambda done: done.print())
 @click.pass_obj
 def import_labels(project, collection, file, judge, max_label, columns):
@@ -223,27 +226,30 @@ def import_bank(project, collection, file, name, format_):
         return run_import(lake, collection, file, name, format_, sys.argv[1:])
 
 
-@import_.command("judgments", short_help="Store the judgments that people filled into a CSV.")
+@import_.command("judgments", short_help="Store the judgments that people filled into a table.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--assessor", required=True, help="Name of the person or group that judged.")
+@_columns
 @answering(lambda done: done.print())
 @click.pass_obj
-def import_judgments(project, collection, file, assessor):
-    """Store the judgments filled into a CSV: label set `assessor:NAME`, once built.
+def import_judgments(project, collection, file, assessor, columns):
+    """Store the judgments filled into a table: label set `assessor:NAME`, once built.
 
-    The CSV is one that `gradelake export sample` wrote, or any with the columns query_id,
-    passage_id and judgment. Rows with an empty judgment are not judged yet: they are counted and
-    skipped. The same file with more of them filled in replaces what it brought before.
+    The table is a CSV that `gradelake export sample` wrote, or any with columns for the query, the
+    passage and the judgment: CSV, JSON, Parquet, .xlsx, or a database with one. Rows with an empty
+    judgment are not judged yet: they are counted and skipped. The same file with more of them
+    filled in replaces what it brought before.
 
     \b
     Examples:
       gradelake import judgments dl19 sample.csv --assessor ann
+      gradelake import judgments shop ann.xlsx --assessor ann --column judgment=stars
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.judgments import import_judgments as run_import
 
-        return run_import(lake, collection, file, assessor, sys.argv[1:])
+        return run_import(lake, collection, file, assessor, sys.argv[1:], columns)
 
 
 @import_.command("support", short_help="Store people's labels of what citations support.")
@@ -255,7 +261,7 @@ def import_judgments(project, collection, file, assessor):
 def import_support(project, collection, file, assessor):
     """Store people's labels of how far cited passages support sentences of answers.
 
-    A CSV or JSON lines with system, query_id, sentence (its number in the answer, from 1),
+    A table with system, query_id, sentence (its number in the answer, from 1),
     cited_passage_id and support: full, partial or none. The mart `support_agreement` compares them
     with graders' labels, and with other people's.
 

@@ -12,7 +12,6 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
 from gradelake.ingest.collections.targets import Outcome
 from gradelake.ingest.tables.columns import columns_of
-from gradelake.ingest.tables.form import PLAIN
 from gradelake.ingest.tables.reading import is_table, rows_of
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, Rejected
@@ -128,16 +127,12 @@ def _parts(lake: Lake, what: str) -> Iterator[Part]:
 
 def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:
     """Each table, and the columns that were found for its roles."""
-    kinds = ("queries", "passages", "clicks")
-    files = [(kind, getattr(settings, kind), kind) for kind in kinds]
-    files += [("queries", settings.query_weights, "query_weights")]
-    files += [("judgments", file, f"judgments.{name}") for name, file in settings.judgments.items()]
-    named = [(kind, file, settings.form(key)) for kind, file, key in files if file]
-    for kind in ("runs", "responses"):
-        named += [(kind, *source) for source in settings.sources(kind)]
-    for kind, shown, form in named:
-        path = settings.path(shown)
-        if is_table(path, kind, form):
+    files = [(kind, getattr(settings, kind)) for kind in ("queries", "passages", "clicks")]
+    files += [("queries", settings.query_weights)]
+    files += [("judgments", file) for file in settings.judgments.values()]
+    files += [(kind, file) for kind in ("runs", "responses") for file in settings.matching(kind)]
+    for kind, shown in files:
+        if shown and is_table(path := settings.path(shown), shown, kind):
             with suppress(Rejected):  # the ingest says why
-                _, row = next(rows_of(path, shown, form or PLAIN, Problems(shown, "")))
-                yield f"{kind} from {shown}", columns_of(kind, form or PLAIN, row)
+                _, row = next(rows_of(path, shown, Problems(shown, "")))
+                yield f"{kind} from {shown}", columns_of(kind, shown, row)

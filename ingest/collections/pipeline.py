@@ -16,8 +16,6 @@ from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.tables.columns import read_clicks, read_judgments
-from gradelake.ingest.tables.form import Form
-from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
@@ -214,9 +212,8 @@ def _judgment_sources(into: Targets) -> dict[str, str | None]:
 
 
 def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]) -> None:
-    form = into.collection.form(f"judgments.{assessor}")
-    if shown and is_table(into.collection.path(shown), "judgments", form):
-        _judged_in_table(into, assessor, shown, form, raters)
+    if shown and is_table(into.collection.path(shown), shown, "judgments"):
+        _judged_in_table(into, assessor, shown, raters)
         return
     target = _judgments_target(into, assessor, shown)
     if shown is None:
@@ -228,13 +225,12 @@ def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]
         sha256 = hash_of(frame.rows())
         if not into.changed(target, sha256):
             return
-        frame, repeated = trec.once_per_pair(frame, shown)
     else:
         sha256 = into.file_hash(shown)
         if not into.changed(target, sha256):
             return
-        frame, repeated = into.read(trec.read_qrels, shown)
-    _put_judgments(into, assessor, frame, repeated, shown, sha256)
+        frame = into.read(trec.read_qrels, shown)
+    _put_judgments(into, assessor, frame, shown, sha256)
 
 
 def _judgments_target(into: Targets, assessor: str, shown: str | None) -> str:
@@ -251,12 +247,10 @@ def _judgments_target(into: Targets, assessor: str, shown: str | None) -> str:
     return target
 
 
-def _judged_in_table(
-    into: Targets, assessor: str, shown: str, form: Form | None, raters: set[str]
-) -> None:
+def _judged_in_table(into: Targets, assessor: str, shown: str, raters: set[str]) -> None:
     """Judgments of a table: of the assessor, or of each rater that a column of it names."""
-    sha256 = into.file_hash(shown, form)
-    frame = into.read(read_judgments, shown, form)
+    sha256 = into.file_hash(shown)
+    frame = into.read(read_judgments, shown).drop_nulls("relevance")
     frame = frame.with_columns(pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor))
     named = {part["rater"][0]: part.drop("rater") for part in frame.partition_by("rater")}
     for rater in named:
@@ -266,16 +260,14 @@ def _judged_in_table(
     raters.update(named)
     for rater, rows in named.items():
         if into.changed(_judgments_target(into, rater, shown), sha256):
-            rows = with_query_ids(into.transaction.lake, into.name, rows)
-            rows, repeated = trec.once_per_pair(rows, shown)
-            _put_judgments(into, rater, rows, repeated, shown, sha256)
+            _put_judgments(into, rater, rows, shown, sha256)
 
 
 def _put_judgments(
-    into: Targets, assessor: str, frame: pl.DataFrame, repeated: int, shown: str, sha256: str
+    into: Targets, assessor: str, frame: pl.DataFrame, shown: str, sha256: str
 ) -> None:
     target = into.target(f"judgments/{assessor}")
-    frame = into.of_known_queries(frame, shown)
+    frame, repeated = trec.once_per_pair(into.of_known_queries(frame, shown), shown)
     into.require_some(frame.height, shown)
     if repeated:
         into.outcome.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
@@ -294,7 +286,7 @@ def _of_one_file(
     """The rows of a table that comes from the one file of the setting called so."""
     shown, target = getattr(into.collection, table), into.target(table)
     if shown:
-        sha256 = into.file_hash(shown, into.collection.form(table))
+        sha256 = into.file_hash(shown)
         if into.changed(target, sha256):
             into.replace(table, rows_of(into, shown), shown, target, sha256)
     elif into.transaction.recorded(target) and into.collection.is_whole:
@@ -305,9 +297,7 @@ def _of_one_file(
 
 
 def _clicks(into: Targets, shown: str) -> pl.DataFrame:
-    frame = into.read(read_clicks, shown, into.collection.form("clicks"))
-    frame = with_query_ids(into.transaction.lake, into.name, frame)
-    frame = into.of_known_queries(frame, shown)
+    frame = into.of_known_queries(into.read(read_clicks, shown), shown)
     into.require_some(frame.height, shown)
     key = ("query_id", "passage_id", "position", "day")
     return frame.group_by(*key).agg(pl.col("n_impressions", "n_clicks").sum()).sort(*key)

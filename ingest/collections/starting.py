@@ -12,9 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from gradelake.ingest.collections.trec import system_name
-from gradelake.ingest.rag import log
 from gradelake.ingest.tables.columns import columns_of
-from gradelake.ingest.tables.form import PLAIN
 from gradelake.ingest.tables.reading import is_table, rows_of
 from gradelake.sql.common import console, files
 from gradelake.sql.common.errors import BadInput
@@ -31,6 +29,7 @@ _PAIR = re.compile(r"[^\t]+\t[^\t]+")
 _TOPIC_WORDS = 12  # that a topic has at most, and a passage seldom
 # what a table must have to be of a kind, in the order of what tells most
 _NEEDS = {
+    "rag": {"question", "contexts", "answer"},
     "judgments": {"query", "passage", "judgment"},
     "runs": {"query", "passage", "rank"},
     "passages": {"passage", "text"},
@@ -80,7 +79,7 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 
 def _seen(path: Path, shown: str) -> Seen:
-    if is_table(path, "runs"):
+    if is_table(path, shown, "runs"):
         return _of_columns(path, shown)
     lines = [text for _, text in islice(files.lines_of(path, shown), _LINES)]
     if all(map(_RUN.fullmatch, lines)):
@@ -97,11 +96,9 @@ def _seen(path: Path, shown: str) -> Seen:
 
 def _of_columns(path: Path, shown: str) -> Seen:
     problems = Problems(shown, "")
-    row = next((row for _, row in rows_of(path, shown, PLAIN, problems)), {})
-    if all(row.keys() & {*names} for names in (log.CONTEXTS, log.ANSWER)):
-        return Seen(shown, "rag", "questions, contexts and answers of a RAG system")
+    row = next((row for _, row in rows_of(path, shown, problems)), {})
     for kind, needed in _NEEDS.items():
-        found = columns_of(kind, PLAIN, row)
+        found = columns_of(kind, shown, row)
         if kind == "runs" and "score" in found:
             found.setdefault("rank", found["score"])
         if needed <= found.keys():

@@ -13,7 +13,8 @@ from gradelake.ingest.collections import datasets, trec
 from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
-from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.form import form_of
+from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
 from gradelake.sql.lake.keys import KEYS
@@ -124,12 +125,13 @@ class Targets:
     def from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         return datasets.read(self.dataset_id, what, records)
 
-    def file_hash(self, shown: str, form: Form | None = None) -> str:
+    def file_hash(self, shown: str) -> str:
         """Hash of one of the collection's files, and of what settings say of its table. Raises
         `Rejected` when it cannot be read."""
         self.at_work.hashing(shown)
         try:
             sha256 = files.sha256_of(self.collection.path(shown))
+            form = form_of(shown)
             said = form and form.model_dump_json(exclude_none=True, exclude={"file"})
             return hash_of((sha256, said)) if said else sha256
         except OSError as error:
@@ -142,10 +144,10 @@ class Targets:
                 f"{named}Paths are relative to {self.collection.folder}.",
             ) from error
 
-    def read(self, reader: Callable[..., T], shown: str, *said: Any) -> T:
+    def read(self, reader: Callable[..., T], shown: str) -> T:
         """What a reader makes of one of the collection's files. Raises `Rejected`, too, for a file
         that kills what reads it, and one that is not the one any more that was hashed."""
-        read = partial(reader, self.collection.path(shown), shown, *said)
+        read = partial(reader, self.collection.path(shown), shown)
         self.at_work.check(shown, read)
         with self.at_work.reading(shown):
             return read()
@@ -181,6 +183,7 @@ class Targets:
         """Rows of the collection's topics. The others are left out and counted, or refused by
         `Rejected`, as `unknown_queries` says."""
         leave_out = self.collection.unknown_queries == "leave out"
+        frame = with_query_ids(self.transaction.lake, self.name, self.query_ids, frame)
         frame, left = trec.of_known_queries(frame, self.query_ids, shown, leave_out)
         if left:
             self._left_out.setdefault(shown, Counter()).update(left)

@@ -12,7 +12,7 @@ import polars as pl
 from gradelake.ingest.collections.responses import passage_id
 from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.tables.columns import roles_of
-from gradelake.ingest.tables.form import ROLES, Form
+from gradelake.ingest.tables.form import ROLES
 from gradelake.ingest.tables.reading import JSON, is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
@@ -64,7 +64,7 @@ _IDS = 100_000  # held before they become hashes
 PASSAGE_TEXT = ROLES["passages"]["text"]
 
 
-def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query]:
+def read_queries(path: Path, shown: str) -> list[Query]:
     """Topics from TSV (query_id TAB text), JSON lines or any table. Raises `Rejected` by line.
 
     A row of a table that has no id gets one from its text.
@@ -74,8 +74,8 @@ def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query
         "Each query needs an id of its own and a text: on a line, with a TAB between, or in a "
         '.jsonl file as {"query_id": ..., "text": ...}.',
     )
-    if by_table := is_table(path, "queries", form):
-        rows = _of_table("queries", path, shown, form, problems)
+    if by_table := is_table(path, shown, "queries"):
+        rows = _of_table("queries", path, shown, problems)
     else:
         lines = [*files.lines_of(path, shown)]
         first = lines[0][1].lstrip()
@@ -145,7 +145,7 @@ def read_query_weights(path: Path, shown: str) -> tuple[list[str], list[tuple[in
     problems = Problems(shown, hint)
     stated: set[str] = set()
     found = []
-    for line, row in roles_of("queries", path, shown, None, (), problems):
+    for line, row in roles_of("queries", path, shown, (), problems):
         stated |= row.keys() & {*COUNTING}
         named = row.get("query") or row.get("text", "")
         found.append((line, Query(named, "-", None, None, (), *counting(row, line, problems))))
@@ -189,7 +189,7 @@ def query_id_of(text: str) -> str:
 
 
 def read_passages(
-    path: Path, shown: str, progress: Callable[..., Any] = unseen, form: Form | None = None
+    path: Path, shown: str, progress: Callable[..., Any] = unseen
 ) -> Iterator[Passage]:
     """Passages from TSV (passage_id TAB text) or JSON lines, of a file that need not fit into
     memory, or from any table. Raises `Rejected` by line, at the end: until then nobody knows that
@@ -202,7 +202,7 @@ def read_passages(
     problems = Problems(shown, "Each passage needs an id of its own and a text.")
     hashes = [_hashes([])]
     ids: list[tuple[int, str]] = []
-    for line, passage in _passages(path, shown, problems, progress, form):
+    for line, passage in _passages(path, shown, problems, progress):
         if not passage.doc_id:
             problems.add(line, "a passage without an id")
             continue
@@ -217,7 +217,7 @@ def read_passages(
         raise reject(shown, None, "holds no passages, only a header", problems.hint)
     same = pl.col("hash") == pl.col("hash").shift(1)
     if suspects := set(both.filter(same | same.shift(-1))["line"]):
-        again = _passages(path, shown, Problems(shown, ""), form=form)
+        again = _passages(path, shown, Problems(shown, ""))
         _require_one_each("passage", [each for each in again if each[0] in suspects], problems)
     problems.raise_if_any()
 
@@ -228,15 +228,11 @@ def _hashes(ids: list[tuple[int, str]]) -> pl.DataFrame:
 
 
 def _passages(
-    path: Path,
-    shown: str,
-    problems: Problems,
-    progress: Callable[..., Any] = unseen,
-    form: Form | None = None,
+    path: Path, shown: str, problems: Problems, progress: Callable[..., Any] = unseen
 ) -> Iterator[tuple[int, Passage]]:
     """(line, passage) of every row with a field for a text, perhaps without an id."""
-    if by_table := is_table(path, "passages", form):
-        rows = _of_table("passages", path, shown, form, problems)
+    if by_table := is_table(path, shown, "passages"):
+        rows = _of_table("passages", path, shown, problems)
     else:
         lines = files.lines_of(path, shown, progress)
         rows = _rows(path, lines, "passage", PASSAGE_ID, PASSAGE_TEXT, problems)
@@ -251,12 +247,12 @@ def _passages(
 
 
 def _of_table(
-    kind: str, path: Path, shown: str, form: Form | None, problems: Problems
+    kind: str, path: Path, shown: str, problems: Problems
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, fields) of a table's rows, by the names that these have in our own form."""
     required = () if kind == "passages" else ("text",)
     own = {"query": "query_id", "passage": "passage_id"}
-    for line, row in roles_of(kind, path, shown, form, required, problems):
+    for line, row in roles_of(kind, path, shown, required, problems):
         yield line, {own.get(role, role): value for role, value in row.items()}
 
 

@@ -60,12 +60,9 @@ def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
     problems.raise_if_any()
 
 
-def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
-    """TREC qrels: (frame of query_id, passage_id, relevance, line; number of repeated lines).
-
-    A pair judged twice with the same relevance is kept once; with different ones the file is
-    `Rejected`, as it is for a relevance that is no integer.
-    """
+def read_qrels(path: Path, shown: str) -> pl.DataFrame:
+    """TREC qrels: query_id, passage_id, relevance, line. Raises `Rejected` for a relevance that is
+    no integer."""
     problems = Problems(shown, "A judgment is a whole number, the last of 4 columns (BEIR: of 3).")
     number = pl.col("relevance").cast(pl.Int64, strict=False)
     frames: list[pl.DataFrame] = []
@@ -83,7 +80,7 @@ def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
                 problems.add(line, f"{name} {text!r} is not a whole number")
         frames.append(frame.select("query_id", "passage_id", number, "line"))
     problems.raise_if_any()
-    return once_per_pair(pl.concat(frames), shown)
+    return pl.concat(frames)
 
 
 def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:
@@ -96,7 +93,8 @@ def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:
         first_line=pl.col("line").min().over("query_id", "passage_id"),
         first=pl.col("relevance").first().over("query_id", "passage_id"),
     )
-    for row in pairs.filter(pl.col("relevance") != pl.col("first")).iter_rows(named=True):
+    differ = pl.col("relevance").ne_missing(pl.col("first"))
+    for row in pairs.filter(differ).iter_rows(named=True):
         problems.add(
             row["line"],
             f"query {row['query_id']!r}, passage {row['passage_id']!r} is judged "

@@ -6,7 +6,7 @@ the usual names of a role are looked for, in their order.
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, GetPydanticSchema
 
 from gradelake.sql.common.checked import Checked, Text
 
@@ -36,15 +36,26 @@ class Form(Checked):
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     encoding: Text | None = None
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether there is nothing but the file's name, so that its name says its form."""
-        return self.model_dump(exclude_none=True).keys() == {"file"}
-
     def column(self, role: str) -> str | None:
         """The column that a setting names for a role, in lower case."""
         named: str | None = getattr(self, role, None)
         return named and named.strip().lower()
+
+
+class File(str):
+    """A file's name, and what settings say of its table; `form` is None where they say nothing."""
+
+    form: Form | None
+
+    def __new__(cls, name: str, form: Form | None = None) -> "File":
+        file = super().__new__(cls, name)
+        file.form = form
+        return file
+
+
+def form_of(shown: str) -> Form | None:
+    """What settings say of the table in a file, beside the file's name."""
+    return shown.form if isinstance(shown, File) else None
 
 
 Column = Text | None
@@ -104,6 +115,18 @@ class Clicks(Form):
     day: Column = _usual("day", "date")
 
 
+class Logs(Form):
+    """Of RAG systems, as ragas, DeepEval, TruLens and datasets of HF name what is in them. The
+    `context` of DeepEval is what should have been found, no ranking."""
+
+    question: Column = _usual("question", "user_input", "input", "query")
+    answer: Column = _usual("answer", "response", "actual_output", "output")
+    contexts: Column = _usual("contexts", "retrieved_contexts", "retrieval_context")
+    reference: Column = _usual("reference", "ground_truth", "ground_truths", "expected_output")
+    query: Column = _usual("query_id", "qid", "question_id")
+
+
+LISTS = ("contexts", "reference")  # roles whose values may stand in a column each
 _KINDS: dict[str, type[Form]] = {
     "queries": Topics,
     "passages": Passages,
@@ -111,6 +134,7 @@ _KINDS: dict[str, type[Form]] = {
     "judgments": Judgments,
     "responses": Responses,
     "clicks": Clicks,
+    "rag": Logs,
 }
 # kind of table -> role -> usual names of its column
 ROLES: dict[str, dict[str, tuple[str, ...]]] = {
@@ -121,13 +145,22 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def as_form(value: Any) -> Any:
-    """A file's name alone is a form."""
+def _as_form(value: Any) -> Any:
     if not isinstance(value, str | dict | Form):
         what = f"{value!r} is neither a file's name nor a table with one"
         raise ValueError(what, 'For example: { file = "b.csv", query = "search_term" }.')
     return {"file": value} if isinstance(value, str) else value
 
 
-OrFile = BeforeValidator(as_form)
+def _as_file(form: Form) -> File:
+    says_more = form.model_dump(exclude_none=True).keys() != {"file"}
+    return File(form.file, form if says_more else None)
+
+
+def said_by(form: type[Form]) -> GetPydanticSchema:
+    """What a `File` is in settings: its name alone, or a table with what this form holds."""
+    either: Any = Annotated[form, BeforeValidator(_as_form), AfterValidator(_as_file)]
+    return GetPydanticSchema(lambda _, handler: handler.generate_schema(either))
+
+
 PLAIN = Form(file="-")  # of a table that no setting describes

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from gradelake.ingest.csv_tables import Table
-from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.form import PLAIN, Form, form_of
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems, Rejected, reject
 from gradelake.sql.lake import extensions
@@ -32,11 +32,11 @@ _SQLITE = b"SQLite format 3\0"
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")  # how a workbook keeps 7
 
 
-def is_table(path: Path, kind: str, form: Form | None = None) -> bool:
+def is_table(path: Path, shown: str, kind: str) -> bool:
     """Whether a file is a table: settings say so, or its name, as none of the field's own forms is
     called so. A list in JSON is one, and so are runs and judgments in JSON; its other kinds are
     read line by line."""
-    if form is not None:
+    if form_of(shown):
         return True
     name = path.name.removesuffix(".gz").lower()
     if name.endswith(_FORMS) or (name.endswith(JSON) and kind in ("runs", "judgments")):
@@ -44,20 +44,18 @@ def is_table(path: Path, kind: str, form: Form | None = None) -> bool:
     if not name.endswith(".json"):
         return False
     with suppress(Rejected):  # who reads it says so
-        return next(files.chunks(path, path.name), b"").lstrip().startswith(b"[")
+        return next(files.chunks(path, shown), b"").lstrip().startswith(b"[")
     return False
 
 
-def rows_of(
-    path: Path, shown: str, form: Form, problems: Problems, as_written: bool = False
-) -> Iterator[Row]:
-    """Every row of a table, perhaps with its columns' names `as_written`. Rows that cannot be read
-    are added to the problems, which the caller raises once it has looked at the others.
+def rows_of(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
+    """Every row of a table. Rows that cannot be read are added to the problems, which the caller
+    raises once it has looked at the others.
 
     Raises `Rejected` for a file that is not what its name says, and one of several tables, none of
     which is named.
     """
-    name = path.name.removesuffix(".gz").lower()
+    name, form = path.name.removesuffix(".gz").lower(), form_of(shown) or PLAIN
     if name.endswith((".parquet", ".xlsx", *_DATABASES)):
         found: Iterable[Row] = _relation(path, shown, form, name)
     elif name.endswith(JSON):
@@ -67,10 +65,7 @@ def rows_of(
     n_rows = 0
     for line, row in found:
         n_rows += 1
-        yield (
-            line,
-            row if as_written else {str(key).strip().lower(): value for key, value in row.items()},
-        )
+        yield line, {str(key).strip().lower(): value for key, value in row.items()}
     if not n_rows and not problems.found:
         raise reject(shown, None, "holds no rows, only a header", "Is this the right file?")
 
@@ -85,7 +80,9 @@ def _lines(path: Path, shown: str, form: Form, problems: Problems) -> Iterator[R
         raise
     first = data.lstrip().partition(b"\n")[0].decode()
     mark = form.delimiter or max(_MARKS, key=lambda each: len(_cells(first, each)))
-    return Table(data, shown, (), mark).rows(problems.add)
+    table = Table(data, shown, (), mark)
+    table.require([*filter(None, table.names)], "Rename one of them.")
+    return table.rows(problems.add)
 
 
 def _cells(line: str, mark: str) -> list[str]:
