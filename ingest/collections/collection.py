@@ -151,26 +151,6 @@ class Collection(Settings):
         """Whether settings say where topics come from; else logs bring them."""
         return bool(self.ir_dataset or self.queries)
 
-    @classmethod
-    def of_frames(
-        cls, project: Project, name: str, folder: Path, named: dict[str, Any]
-    ) -> "Collection":
-        """A collection of a folder's tables alone, with the settings that gradelake.toml has of
-        it; `named`: its files."""
-        stated = name in project.collections
-        settings = dict(
-            checked.table(Settings, project, "collections", name)
-            if stated
-            else Settings.model_validate({})
-        )
-        files = ("ir_dataset", "registered_by", "inbox", *ONE_FILE)
-        settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named
-        settings |= {"official_ranks": {}, "engines": {}, "car_pages": False, "passages_for": "all"}
-        settings["unknown_queries"] = settings["unknown_queries"] or "refuse"
-        return cls.model_construct(
-            **settings, name=name, folder=folder, assessor_is_unnamed=False, is_whole=False
-        )
-
     def path(self, shown: str) -> Path:
         return self.folder / shown
 

@@ -20,47 +20,29 @@ from gradelake.sql.common.table_text import table_lines
 from gradelake.sql.lake.opening import Lake
 
 _ROWS = 5  # of each part
-# what an ingest brings -> whose it is, its columns, and what their first rows are by
+# what an ingest brings -> whose it is, in what order, and what is shown of it
 _PARTS = {
-    "topics": ("null", "query_id, text", "from lake.raw.queries", "rowid"),
-    "query weights": (
-        "null",
-        "query_id, weight, cluster, segments",
-        "from lake.raw.query_weights",
-        "rowid",
-    ),
-    "clicks": (
-        "null",
-        "query_id, passage_id, position, n_impressions, n_clicks",
-        "from lake.raw.clicks",
-        "rowid",
-    ),
-    "passages": (
-        "null",
-        "passage_id, text",
-        "from lake.raw.passages where origin = 'corpus'",
-        "rowid",
-    ),
-    "judgments": (
-        "assessor",
-        "query_id, passage_id, relevance",
-        "from lake.raw.judgments",
-        "rowid",
-    ),
-    "run": (
-        "system",
-        "query_id, passage_id, rank, score",
-        "from lake.raw.run_entries semi join (from lake.raw.systems where kind = 'ranking') "
-        "using (system)",
-        "(query_id, -score, passage_id)",
-    ),
-    "answers": (
-        "system",
-        "query_id, text",
-        "from lake.raw.answers join lake.raw.passages using (collection, passage_id)",
-        "query_id",
-    ),
+    "topics": "null as name, rowid as place, query_id, text from lake.raw.queries",
+    "query weights": "null as name, rowid as place, query_id, weight, cluster, segments "
+    "from lake.raw.query_weights",
+    "clicks": "null as name, rowid as place, query_id, passage_id, position, n_impressions, "
+    "n_clicks from lake.raw.clicks",
+    "passages": "null as name, rowid as place, passage_id, text from lake.raw.passages "
+    "where origin = 'corpus'",
+    "judgments": "assessor as name, rowid as place, query_id, passage_id, relevance "
+    "from lake.raw.judgments",
+    "run": "system as name, (query_id, -score, passage_id) as place, query_id, passage_id, rank, "
+    "score from lake.raw.run_entries "
+    "semi join (from lake.raw.systems where kind = 'ranking') using (system)",
+    "answers": "system as name, query_id as place, query_id, text "
+    "from lake.raw.answers join lake.raw.passages using (collection, passage_id)",
 }
+_FIRST = """
+    select *, count(*) over (partition by name) as n_rows
+    from (select {})
+    qualify row_number() over (partition by name order by place) <= ?
+    order by name, place
+"""
 
 
 @dataclass
@@ -114,15 +96,10 @@ def dry_run(project: Project, name: str) -> DryRun:
 
 
 def _parts(lake: Lake, what: str) -> Iterator[Part]:
-    whose, columns, rows, by = _PARTS[what]
-    for name, n_rows in lake.rows(
-        f"select {whose} as name, count(*) {rows} group by all order by name"
-    ):
-        placed = f"select {columns}, {whose} as name, {by} as place {rows}"
-        first = f"where name is not distinct from $name order by place limit {_ROWS}"
-        found = lake.rows(f"select {columns} from ({placed}) {first}", name=name)
-        if n_rows:
-            yield Part(what, name, n_rows, columns.split(", "), found)
+    found = lake.frame(_FIRST.format(_PARTS[what]), _ROWS)
+    for part in found.partition_by("name", maintain_order=True):
+        shown = part.drop("name", "place", "n_rows")
+        yield Part(what, part["name"][0], part["n_rows"][0], shown.columns, shown.rows())
 
 
 def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:

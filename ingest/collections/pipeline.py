@@ -211,56 +211,46 @@ def _judgment_sources(into: Targets) -> dict[str, str | None]:
     return sources
 
 
-def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]) -> None:
-    if shown and is_table(into.collection.path(shown), shown, "judgments"):
-        _judged_in_table(into, assessor, shown, raters)
-        return
-    target = _judgments_target(into, assessor, shown)
-    if shown is None:
-        shown = into.dataset_id
+def _judgments(into: Targets, assessor: str, file: str | None, raters: set[str]) -> None:
+    """Judgments of the assessor, or of each rater that a column of a table names."""
+    shown = file or into.dataset_id
+    named: dict[str, pl.DataFrame | None] = {assessor: None}  # None: read where it is new
+    if file is None:
         found = into.from_dataset("qrels", lambda: into.dataset.qrels_iter())
         rows = ((q.query_id, q.doc_id, int(q.relevance)) for q in found)
         frame = frame_of("judgments", ("query_id", "passage_id", "relevance"), rows)
-        frame = frame.with_row_index("line", offset=1)
-        sha256 = hash_of(frame.rows())
-        if not into.changed(target, sha256):
-            return
+        named = {assessor: frame.with_row_index("line", offset=1)}
+        sha256 = hash_of(named[assessor].rows())
     else:
-        sha256 = into.file_hash(shown)
-        if not into.changed(target, sha256):
-            return
-        frame = into.read(trec.read_qrels, shown)
-    _put_judgments(into, assessor, frame, shown, sha256)
-
-
-def _judgments_target(into: Targets, assessor: str, shown: str | None) -> str:
-    """The target of an assessor's judgments. Raises `Rejected` where they are a person's own."""
-    target = into.target(f"judgments/{assessor}")
-    by_people = into.transaction.recorded(imported_mark(into.name, assessor))
-    if by_people and by_people == into.transaction.recorded(target):
-        raise reject(
-            shown or into.dataset_id,
-            None,
-            f"assessor {assessor!r} has judgments from `gradelake import judgments`",
-            "Choose another name in gradelake.toml; a person's judgments are never replaced.",
-        )
-    return target
-
-
-def _judged_in_table(into: Targets, assessor: str, shown: str, raters: set[str]) -> None:
-    """Judgments of a table: of the assessor, or of each rater that a column of it names."""
-    sha256 = into.file_hash(shown)
-    frame = into.read(read_judgments, shown).drop_nulls("relevance")
-    frame = frame.with_columns(pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor))
-    named = {part["rater"][0]: part.drop("rater") for part in frame.partition_by("rater")}
+        sha256 = into.file_hash(file)
+        if is_table(into.collection.path(file), file, "judgments"):
+            frame = into.read(read_judgments, file).drop_nulls("relevance")
+            rater = pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor)
+            parts = frame.with_columns(rater).partition_by("rater")
+            named = {part["rater"][0]: part.drop("rater") for part in parts}
     for rater in named:
         if not is_name(rater):
             fix = "A rater's name holds letters, digits and . _ + = @ -, a letter or digit first."
             raise reject(shown, None, f"{rater!r} cannot be used as an assessor's name", fix)
     raters.update(named)
-    for rater, rows in named.items():
+    for rater, judged in named.items():
         if into.changed(_judgments_target(into, rater, shown), sha256):
-            _put_judgments(into, rater, rows, shown, sha256)
+            judged = into.read(trec.read_qrels, shown) if judged is None else judged
+            _put_judgments(into, rater, judged, shown, sha256)
+
+
+def _judgments_target(into: Targets, assessor: str, shown: str) -> str:
+    """The target of an assessor's judgments. Raises `Rejected` where they are a person's own."""
+    target = into.target(f"judgments/{assessor}")
+    by_people = into.transaction.recorded(imported_mark(into.name, assessor))
+    if by_people and by_people == into.transaction.recorded(target):
+        raise reject(
+            shown,
+            None,
+            f"assessor {assessor!r} has judgments from `gradelake import judgments`",
+            "Choose another name in gradelake.toml; a person's judgments are never replaced.",
+        )
+    return target
 
 
 def _put_judgments(

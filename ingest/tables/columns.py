@@ -1,7 +1,7 @@
 """Columns of a table by what they are to us: a row of any table becomes {role: value}."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import polars as pl
 from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.tables.form import LISTS, PLAIN, ROLES, form_of
 from gradelake.ingest.tables.reading import Row, rows_of
+from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Problems, reject
 
 _SLOT = re.compile(r"\{([^{}]+)\}")
@@ -29,9 +30,10 @@ def roles_of(
     required: Sequence[str],
     problems: Problems,
     also: Sequence[str] = (),
+    progress: Callable[..., Any] = unseen,
 ) -> Iterator[Row]:
     """What `mapped` makes of a table's rows."""
-    return mapped(kind, shown, rows_of(path, shown, problems), required, also)
+    return mapped(kind, shown, rows_of(path, shown, problems, progress), required, also)
 
 
 def mapped(
@@ -121,7 +123,7 @@ def _filled(template: str, row: dict[str, Any]) -> str:
 
 def _value(value: Any) -> Any:
     """A cell as text, without blanks around it; a number that is whole without a fraction."""
-    if value is None or isinstance(value, list | dict):
+    if value is None or isinstance(value, list | dict | bool):
         return "" if value is None else value
     if isinstance(value, float):
         return "" if value != value else str(int(value)) if value.is_integer() else repr(value)
@@ -138,10 +140,12 @@ def _pairs(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """What `roles_of` finds, of the rows that name a query and a passage."""
     for line, row in roles_of(kind, path, shown, ("query", "passage", *required), problems, also):
-        if row.get("query") and row.get("passage"):
+        query, passage = row.get("query"), row.get("passage")
+        listed = isinstance(passage, list) and kind == "runs"
+        if query and isinstance(query, str) and passage and (listed or isinstance(passage, str)):
             yield line, row
         else:
-            problems.add(line, f"no {'passage' if row.get('query') else 'query'}")
+            problems.add(line, f"no {'passage' if query and isinstance(query, str) else 'query'}")
 
 
 def _whole(value: Any) -> int | None:
@@ -224,4 +228,4 @@ def read_clicks(path: Path, shown: str) -> pl.DataFrame:
 
 def _frame(rows: Sequence[tuple[Any, ...]], *columns: str) -> pl.DataFrame:
     types = {column: _TYPES.get(column, pl.String) for column in columns}
-    return pl.DataFrame(rows, schema=types, orient="row")
+    return pl.DataFrame(rows, schema=types, orient="row", strict=False)

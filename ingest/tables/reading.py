@@ -9,7 +9,7 @@ import csv
 import html
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import duckdb
 from gradelake.ingest.csv_tables import Table
 from gradelake.ingest.tables.form import PLAIN, Form, form_of
 from gradelake.sql.common import files
+from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Problems, Rejected, reject
 from gradelake.sql.lake import extensions
 
@@ -41,14 +42,18 @@ def is_table(path: Path, shown: str, kind: str) -> bool:
     name = path.name.removesuffix(".gz").lower()
     if name.endswith(_FORMS) or (name.endswith(JSON) and kind in ("runs", "judgments")):
         return True
-    if not name.endswith(".json"):
-        return False
     with suppress(Rejected):  # who reads it says so
-        return next(files.chunks(path, shown), b"").lstrip().startswith(b"[")
+        return name.endswith(".json") and _is_list(path, shown)
     return False
 
 
-def rows_of(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
+def _is_list(path: Path, shown: str) -> bool:
+    return next(files.chunks(path, shown), b"").lstrip().startswith(b"[")
+
+
+def rows_of(
+    path: Path, shown: str, problems: Problems, progress: Callable[..., Any] = unseen
+) -> Iterator[Row]:
     """Every row of a table. Rows that cannot be read are added to the problems, which the caller
     raises once it has looked at the others.
 
@@ -59,7 +64,7 @@ def rows_of(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
     if name.endswith((".parquet", ".xlsx", *_DATABASES)):
         found: Iterable[Row] = _relation(path, shown, form, name)
     elif name.endswith(JSON):
-        found = _objects(path, shown, problems)
+        found = _objects(path, shown, problems, progress)
     else:
         found = _lines(path, shown, form, problems)
     n_rows = 0
@@ -99,13 +104,16 @@ def _declared(path: Path) -> str:
     return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
 
 
-def _objects(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
-    """Objects of a list, or one a line."""
-    data = files.read(path, shown)
-    if not data.lstrip().startswith(b"["):
-        yield from files.json_objects(files.numbered_lines(data), problems)
+def _objects(
+    path: Path, shown: str, problems: Problems, progress: Callable[..., Any]
+) -> Iterator[Row]:
+    """Objects of a list; or one a line, of a file that need not fit into memory."""
+    if not _is_list(path, shown):
+        yield from files.json_objects(files.lines_of(path, shown, progress), problems)
         return
-    listed = files.json_of(data, shown, "Give a list of objects, or an object a line.")
+    listed = files.json_of(
+        files.read(path, shown), shown, "Give a list of objects, or an object a line."
+    )
     for number, value in enumerate(listed, start=1):
         if isinstance(value, dict):
             yield number, value
