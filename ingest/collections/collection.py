@@ -10,18 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.engines.settings import SearchEngine
-from gradelake.ingest.tables.form import (
-    Clicks,
-    File,
-    Form,
-    Judgments,
-    Passages,
-    Responses,
-    Runs,
-    Topics,
-    form_of,
-    said_by,
-)
+from gradelake.ingest.tables.form import File, file_of, said_of
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
@@ -62,13 +51,12 @@ def _or_nothing(value: Any) -> Any:
 
 
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
-_Topics = Annotated[File, said_by(Topics)]
-_Runs = Annotated[tuple[Annotated[File, said_by(Runs)], ...], BeforeValidator(_as_tuple)]
-_Responses = Annotated[tuple[Annotated[File, said_by(Responses)], ...], BeforeValidator(_as_tuple)]
+_Topics = Annotated[File, file_of("queries")]
+_Run, _Response = Annotated[File, file_of("runs")], Annotated[File, file_of("responses")]
 _ENGINES = "For example: [collections.NAME.engines.b] with url, hits and id."
 _LIKE = 'It looks like { name = "file" }.'
 Files = Annotated[dict[Name, str], BeforeValidator(_as_table), Field(description=_LIKE)]
-_Judgments = Annotated[dict[Name, Annotated[File, said_by(Judgments)]], BeforeValidator(_as_table)]
+_Judgments = Annotated[File, file_of("judgments")]
 
 
 class Settings(Checked):
@@ -78,21 +66,27 @@ class Settings(Checked):
     car_pages: bool = False
     registered_by: Text | None = None
     queries: _Topics | None = None
-    passages: Annotated[File, said_by(Passages)] | None = None
+    passages: Annotated[File, file_of("passages")] | None = None
     passages_for: Annotated[str, one_of(("all", "pool"))] | None = None
-    judgments: _Judgments = Field({}, description=_LIKE)
+    judgments: Annotated[dict[Name, _Judgments], BeforeValidator(_as_table)] = Field(
+        {}, description=_LIKE
+    )
     assessor: Name = "official"
-    runs: _Runs = Field((), description='File patterns, for example: runs = ["runs/*"].')
+    runs: Annotated[tuple[_Run, ...], BeforeValidator(_as_tuple)] = Field(
+        (), description='File patterns, for example: runs = ["runs/*"].'
+    )
     scoreddocs: Annotated[Name | None, BeforeValidator(_or_nothing)] = Field(
         "scoreddocs", description="A name of the system, or false: they are left out."
     )
-    responses: _Responses = Field((), description='For example: responses = ["responses/*"].')
+    responses: Annotated[tuple[_Response, ...], BeforeValidator(_as_tuple)] = Field(
+        (), description='For example: responses = ["responses/*"].'
+    )
     official_ranks: Files = Field({})
     groups: dict[Name, dict[Name, Patterns]] = Field(
         {}, description='For example: [collections.NAME.groups.family] with bert = ["bert_*"].'
     )
     query_weights: _Topics | None = None
-    clicks: Annotated[File, said_by(Clicks)] | None = None
+    clicks: Annotated[File, file_of("clicks")] | None = None
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
     unknown_queries: Annotated[str, one_of(("refuse", "leave out"))] | None = None
@@ -161,7 +155,7 @@ class Collection(Settings):
 
         Raises `BadInput` for a pattern that matches no file.
         """
-        found: dict[Path, Form | None] = {}
+        found: dict[Path, dict[str, str]] = {}
         for pattern in getattr(self, setting):
             files = [
                 file
@@ -171,11 +165,11 @@ class Collection(Settings):
             if not files:
                 raise self._no_match(pattern, setting)
             for file in files:
-                found[file] = form_of(pattern) or found.get(file)
+                found[file] = said_of(pattern) or found.get(file, {})
         here = self.folder
         return sorted(
-            File(str(path.relative_to(here) if path.is_relative_to(here) else path), form)
-            for path, form in found.items()
+            File(str(path.relative_to(here) if path.is_relative_to(here) else path), said)
+            for path, said in found.items()
         )
 
     def _no_match(self, pattern: str, setting: str) -> BadInput:

@@ -10,7 +10,7 @@ import polars as pl
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.tables.columns import read_judgments
-from gradelake.ingest.tables.form import ROLES, File, Judgments
+from gradelake.ingest.tables.form import ROLES, File
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
@@ -72,7 +72,7 @@ def named_columns(shown: str, columns: Mapping[str, str] | None) -> File:
     if unknown := sorted((columns or {}).keys() - ROLES["judgments"].keys()):
         hint = f"Known: {', '.join(ROLES['judgments'])}."
         raise BadInput(f"--column: there is no role {unknown[0]!r}", hint)
-    return File(shown, Judgments(file=shown, **columns) if columns else None)
+    return File(shown, dict(columns or {}))
 
 
 def _write(

@@ -15,7 +15,7 @@ from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.ingest.engines.evidence import evidence_of, read_hits
 from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.ingest.tables.columns import read_run
-from gradelake.ingest.tables.form import form_of
+from gradelake.ingest.tables.form import said_of
 from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import console
@@ -169,13 +169,13 @@ class Systems:
     ) -> None:
         """The runs of a table: one for each system that a column of it names, or one that is called
         as the file is, or as the table of a database."""
-        sha256, form = self.into.file_hash(shown), form_of(shown)
+        sha256 = self.into.file_hash(shown)
         try:
             frame = self.into.read(read_run, shown)
         except Rejected:
             self.of_refused |= self.into.known("systems", "system", source_file=shown)
             raise
-        unnamed = (form and form.table) or trec.system_name(self.into.collection.path(shown))
+        unnamed = said_of(shown).get("table") or trec.system_name(self.into.collection.path(shown))
         for part in frame.with_columns(pl.col("system").fill_null(unnamed)).partition_by("system"):
             system = part["system"][0]
             read = partial(iter, [part.drop("system")])

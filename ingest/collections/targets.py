@@ -1,6 +1,7 @@
 """Where inputs land: each is a target with a hash in the ledger, replaced whole or left alone."""
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from gradelake.ingest.collections import datasets, trec
 from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
-from gradelake.ingest.tables.form import form_of
+from gradelake.ingest.tables.form import said_of
 from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
@@ -131,9 +132,8 @@ class Targets:
         self.at_work.hashing(shown)
         try:
             sha256 = files.sha256_of(self.collection.path(shown))
-            form = form_of(shown)
-            said = form and form.model_dump_json(exclude_none=True, exclude={"file"})
-            return hash_of((sha256, said)) if said else sha256
+            said = json.dumps(said_of(shown), ensure_ascii=False, separators=(",", ":"))
+            return hash_of((sha256, said)) if said_of(shown) else sha256
         except OSError as error:
             setting = self.collection.setting_of(shown)
             named = f"[collections.{self.name}] {setting} names it. " if setting else ""

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.tables.form import LISTS, PLAIN, ROLES, form_of
+from gradelake.ingest.tables.form import LISTS, ROLES, said_of
 from gradelake.ingest.tables.reading import Row, rows_of
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Problems, reject
@@ -53,7 +53,7 @@ def mapped(
             if len(known) == 1:
                 _require(kind, row, known[keys], required, shown)
         roles = {role: _cell(row, column) for role, column in known[keys].items()}
-        if template := getattr(form_of(shown), "template", None):
+        if template := said_of(shown).get("template"):
             roles["text"] = _filled(template, row)
         yield line, roles
 
@@ -61,20 +61,25 @@ def mapped(
 def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
     """The column of each role that a row has: the one that the settings name, or the first of the
     usual names that no other role has. A list may have columns with a number each."""
-    form = form_of(shown) or PLAIN
-    stated = {role: column for role in ROLES[kind] if (column := form.column(role))}
+    stated = _stated(kind, shown)
     columns = {role: column for role, column in stated.items() if column in row}
     for role, usual in ROLES[kind].items():
         there = (name for name in usual if name in row or (role in LISTS and _numbered(row, name)))
         free = (name for name in there if name not in columns.values())
         if role not in stated and (column := next(free, None)):
             columns[role] = column
-    if template := getattr(form, "template", None):
+    if template := said_of(shown).get("template"):
         columns = {role: column for role, column in columns.items() if role != "title"}
         columns["text"] = template
     if "rank" in stated and "score" not in stated:  # by rank is what was asked for
         columns.pop("score", None)
     return {role: columns[role] for role in ROLES[kind] if role in columns}
+
+
+def _stated(kind: str, shown: str) -> dict[str, str]:
+    """The columns that settings name, in lower case, by their roles."""
+    said = said_of(shown)
+    return {role: said[role].strip().lower() for role in ROLES[kind] if role in said}
 
 
 def _numbered(row: dict[str, Any], name: str) -> list[str]:
@@ -93,11 +98,9 @@ def _cell(row: dict[str, Any], column: str) -> Any:
 def _require(
     kind: str, row: dict[str, Any], columns: dict[str, str], required: Sequence[str], shown: str
 ) -> None:
-    form = form_of(shown) or PLAIN
     there = ", ".join([*row][:_LISTED]) + (", ..." if len(row) > _LISTED else "")
-    named = [column for role in ROLES[kind] if (column := form.column(role))]
-    named += [_slot(slot) for slot in _SLOT.finditer(getattr(form, "template", None) or "")]
-    for column in named:
+    slots = map(_slot, _SLOT.finditer(said_of(shown).get("template", "")))
+    for column in (*_stated(kind, shown).values(), *slots):
         if column not in row:
             fix = "Name one of these in gradelake.toml."
             raise reject(shown, None, f"has no column {column!r}; its columns are {there}", fix)

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from gradelake.ingest.csv_tables import Table
-from gradelake.ingest.tables.form import PLAIN, Form, form_of
+from gradelake.ingest.tables.form import said_of
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Problems, Rejected, reject
@@ -37,7 +37,7 @@ def is_table(path: Path, shown: str, kind: str) -> bool:
     """Whether a file is a table: settings say so, or its name, as none of the field's own forms is
     called so. A list in JSON is one, and so are runs and judgments in JSON; its other kinds are
     read line by line."""
-    if form_of(shown):
+    if said_of(shown):
         return True
     name = path.name.removesuffix(".gz").lower()
     if name.endswith(_FORMS) or (name.endswith(JSON) and kind in ("runs", "judgments")):
@@ -60,13 +60,13 @@ def rows_of(
     Raises `Rejected` for a file that is not what its name says, and one of several tables, none of
     which is named.
     """
-    name, form = path.name.removesuffix(".gz").lower(), form_of(shown) or PLAIN
+    name = path.name.removesuffix(".gz").lower()
     if name.endswith((".parquet", ".xlsx", *_DATABASES)):
-        found: Iterable[Row] = _relation(path, shown, form, name)
+        found: Iterable[Row] = _relation(path, shown, name)
     elif name.endswith(JSON):
         found = _objects(path, shown, problems, progress)
     else:
-        found = _lines(path, shown, form, problems)
+        found = _lines(path, shown, problems)
     n_rows = 0
     for line, row in found:
         n_rows += 1
@@ -75,8 +75,8 @@ def rows_of(
         raise reject(shown, None, "holds no rows, only a header", "Is this the right file?")
 
 
-def _lines(path: Path, shown: str, form: Form, problems: Problems) -> Iterator[Row]:
-    encoding = form.encoding or _declared(path)
+def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
+    encoding = said_of(shown).get("encoding") or _declared(path)
     try:
         data = files.recoded(path, shown, encoding) if encoding else files.read(path, shown)
     except Rejected as rejected:
@@ -84,7 +84,7 @@ def _lines(path: Path, shown: str, form: Form, problems: Problems) -> Iterator[R
             rejected.hint = files.NAME_ENCODING
         raise
     first = data.lstrip().partition(b"\n")[0].decode()
-    mark = form.delimiter or max(_MARKS, key=lambda each: len(_cells(first, each)))
+    mark = said_of(shown).get("delimiter") or max(_MARKS, key=lambda each: len(_cells(first, each)))
     table = Table(data, shown, (), mark)
     table.require([*filter(None, table.names)], "Rename one of them.")
     return table.rows(problems.add)
@@ -121,7 +121,7 @@ def _objects(
             problems.add(number, f"a JSON {type(value).__name__}, not an object")
 
 
-def _relation(path: Path, shown: str, form: Form, name: str) -> Iterator[Row]:
+def _relation(path: Path, shown: str, name: str) -> Iterator[Row]:
     files.check_file_name(shown)
     try:
         with path.open("rb") as stream:
@@ -134,9 +134,9 @@ def _relation(path: Path, shown: str, form: Form, name: str) -> Iterator[Row]:
             if name.endswith(".parquet"):
                 found = connection.execute("from read_parquet(?)", [str(path)])
             elif name.endswith(".xlsx"):
-                found = _sheet(connection, path, shown, form)
+                found = _sheet(connection, path, shown)
             else:
-                found = _table(connection, path, shown, form, start == _SQLITE)
+                found = _table(connection, path, shown, start == _SQLITE)
             names = [column for column, *_ in found.description or ()]
             is_workbook = name.endswith(".xlsx")
             number = int(is_workbook)  # of the header
@@ -150,7 +150,7 @@ def _relation(path: Path, shown: str, form: Form, name: str) -> Iterator[Row]:
             raise reject(shown, None, f"cannot be read: {first}", "Is it whole?") from error
 
 
-def _sheet(connection: Any, path: Path, shown: str, form: Form) -> Any:
+def _sheet(connection: Any, path: Path, shown: str) -> Any:
     try:
         with zipfile.ZipFile(path) as book:
             files.limits.check(
@@ -160,7 +160,7 @@ def _sheet(connection: Any, path: Path, shown: str, form: Form) -> Any:
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
         raise reject(shown, None, "is not a workbook", "Save it again as .xlsx.") from error
     named = re.findall(r'<(?:\w+:)?sheet\b[^>]*?\sname="([^"]*)"', content)
-    sheet = _chosen([html.unescape(each) for each in named], "sheets", shown, form)
+    sheet = _chosen([html.unescape(each) for each in named], "sheets", shown)
     extensions.load(connection, "excel")
     relation = "read_xlsx(?, sheet = ?, all_varchar = true, header = true, stop_at_empty = false)"
     return connection.execute(f"from {relation}", [str(path), sheet])
@@ -172,7 +172,7 @@ def _cell(value: str | None) -> str | None:
     return found[1] if found else value
 
 
-def _table(connection: Any, path: Path, shown: str, form: Form, is_sqlite: bool) -> Any:
+def _table(connection: Any, path: Path, shown: str, is_sqlite: bool) -> Any:
     quoted = str(path).replace("'", "''")
     if is_sqlite:
         extensions.load(connection, "sqlite_scanner")
@@ -181,17 +181,16 @@ def _table(connection: Any, path: Path, shown: str, form: Form, is_sqlite: bool)
     connection.execute(f"attach '{quoted}' as source ({kind})")
     connection.execute("use source")
     tables = [name for (name,) in connection.execute("show tables").fetchall()]
-    table = _chosen(tables, "tables", shown, form).replace('"', '""')
+    table = _chosen(tables, "tables", shown).replace('"', '""')
     return connection.execute(f'from "{table}"')
 
 
-def _chosen(there: list[str], what: str, shown: str, form: Form) -> str:
+def _chosen(there: list[str], what: str, shown: str) -> str:
     """The table that the settings name, or the only one."""
     listed = ", ".join(there[:10])
-    if form.table is None and len(there) == 1:
-        return there[0]
-    if form.table in there:
-        return str(form.table)
-    told = f"has no {what[:-1]} {form.table!r}" if form.table else f"has {len(there)} {what}"
+    named = said_of(shown).get("table", there[0] if len(there) == 1 else "")
+    if named in there:
+        return named
+    told = f"has no {what[:-1]} {named!r}" if named else f"has {len(there)} {what}"
     hint = f'Name one of them in gradelake.toml: table = "...": {listed}.'
     raise reject(shown, None, told, hint)

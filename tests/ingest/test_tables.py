@@ -12,13 +12,13 @@ import gradelake
 from gradelake.ingest.collections.dry_run import dry_run
 from gradelake.ingest.collections.texts import query_id_of
 from gradelake.ingest.tables.columns import read_judgments, read_run
-from gradelake.ingest.tables.form import File, Judgments, Runs
+from gradelake.ingest.tables.form import File
 from gradelake.sql.lake import extensions
 from tests.ingest.conftest import report, said
 
 COLUMNS = ("Search term", "sku", "position", "ranker")
 ROWS = [("café, nearby", "7", 1, "a"), ("café, nearby", "007", 2, "a"), ("red shoes", "8", 1, "b")]
-RUN = Runs(file="-", query="search term", passage="sku", rank="position", system="ranker")
+RUN = {"query": "search term", "passage": "sku", "rank": "position", "system": "ranker"}
 
 
 def refusal(reader, path, form=None) -> str:
@@ -75,7 +75,7 @@ def test_a_csv_may_be_separated_and_encoded_as_its_form_says(tmp_path, delimiter
     path.write_bytes(as_csv(delimiter, encoding))
     said = {"delimiter": "^"} if delimiter == "^" else {}
     said |= {"encoding": encoding} if encoding == "latin-1" else {}
-    frame = read_run(path, File(path.name, RUN.model_copy(update=said)))
+    frame = read_run(path, File(path.name, RUN | said))
     assert frame.drop("line").rows() == EXPECTED
 
 
@@ -94,10 +94,10 @@ def test_faults_are_told_by_line_and_lines_within_a_cell_count(tmp_path):
     ("content", "form", "expected"),
     [
         ("a,b\n1,2\n", None, "no column for the query (usual names: query_id, qid,"),
-        ("query,sku,rank\nq,p,1\n", Runs(file="-", rank="place"), "has no column 'place'; its"),
+        ("query,sku,rank\nq,p,1\n", {"rank": "place"}, "has no column 'place'; its"),
         ("query,sku,rank,sku\nq,p,1,p\n", None, "table.csv:1: column sku appears twice"),
         ("query,sku,rank\n", None, "holds no rows, only a header"),
-        ("query,sku,rank\nq,p,1\n", Runs(file="-", encoding="utf-99"), "there is no encoding"),
+        ("query,sku,rank\nq,p,1\n", {"encoding": "utf-99"}, "there is no encoding"),
         (b"query,sku,rank\ncaf\xe9,p,1\n", None, 'for example: encoding = "latin-1"'),
     ],
 )
@@ -110,9 +110,9 @@ def test_a_table_that_cannot_be_used_says_why(tmp_path, content, form, expected)
 @pytest.mark.parametrize(
     ("kind", "form", "expected"),
     [
-        ("xlsx", Runs(file="-", table="May"), "has no sheet 'May'"),
-        ("sqlite", Runs(file="-", table="may"), 'table = "...": results.'),
-        ("duckdb", Runs(file="-", table="may"), "has no table 'may'"),
+        ("xlsx", {"table": "May"}, "has no sheet 'May'"),
+        ("sqlite", {"table": "may"}, 'table = "...": results.'),
+        ("duckdb", {"table": "may"}, "has no table 'may'"),
     ],
 )
 def test_a_table_of_several_is_named(tmp_path, kind, form, expected):
@@ -137,7 +137,7 @@ def test_judgments_may_be_numbers_with_a_fraction_of_nothing_and_empty_is_not_ju
         (None, "q", "3", 0, 4),
     ]
     path.write_text("query;sku;stars\nq;1;2.5\n")
-    form = Judgments(file="-")
+    form = {}
     assert "'2.5' is not a whole number" in refusal(read_judgments, path, form)
 
 
