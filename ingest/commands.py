@@ -7,12 +7,8 @@ import click
 
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
-from gradelake.sql.common.counted import counted
-from gradelake.sql.common.problems import named
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-
-MOST_PARTS = 12  # whose first rows a dry run prints
 
 
 @click.command(short_help="Write a starter gradelake.toml and make an empty lake.")
@@ -61,51 +57,10 @@ def start(project, folder, name):
     return run_start(folder or Path.cwd(), name)
 
 
-def _print_faults(outcome) -> None:
-    for rejected in outcome.rejected:
-        for line in rejected.lines():
-            console.warn(line)
-    for warning in outcome.warnings:
-        console.warn(f"note: {warning}")
-
-
-def _print_outcome(outcome) -> None:
-    _print_faults(outcome)
-    for became, shown in outcome.inbox.as_object().items():
-        if shown:
-            console.say(f"inbox: {became} {', '.join(map(named, shown))}")
-    if outcome.counts:
-        what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in outcome.counts.items())
-        console.say(f"{outcome.collection}: wrote {what} in {console.duration(outcome.seconds)}")
-        if outcome.unchanged:
-            console.say(f"{counted(outcome.unchanged, 'inputs', 'were')} unchanged")
-    elif outcome.unchanged:
-        unchanged = f"{counted(outcome.unchanged, 'inputs')} unchanged"
-        console.say(f"{outcome.collection}: nothing new ({unchanged})")
-    if outcome.rejected:
-        landed = "the rest landed" if outcome.exit_code == 3 else "nothing landed"
-        console.warn(f"{counted(len(outcome.rejected), 'inputs')} rejected; {landed}")
-    if outcome.counts:
-        console.hint("next: `gradelake build` brings it into the marts")
-
-
-def _print_dry_run(done) -> None:
-    for file, columns in done.read_as.items():
-        roles = ", ".join(f"{role} = {column}" for role, column in columns.items())
-        console.say(f"{named(file)}: {roles}")
-    for part in done.parts[:MOST_PARTS]:
-        for line in part.lines():
-            console.say(line)
-    for part in done.parts[MOST_PARTS:]:
-        console.say(part.lines()[0])
-    _print_faults(done.outcome)
-    console.hint("nothing was written; `gradelake ingest` without --dry-run does that")
-
-
 @click.command(short_help="Bring what is new or changed in a COLLECTION into the lake.")
 @click.argument("collection")
 @click.option("--dry-run", is_flag=True, help="Show what would be understood, and write nothing.")
-@answering(lambda done: _print_dry_run(done) if hasattr(done, "parts") else _print_outcome(done))
+@answering(lambda done: done.print())
 @click.pass_obj
 def ingest(project, collection, dry_run):
     """Bring what is new or changed in a COLLECTION of gradelake.toml into the lake.

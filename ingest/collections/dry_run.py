@@ -13,13 +13,15 @@ from gradelake.ingest.collections.pipeline import ingest
 from gradelake.ingest.collections.targets import Outcome
 from gradelake.ingest.tables.columns import columns_of
 from gradelake.ingest.tables.reading import is_table, rows_of
+from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.problems import Problems, Rejected
+from gradelake.sql.common.problems import Problems, Rejected, named
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.table_text import table_lines
 from gradelake.sql.lake.opening import Lake
 
 _ROWS = 5  # of each part
+_MOST_PARTS = 12  # whose first rows are printed
 # what an ingest brings -> whose it is, in what order, and what is shown of it
 _PARTS = {
     "topics": "null as name, rowid as place, query_id, text from lake.raw.queries",
@@ -55,14 +57,6 @@ class Part:
     columns: list[str]
     rows: list[tuple[Any, ...]]
 
-    def lines(self) -> list[str]:
-        name = f" {self.name}" if self.name else ""
-        shown, _ = table_lines(self.columns, self.rows, 80)
-        return [
-            f"{self.what}{name}: {counted(self.n_rows, 'rows')}",
-            *(f"  {line}" for line in shown),
-        ]
-
 
 @dataclass
 class DryRun:
@@ -77,11 +71,20 @@ class DryRun:
         return self.outcome.exit_code
 
     def as_object(self) -> dict[str, Any]:
-        return {
-            **self.outcome.as_object(),
-            "read_as": self.read_as,
-            "parts": [vars(part) for part in self.parts],
-        }
+        of_dry_run = {"read_as": self.read_as, "parts": [vars(part) for part in self.parts]}
+        return self.outcome.as_object() | of_dry_run
+
+    def print(self) -> None:
+        for file, columns in self.read_as.items():
+            roles = ", ".join(f"{role} = {column}" for role, column in columns.items())
+            console.say(f"{named(file)}: {roles}")
+        for n, part in enumerate(self.parts):
+            name = f" {part.name}" if part.name else ""
+            console.say(f"{part.what}{name}: {counted(part.n_rows, 'rows')}")
+            for line in table_lines(part.columns, part.rows, 80)[0] if n < _MOST_PARTS else ():
+                console.say(f"  {line}")
+        self.outcome.print_faults()
+        console.hint("nothing was written; `gradelake ingest` without --dry-run does that")
 
 
 def dry_run(project: Project, name: str) -> DryRun:

@@ -7,7 +7,7 @@ import polars as pl
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
-from gradelake.ingest.tables.queries import with_query_ids
+from gradelake.ingest.tables.queries import note_of_left_out, of_known_queries
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
@@ -39,10 +39,9 @@ class Imported:
             name in stated and Collection.named(lake.project, name).unknown_queries == "leave out"
         )
         known = lake.query_ids(name)
-        frame = with_query_ids(lake, name, known, frame)
-        frame, left = trec.of_known_queries(frame, known, self.file, leave_out)
+        frame, left = of_known_queries(lake, name, known, frame, self.file, leave_out)
         if left:
-            note = trec.note_of_left_out(left, frame.height, self.file, name)
+            note = note_of_left_out(left, frame.height, self.file, name)
             self.warnings.append(note)
         frame, repeated = trec.once_per_pair(frame, self.file)
         if repeated:

@@ -2,14 +2,12 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
 from gradelake.sql.common import files
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import is_name
 
@@ -103,42 +101,6 @@ def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:
     problems.raise_if_any()
     kept = pairs.filter(pl.col("line") == pl.col("first_line")).select(frame.columns)
     return kept, frame.height - kept.height
-
-
-def require_known_queries(frame: pl.DataFrame, known: set[str], shown: str) -> None:
-    """Raise `Rejected` naming each query id the collection does not have, once, by line."""
-    if not (unknown := set(frame["query_id"].unique()) - known):
-        return
-    problems = Problems(shown, "Add these queries to the collection's topics, or remove the lines.")
-    lines = frame.filter(pl.col("query_id").is_in(list(unknown))).group_by("query_id")
-    for query_id, line, n in lines.agg(pl.col("line").min(), pl.len()).sort("line").iter_rows():
-        problems.add(line, f"unknown query {query_id!r} ({counted(n, 'lines')})")
-    problems.raise_if_any()
-
-
-def of_known_queries(
-    frame: pl.DataFrame, known: set[str], shown: str, leave_out: bool
-) -> tuple[pl.DataFrame, Counter[str]]:
-    """The lines of known queries, and how many of each other query were left out. Raises `Rejected`
-    for those where none is to be left out."""
-    if not set(frame["query_id"].unique()) - known:
-        return frame, Counter()
-    if not leave_out:
-        require_known_queries(frame, known, shown)
-    is_known = pl.col("query_id").is_in([*known])
-    return frame.filter(is_known), Counter(frame.filter(~is_known)["query_id"])
-
-
-def note_of_left_out(left: Counter[str], n_kept: int, shown: str, collection: str) -> str:
-    """What to say of it. Raises `Rejected` where that was all of a file."""
-    first = ", ".join([*left][:5]) + (" ..." if len(left) > 5 else "")
-    if not n_kept:
-        message = f"none of its queries is a topic of {collection}: {first}"
-        raise reject(shown, None, message, "Is this the right file?")
-    return (
-        f"{shown}: {counted(left.total(), 'lines')} left out, of "
-        f"{counted(len(left), 'queries')} without a topic: {first}"
-    )
 
 
 def check_system_name(name: str, shown: str) -> None:

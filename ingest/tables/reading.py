@@ -76,7 +76,9 @@ def rows_of(
 
 
 def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
-    encoding = said_of(shown).get("encoding") or _declared(path)
+    encoding = said_of(shown).get("encoding")
+    if not encoding and _start(path).startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"  # as spreadsheets write it
     try:
         data = files.recoded(path, shown, encoding) if encoding else files.read(path, shown)
     except Rejected as rejected:
@@ -94,14 +96,11 @@ def _cells(line: str, mark: str) -> list[str]:
     return next(csv.reader([line], delimiter=mark), [])
 
 
-def _declared(path: Path) -> str:
-    """The encoding that a file's first bytes declare, as spreadsheets write them."""
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(2)
-    except OSError:  # the reader says so
-        return ""
-    return "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
+def _start(path: Path) -> bytes:
+    """The first bytes of a file; none of one that cannot be read, of which the reader says so."""
+    with suppress(OSError), path.open("rb") as stream:
+        return stream.read(len(_SQLITE))
+    return b""
 
 
 def _objects(
@@ -123,12 +122,6 @@ def _objects(
 
 def _relation(path: Path, shown: str, name: str) -> Iterator[Row]:
     files.check_file_name(shown)
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(len(_SQLITE))
-    except OSError as error:
-        fix = "Check the path and its permissions."
-        raise reject(shown, None, f"cannot be read: {error.strerror}", fix) from error
     with duckdb.connect(config={"threads": 1}) as connection:
         try:
             if name.endswith(".parquet"):
@@ -136,7 +129,7 @@ def _relation(path: Path, shown: str, name: str) -> Iterator[Row]:
             elif name.endswith(".xlsx"):
                 found = _sheet(connection, path, shown)
             else:
-                found = _table(connection, path, shown, start == _SQLITE)
+                found = _table(connection, path, shown)
             names = [column for column, *_ in found.description or ()]
             is_workbook = name.endswith(".xlsx")
             number = int(is_workbook)  # of the header
@@ -172,7 +165,8 @@ def _cell(value: str | None) -> str | None:
     return found[1] if found else value
 
 
-def _table(connection: Any, path: Path, shown: str, is_sqlite: bool) -> Any:
+def _table(connection: Any, path: Path, shown: str) -> Any:
+    is_sqlite = _start(path) == _SQLITE
     quoted = str(path).replace("'", "''")
     if is_sqlite:
         extensions.load(connection, "sqlite_scanner")
