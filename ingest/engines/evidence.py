@@ -1,14 +1,11 @@
 """What a search engine answered, kept as it came: a JSON line for each query that it was asked."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from gradelake.ingest.engines.settings import SearchEngine
-from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.files import json_objects, lines_of
 from gradelake.sql.common.problems import Problems, reject
@@ -22,22 +19,6 @@ _TYPES = {
 def evidence_of(collection: str, engine: str) -> str:
     """The file of an engine's answers, relative to the project's folder."""
     return f"engines/{collection}/{engine}.jsonl"
-
-
-def line_of(
-    query_id: str, query: str, request: dict[str, Any], status: int, answer: str, seconds: float
-) -> bytes:
-    """An answer as it is kept. The request's headers, which hold secrets, are not."""
-    kept = {
-        "query_id": query_id,
-        "query": query,
-        "answered_at": utc_now().isoformat(timespec="milliseconds") + "Z",
-        "seconds": round(seconds, 3),
-        "request": request,
-        "status": status,
-        "answer": answer,
-    }
-    return json.dumps(kept, ensure_ascii=False).encode() + b"\n"
 
 
 def kept_answers(

@@ -1,5 +1,6 @@
 """`gradelake search`: the topics of a collection are asked of its search engines."""
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,8 +9,9 @@ from pathlib import Path
 from gradelake.ingest.collections import datasets
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.engines.asking import Asking, GivenUp, Unanswered
-from gradelake.ingest.engines.evidence import evidence_of, kept_answers, line_of
+from gradelake.ingest.engines.evidence import evidence_of, kept_answers
 from gradelake.sql.common import console
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, require_known
@@ -117,10 +119,19 @@ def _ask(asked: Asked, path: Path, asking: Asking, queries: dict[str, str], agai
                 asked.not_asked = len(todo) - n - 1
                 break
             continue
-        seconds, in_a_row = time.monotonic() - started, 0
+        in_a_row = 0
+        kept_as = {  # the request's headers hold secrets, and are not in it
+            "query_id": query_id,
+            "query": queries[query_id],
+            "answered_at": utc_now().isoformat(timespec="milliseconds") + "Z",
+            "seconds": round(time.monotonic() - started, 3),
+            "request": request,
+            "status": status,
+            "answer": answer,
+        }
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as stream:
-            stream.write(line_of(query_id, queries[query_id], request, status, answer, seconds))
+            stream.write(json.dumps(kept_as, ensure_ascii=False).encode() + b"\n")
         asked.answered += 1
         asked.without_hits += not hits
 

@@ -45,15 +45,15 @@ def mapped(
     Raises `Rejected` where the first row lacks a required role's column, or one that a setting
     names.
     """
-    known: dict[frozenset[str], dict[str, str]] = {}  # objects of JSON may differ in their keys
+    known: dict[tuple[str, ...], dict[str, str]] = {}  # objects of JSON may differ in their keys
+    template = said_of(shown).get("template")
     for line, row in rows:
-        keys = frozenset(row)
-        if keys not in known:
+        if (keys := tuple(row)) not in known:
             known[keys] = columns_of(kind, shown, row) | {own: own for own in also if own in row}
             if len(known) == 1:
                 _require(kind, row, known[keys], required, shown)
         roles = {role: _cell(row, column) for role, column in known[keys].items()}
-        if template := said_of(shown).get("template"):
+        if template:
             roles["text"] = _filled(template, row)
         yield line, roles
 
@@ -126,11 +126,13 @@ def _filled(template: str, row: dict[str, Any]) -> str:
 
 def _value(value: Any) -> Any:
     """A cell as text, without blanks around it; a number that is whole without a fraction."""
-    if value is None or isinstance(value, list | dict | bool):
-        return "" if value is None else value
+    if isinstance(value, str):
+        return value.strip()
     if isinstance(value, float):
         return "" if value != value else str(int(value)) if value.is_integer() else repr(value)
-    return str(value).strip()
+    if isinstance(value, list | dict | bool):
+        return value
+    return "" if value is None else str(value).strip()
 
 
 def _pairs(

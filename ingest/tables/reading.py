@@ -67,11 +67,13 @@ def rows_of(
         found = _objects(path, shown, problems, progress)
     else:
         found = _lines(path, shown, problems)
-    n_rows = 0
+    last: tuple[str, ...] | None = None  # columns as they are written
+    names: list[str] = []
     for line, row in found:
-        n_rows += 1
-        yield line, {str(key).strip().lower(): value for key, value in row.items()}
-    if not n_rows and not problems.found:
+        if (written := tuple(row)) != last:
+            last, names = written, [name.strip().lower() for name in written]
+        yield line, dict(zip(names, row.values(), strict=True))
+    if last is None and not problems.found:
         raise reject(shown, None, "holds no rows, only a header", "Is this the right file?")
 
 
