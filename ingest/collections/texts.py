@@ -241,7 +241,8 @@ def _rows(
     by_table = is_table(path, shown, kind)
     if by_table or _is_json(path):
         required = ("text",) if by_table and kind == "queries" else ()
-        yield from roles_of(kind, path, shown, required, problems, ("subtopics",), progress)
+        also = () if by_table else ("subtopics",)
+        yield from roles_of(kind, path, shown, required, problems, also, progress)
         return
     own = "query" if kind == "queries" else "passage"
     for line, content in files.lines_of(path, shown, progress):

@@ -107,12 +107,13 @@ def _require(
     for role in required:
         if role not in columns:
             usual = ", ".join(ROLES[kind][role])
+            of_import = f"; or to an import: --column {role}=COLUMN" if kind == "judgments" else ""
             raise reject(
                 shown,
                 None,
                 f"no column for the {role} (usual names: {usual}); its columns are {there}",
                 f'Name the one that is meant in gradelake.toml: {{ file = "{shown}", '
-                f'{role} = "COLUMN" }}.',
+                f'{role} = "COLUMN" }}{of_import}.',
             )
 
 
