@@ -52,7 +52,8 @@ def _or_nothing(value: Any) -> Any:
 
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 _Topics = Annotated[File, file_of("queries")]
-_Run, _Response = Annotated[File, file_of("runs")], Annotated[File, file_of("responses")]
+_Run = Annotated[File, file_of("runs")]
+_Response = Annotated[File, file_of("responses")]
 _ENGINES = "For example: [collections.NAME.engines.b] with url, hits and id."
 _LIKE = 'It looks like { name = "file" }.'
 Files = Annotated[dict[Name, str], BeforeValidator(_as_table), Field(description=_LIKE)]

@@ -219,14 +219,14 @@ def _judgments(into: Targets, assessor: str, file: str | None, raters: set[str])
         found = into.from_dataset("qrels", lambda: into.dataset.qrels_iter())
         rows = ((q.query_id, q.doc_id, int(q.relevance)) for q in found)
         frame = frame_of("judgments", ("query_id", "passage_id", "relevance"), rows)
-        named = {assessor: frame.with_row_index("line", offset=1)}
-        sha256 = hash_of(named[assessor].rows())
+        frame = frame.with_row_index("line", offset=1)
+        named, sha256 = {assessor: frame}, hash_of(frame.rows())
     else:
         sha256 = into.file_hash(file)
         if is_table(into.collection.path(file), file, "judgments"):
             frame = into.read(read_judgments, file).drop_nulls("relevance")
-            rater = pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor)
-            parts = frame.with_columns(rater).partition_by("rater")
+            raters_name = pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor)
+            parts = frame.with_columns(raters_name).partition_by("rater")
             named = {part["rater"][0]: part.drop("rater") for part in parts}
     for rater in named:
         if not is_name(rater):
