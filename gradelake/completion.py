@@ -1,8 +1,7 @@
 """Completion in bash, zsh and fish: `--install-completion`, and names of a project and its lake."""
 
 import os
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from shlex import quote
 
@@ -36,39 +35,30 @@ _OF_LAKE = {
 }
 
 
-def _of_project(kind: str, project: Project, _: str | None) -> Iterable[str]:
-    return getattr(project, kind)
-
-
-def _of_lake(kind: str, project: Project, collection: str | None) -> Iterable[str]:
-    """Names of the newest release: of one collection where it is told."""
-    import duckdb
-
+def _names(kind: str, project: Project, collection: str | None) -> Iterable[str]:
+    """Names of a kind that a project has; of one collection where it is told."""
+    if (own := getattr(project, kind, None)) is not None:
+        return own
     from gradelake.sql.lake.opening import Lake
 
-    try:
-        with Lake.published(project) as lake:
-            named = {} if kind == "measures" else {"collection": collection}
-            return lake.column(_OF_LAKE[kind], **named)
-    except duckdb.Error:  # of a release that another version published
-        return []
+    if kind in _OF_LAKE:
+        import duckdb
 
+        try:
+            with Lake.published(project) as lake:
+                named = {} if kind == "measures" else {"collection": collection}
+                return lake.column(_OF_LAKE[kind], **named)
+        except duckdb.Error:  # of a release that another version published
+            return []
+    if kind == "releases":
+        from gradelake.sql.releases.publishing import available
 
-def _releases(project: Project, _: str | None) -> Iterable[str]:
-    from gradelake.sql.lake.opening import Lake
-    from gradelake.sql.releases.publishing import available
+        with Lake.live(project) as lake:
+            return [each.name for each in reversed(available(project, lake.connection))]
+    if kind == "questions":
+        from gradelake.sql.ask.book import entries
 
-    with Lake.live(project) as lake:
-        return [each.name for each in reversed(available(project, lake.connection))]
-
-
-def _questions(*_: object) -> Iterable[str]:
-    from gradelake.sql.ask.book import entries
-
-    return [f"@{name}" for name in entries()]
-
-
-def _prompts(project: Project, _: str | None) -> Iterable[str]:
+        return [f"@{name}" for name in entries()]
     from gradelake.grading.prompts.prompt_file import load_prompts
 
     return sorted(load_prompts(project))
@@ -77,8 +67,8 @@ def _prompts(project: Project, _: str | None) -> Iterable[str]:
 class Named(StringParamType):
     """A text that is a name which the project has: of its collections, its label sets, ..."""
 
-    def __init__(self, names: Callable[[Project, str | None], Iterable[str]]):
-        self.names = names
+    def __init__(self, kind: str):
+        self.kind = kind
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -87,28 +77,26 @@ class Named(StringParamType):
         collection = ctx.params.get("collection")
         try:
             project = Project.find(ctx.find_root().params.get("config"))
-            names = list(self.names(project, collection))
+            names = list(_names(self.kind, project, collection))
         except (GradelakeError, OSError):
             return []
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-# an option, an argument, or an argument of one command or group -> what completes it
-_NAMES: dict[str, Callable[[Project, str | None], Iterable[str]]] = {
-    **dict.fromkeys(("collection", "collections"), partial(_of_project, "collections")),
-    "--grader": partial(_of_project, "graders"),
-    "--rule": partial(_of_project, "gates"),
-    "sentinels": partial(_of_project, "sentinels"),
-    **dict.fromkeys(("--label-set", "--reference"), partial(_of_lake, "label_sets")),
-    "stats --against": partial(_of_lake, "label_sets"),
-    "--measure": partial(_of_lake, "measures"),
-    **dict.fromkeys(("--system", "--baseline", "--systems"), partial(_of_lake, "systems")),
-    **dict.fromkeys(("system", "systems", "compare names"), partial(_of_lake, "systems")),
-    **dict.fromkeys(("--release", "--baseline-release", "release name"), _releases),
-    **dict.fromkeys(("before", "after"), _releases),
-    "sql query": _questions,
-    "prompts name": _prompts,
+# what completes -> options, arguments, and arguments of one command or group
+_COMPLETED = {
+    "collections": ("collection", "collections"),
+    "graders": ("--grader",),
+    "gates": ("--rule",),
+    "sentinels": ("sentinels",),
+    "label_sets": ("--label-set", "--reference", "stats --against"),
+    "measures": ("--measure",),
+    "systems": ("--system", "--baseline", "--systems", "system", "systems", "compare names"),
+    "releases": ("--release", "--baseline-release", "release name", "before", "after"),
+    "questions": ("sql query",),
+    "prompts": ("prompts name",),
 }
+_KINDS = {place: kind for kind, places in _COMPLETED.items() for place in places}
 
 
 def complete_names(command: click.Command, group: str | None = None) -> None:
@@ -117,8 +105,8 @@ def complete_names(command: click.Command, group: str | None = None) -> None:
         if type(each.type) is StringParamType:
             bare = each.opts if isinstance(each, click.Option) else [each.name]
             keys = [f"{of} {name}" for of in (group, command.name) for name in bare] + bare
-            if found := next((_NAMES[key] for key in keys if key in _NAMES), None):
-                each.type = Named(found)
+            if kind := next((_KINDS[key] for key in keys if key in _KINDS), None):
+                each.type = Named(kind)
     for within in getattr(command, "commands", {}).values():
         complete_names(within, command.name)
 

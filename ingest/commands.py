@@ -7,12 +7,8 @@ import click
 
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
-from gradelake.sql.common.counted import counted
-from gradelake.sql.common.problems import named
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-
-MOST_PARTS = 12  # whose first rows a dry run prints
 
 
 @click.command(short_help="Write a starter gradelake.toml and make an empty lake.")
@@ -61,51 +57,10 @@ def start(project, folder, name):
     return run_start(folder or Path.cwd(), name)
 
 
-def _print_faults(outcome) -> None:
-    for rejected in outcome.rejected:
-        for line in rejected.lines():
-            console.warn(line)
-    for warning in outcome.warnings:
-        console.warn(f"note: {warning}")
-
-
-def _print_outcome(outcome) -> None:
-    _print_faults(outcome)
-    for became, shown in outcome.inbox.as_object().items():
-        if shown:
-            console.say(f"inbox: {became} {', '.join(map(named, shown))}")
-    if outcome.counts:
-        what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in outcome.counts.items())
-        console.say(f"{outcome.collection}: wrote {what} in {console.duration(outcome.seconds)}")
-        if outcome.unchanged:
-            console.say(f"{counted(outcome.unchanged, 'inputs', 'were')} unchanged")
-    elif outcome.unchanged:
-        unchanged = f"{counted(outcome.unchanged, 'inputs')} unchanged"
-        console.say(f"{outcome.collection}: nothing new ({unchanged})")
-    if outcome.rejected:
-        landed = "the rest landed" if outcome.exit_code == 3 else "nothing landed"
-        console.warn(f"{counted(len(outcome.rejected), 'inputs')} rejected; {landed}")
-    if outcome.counts:
-        console.hint("next: `gradelake build` brings it into the marts")
-
-
-def _print_dry_run(done) -> None:
-    for file, columns in done.read_as.items():
-        roles = ", ".join(f"{role} = {column}" for role, column in columns.items())
-        console.say(f"{named(file)}: {roles}")
-    for part in done.parts[:MOST_PARTS]:
-        for line in part.lines():
-            console.say(line)
-    for part in done.parts[MOST_PARTS:]:
-        console.say(part.lines()[0])
-    _print_faults(done.outcome)
-    console.hint("nothing was written; `gradelake ingest` without --dry-run does that")
-
-
 @click.command(short_help="Bring what is new or changed in a COLLECTION into the lake.")
 @click.argument("collection")
 @click.option("--dry-run", is_flag=True, help="Show what would be understood, and write nothing.")
-@answering(lambda done: _print_dry_run(done) if hasattr(done, "parts") else _print_outcome(done))
+@answering(lambda done: done.print())
 @click.pass_obj
 def ingest(project, collection, dry_run):
     """Bring what is new or changed in a COLLECTION of gradelake.toml into the lake.
@@ -151,6 +106,16 @@ def _pairs(_context, _option, said: tuple[str, ...]) -> dict[str, str]:
     return dict(each.split("=", 1) for each in said)
 
 
+_columns = click.option(
+    "--column",
+    "columns",
+    metavar="ROLE=COLUMN",
+    multiple=True,
+    callback=_pairs,
+    help="Of a table: which column is the query, passage or judgment, if it has an unusual name.",
+)
+
+
 @import_.command("labels", short_help="Store a qrels-style FILE, or a table, as a judge's labels.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -160,14 +125,7 @@ def _pairs(_context, _option, said: tuple[str, ...]) -> dict[str, str]:
     type=click.IntRange(min=1),
     help="Top of the judge's scale (default: its highest label).",
 )
-@click.option(
-    "--column",
-    "columns",
-    metavar="ROLE=COLUMN",
-    multiple=True,
-    callback=_pairs,
-    help="Of a table: which column is the query, passage or judgment, if it has an unusual name.",
-)
+@_columns
 @answering(lambda done: done.print())
 @click.pass_obj
 def import_labels(project, collection, file, judge, max_label, columns):
@@ -223,27 +181,30 @@ def import_bank(project, collection, file, name, format_):
         return run_import(lake, collection, file, name, format_, sys.argv[1:])
 
 
-@import_.command("judgments", short_help="Store the judgments that people filled into a CSV.")
+@import_.command("judgments", short_help="Store the judgments that people filled into a table.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--assessor", required=True, help="Name of the person or group that judged.")
+@_columns
 @answering(lambda done: done.print())
 @click.pass_obj
-def import_judgments(project, collection, file, assessor):
-    """Store the judgments filled into a CSV: label set `assessor:NAME`, once built.
+def import_judgments(project, collection, file, assessor, columns):
+    """Store the judgments filled into a table: label set `assessor:NAME`, once built.
 
-    The CSV is one that `gradelake export sample` wrote, or any with the columns query_id,
-    passage_id and judgment. Rows with an empty judgment are not judged yet: they are counted and
-    skipped. The same file with more of them filled in replaces what it brought before.
+    The table is a CSV that `gradelake export sample` wrote, or any with columns for the query, the
+    passage and the judgment: CSV, JSON, Parquet, .xlsx, or a database with one. Rows with an empty
+    judgment are not judged yet: they are counted and skipped. The same file with more of them
+    filled in replaces what it brought before.
 
     \b
     Examples:
       gradelake import judgments dl19 sample.csv --assessor ann
+      gradelake import judgments shop ann.xlsx --assessor ann --column judgment=stars
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.judgments import import_judgments as run_import
 
-        return run_import(lake, collection, file, assessor, sys.argv[1:])
+        return run_import(lake, collection, file, assessor, sys.argv[1:], columns)
 
 
 @import_.command("support", short_help="Store people's labels of what citations support.")
@@ -255,7 +216,7 @@ def import_judgments(project, collection, file, assessor):
 def import_support(project, collection, file, assessor):
     """Store people's labels of how far cited passages support sentences of answers.
 
-    A CSV or JSON lines with system, query_id, sentence (its number in the answer, from 1),
+    A table with system, query_id, sentence (its number in the answer, from 1),
     cited_passage_id and support: full, partial or none. The mart `support_agreement` compares them
     with graders' labels, and with other people's.
 

@@ -19,7 +19,7 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS, allocate
 
 # what people read and fill in, then what the estimate needs; read by
-# ingest/collections/judgments_csv.py
+# ingest/collections/judgments.py
 COLUMNS = (
     *("query_id", "query", "passage_id", "passage", "judgment"),
     *("sample", "label_set", "unit", "stratum", "stratum_size", "probability", "depth"),

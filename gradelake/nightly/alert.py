@@ -11,7 +11,7 @@ from typing import Any
 
 from gradelake.nightly import WEBHOOK
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.redirects import NoRedirects
+from gradelake.sql.common.servers import NoRedirects
 
 _COMMAND_SECONDS, _WEBHOOK_SECONDS = 60.0, 10.0
 

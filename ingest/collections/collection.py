@@ -4,22 +4,13 @@ import glob
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.engines.settings import SearchEngine
-from gradelake.ingest.tables.form import (
-    Clicks,
-    Form,
-    Judgments,
-    OrFile,
-    Passages,
-    Responses,
-    Runs,
-    Topics,
-)
+from gradelake.ingest.tables.form import File, file_of, said_of
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
@@ -60,14 +51,13 @@ def _or_nothing(value: Any) -> Any:
 
 
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
-F = TypeVar("F", bound=Form)
-Tables = Annotated[tuple[Annotated[F, OrFile], ...], BeforeValidator(_as_tuple)]
+_Topics = Annotated[File, file_of("queries")]
+_Run = Annotated[File, file_of("runs")]
+_Response = Annotated[File, file_of("responses")]
 _ENGINES = "For example: [collections.NAME.engines.b] with url, hits and id."
 _LIKE = 'It looks like { name = "file" }.'
 Files = Annotated[dict[Name, str], BeforeValidator(_as_table), Field(description=_LIKE)]
-_Judgments = Annotated[
-    dict[Name, Annotated[Judgments, OrFile]], BeforeValidator(_as_table), Field(description=_LIKE)
-]
+_Judgments = Annotated[File, file_of("judgments")]
 
 
 class Settings(Checked):
@@ -76,24 +66,28 @@ class Settings(Checked):
     ir_dataset: Text | None = None
     car_pages: bool = False
     registered_by: Text | None = None
-    queries: Annotated[Topics, OrFile] | None = None
-    passages: Annotated[Passages, OrFile] | None = None
+    queries: _Topics | None = None
+    passages: Annotated[File, file_of("passages")] | None = None
     passages_for: Annotated[str, one_of(("all", "pool"))] | None = None
-    judgments: _Judgments = Field({})
+    judgments: Annotated[dict[Name, _Judgments], BeforeValidator(_as_table)] = Field(
+        {}, description=_LIKE
+    )
     assessor: Name = "official"
-    runs: Tables[Runs] = Field((), description='File patterns, for example: runs = ["runs/*"].')
+    runs: Annotated[tuple[_Run, ...], BeforeValidator(_as_tuple)] = Field(
+        (), description='File patterns, for example: runs = ["runs/*"].'
+    )
     scoreddocs: Annotated[Name | None, BeforeValidator(_or_nothing)] = Field(
         "scoreddocs", description="A name of the system, or false: they are left out."
     )
-    responses: Tables[Responses] = Field(
+    responses: Annotated[tuple[_Response, ...], BeforeValidator(_as_tuple)] = Field(
         (), description='For example: responses = ["responses/*"].'
     )
     official_ranks: Files = Field({})
     groups: dict[Name, dict[Name, Patterns]] = Field(
         {}, description='For example: [collections.NAME.groups.family] with bert = ["bert_*"].'
     )
-    query_weights: Text | None = None
-    clicks: Annotated[Clicks, OrFile] | None = None
+    query_weights: _Topics | None = None
+    clicks: Annotated[File, file_of("clicks")] | None = None
     near_duplicates: Text | None = None
     leave_out_near_duplicates: bool = False
     unknown_queries: Annotated[str, one_of(("refuse", "leave out"))] | None = None
@@ -105,17 +99,9 @@ class Settings(Checked):
 
 
 class Collection(Settings):
-    """What belongs to a collection, and where it is. Files go by their names; `forms` holds what
-    the settings say beside these, by setting."""
+    """What belongs to a collection, and where it is."""
 
-    queries: str | None  # type: ignore[assignment]
-    clicks: str | None  # type: ignore[assignment]
-    passages: str | None  # type: ignore[assignment]
-    judgments: dict[str, str]  # type: ignore[assignment]
-    runs: tuple[str, ...]  # type: ignore[assignment]
-    responses: tuple[str, ...]  # type: ignore[assignment]
     engines: dict[str, SearchEngine]  # type: ignore[assignment]
-    forms: dict[str, tuple[Form, ...]]
     name: str
     folder: Path
     assessor_is_unnamed: bool  # judgments = "FILE" alone
@@ -129,7 +115,6 @@ class Collection(Settings):
         stated = project.collections[name]
         settings = dict(checked.table(Settings, project, "collections", name))
         all_are_near = "passages" in stated or "ir_dataset" not in stated
-        forms = _taken_out(settings)
         settings["engines"] = {
             engine: checked.table(SearchEngine, project, "collections", name, "engines", engine)
             for engine in settings["engines"]
@@ -140,7 +125,6 @@ class Collection(Settings):
         )
         collection = cls.model_construct(
             **settings,
-            forms=forms,
             name=name,
             folder=project.folder,
             assessor_is_unnamed=isinstance(stated.get("judgments"), str),
@@ -162,55 +146,18 @@ class Collection(Settings):
         """Whether settings say where topics come from; else logs bring them."""
         return bool(self.ir_dataset or self.queries)
 
-    @classmethod
-    def of_frames(
-        cls, project: Project, name: str, folder: Path, named: dict[str, Any]
-    ) -> "Collection":
-        """A collection of a folder's tables alone, with the settings that gradelake.toml has of
-        it; `named`: its files."""
-        stated = name in project.collections
-        settings = dict(
-            checked.table(Settings, project, "collections", name)
-            if stated
-            else Settings.model_validate({})
-        )
-        files = ("ir_dataset", "registered_by", "inbox", *ONE_FILE)
-        settings |= dict.fromkeys(files) | {"judgments": {}, "runs": (), "responses": ()} | named
-        settings |= {"official_ranks": {}, "engines": {}, "car_pages": False, "passages_for": "all"}
-        settings["unknown_queries"] = settings["unknown_queries"] or "refuse"
-        return cls.model_construct(
-            **settings,
-            forms={},
-            name=name,
-            folder=folder,
-            assessor_is_unnamed=False,
-            is_whole=False,
-        )
-
     def path(self, shown: str) -> Path:
         return self.folder / shown
 
-    def form(self, setting: str) -> Form | None:
-        """What a setting of one file says beside its name."""
-        return next(iter(self.forms.get(setting, ())), None)
-
-    def sources(self, setting: str) -> list[tuple[str, Form | None]]:
-        """Every file that patterns of a setting match, with what is said of it beside its name."""
-        found: list[tuple[str, Form | None]] = [
-            (shown, None) for shown in self.matching(getattr(self, setting), setting)
-        ]
-        for form in self.forms.get(setting, ()):
-            found += [(shown, form) for shown in self.matching((form.file,), setting)]
-        return found
-
-    def matching(self, patterns: tuple[str, ...], setting: str) -> list[str]:
-        """What glob patterns match, but for folders, relative to the project where it can be,
-        sorted. Links that lead nowhere, pipes and devices are for the reader to refuse by name.
+    def matching(self, setting: str) -> list[str]:
+        """What the glob patterns of a setting match, but for folders, relative to the project where
+        it can be, sorted. Links that lead nowhere, pipes and devices are for the reader to refuse
+        by name.
 
         Raises `BadInput` for a pattern that matches no file.
         """
-        found: set[Path] = set()
-        for pattern in patterns:
+        found: dict[Path, dict[str, str]] = {}
+        for pattern in getattr(self, setting):
             files = [
                 file
                 for name in glob.glob(pattern, root_dir=self.folder, recursive=True)
@@ -218,9 +165,13 @@ class Collection(Settings):
             ]
             if not files:
                 raise self._no_match(pattern, setting)
-            found.update(files)
+            for file in files:
+                found[file] = said_of(pattern) or found.get(file, {})
         here = self.folder
-        return sorted(str(f.relative_to(here) if f.is_relative_to(here) else f) for f in found)
+        return sorted(
+            File(str(path.relative_to(here) if path.is_relative_to(here) else path), said)
+            for path, said in found.items()
+        )
 
     def _no_match(self, pattern: str, setting: str) -> BadInput:
         where = f"[collections.{self.name}] {setting}"
@@ -253,21 +204,6 @@ class Collection(Settings):
                 if file == shown:
                     return f"{key}.{name}"
         return None
-
-
-def _taken_out(settings: dict[str, Any]) -> dict[str, tuple[Form, ...]]:
-    """What settings say of files beside their names, by setting; the names stay in their place."""
-    forms: dict[str, tuple[Form, ...]] = {}
-    for key in ("queries", "passages", "clicks"):
-        if form := settings[key]:
-            settings[key], forms[key] = form.file, (form,)
-    for name, form in settings["judgments"].items():
-        settings["judgments"] = settings["judgments"] | {name: form.file}
-        forms[f"judgments.{name}"] = (form,)
-    for key in ("runs", "responses"):
-        forms[key] = settings[key]
-        settings[key] = tuple(form.file for form in settings[key] if form.is_plain)
-    return {key: tuple(form for form in said if not form.is_plain) for key, said in forms.items()}
 
 
 def _check_inbox(collection: Collection, stated: str, project: Project, where: str) -> None:

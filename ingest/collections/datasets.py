@@ -10,7 +10,6 @@ from typing import Any
 
 from gradelake.ingest.collections import texts
 from gradelake.ingest.collections.collection import Collection
-from gradelake.ingest.tables.form import Form
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.own_code import load_file
@@ -22,11 +21,11 @@ class LocalQueries:
 
     queries_handler = None  # ir_datasets asks only whether there is one
 
-    def __init__(self, file: Path, shown: str, form: Form | None):
-        self._file, self._shown, self._form = file, shown, form
+    def __init__(self, file: Path, shown: str):
+        self._file, self._shown = file, shown
 
     def queries_iter(self) -> Iterator[texts.Query]:
-        yield from texts.read_queries(self._file, self._shown, self._form)
+        yield from texts.read_queries(self._file, self._shown)
 
 
 class LocalDocs:
@@ -34,11 +33,11 @@ class LocalDocs:
 
     docs_handler = None
 
-    def __init__(self, file: Path, shown: str, form: Form | None):
-        self._file, self._shown, self._form = file, shown, form
+    def __init__(self, file: Path, shown: str):
+        self._file, self._shown = file, shown
 
     def docs_iter(self) -> Iterator[texts.Passage]:
-        yield from texts.read_passages(self._file, self._shown, console.progress, self._form)
+        yield from texts.read_passages(self._file, self._shown, console.progress)
 
     def docs_store(self) -> "LocalDocs":
         return self
@@ -113,10 +112,9 @@ def load(collection: Collection) -> Any:
     Raises `BadInput` for an id that ir_datasets does not know, and where what registers it fails.
     """
     path, topics, passages = collection.path, collection.queries, collection.passages
-    form = collection.form
     local: list[Any] = [
-        LocalQueries(path(topics), topics, form("queries")) if topics else None,
-        LocalDocs(path(passages), passages, form("passages")) if passages else None,
+        LocalQueries(path(topics), topics) if topics else None,
+        LocalDocs(path(passages), passages) if passages else None,
     ]
     dataset_id = collection.ir_dataset
     if not dataset_id:

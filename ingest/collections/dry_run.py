@@ -12,56 +12,39 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
 from gradelake.ingest.collections.targets import Outcome
 from gradelake.ingest.tables.columns import columns_of
-from gradelake.ingest.tables.form import PLAIN
 from gradelake.ingest.tables.reading import is_table, rows_of
+from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.problems import Problems, Rejected
+from gradelake.sql.common.problems import Problems, Rejected, named
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.table_text import table_lines
 from gradelake.sql.lake.opening import Lake
 
 _ROWS = 5  # of each part
-# what an ingest brings -> whose it is, its columns, and what their first rows are by
+_MOST_PARTS = 12  # whose first rows are printed
+# what an ingest brings -> whose it is, in what order, and what is shown of it
 _PARTS = {
-    "topics": ("null", "query_id, text", "from lake.raw.queries", "rowid"),
-    "query weights": (
-        "null",
-        "query_id, weight, cluster, segments",
-        "from lake.raw.query_weights",
-        "rowid",
-    ),
-    "clicks": (
-        "null",
-        "query_id, passage_id, position, n_impressions, n_clicks",
-        "from lake.raw.clicks",
-        "rowid",
-    ),
-    "passages": (
-        "null",
-        "passage_id, text",
-        "from lake.raw.passages where origin = 'corpus'",
-        "rowid",
-    ),
-    "judgments": (
-        "assessor",
-        "query_id, passage_id, relevance",
-        "from lake.raw.judgments",
-        "rowid",
-    ),
-    "run": (
-        "system",
-        "query_id, passage_id, rank, score",
-        "from lake.raw.run_entries semi join (from lake.raw.systems where kind = 'ranking') "
-        "using (system)",
-        "(query_id, -score, passage_id)",
-    ),
-    "answers": (
-        "system",
-        "query_id, text",
-        "from lake.raw.answers join lake.raw.passages using (collection, passage_id)",
-        "query_id",
-    ),
+    "topics": "null as name, rowid as place, query_id, text from lake.raw.queries",
+    "query weights": "null as name, rowid as place, query_id, weight, cluster, segments "
+    "from lake.raw.query_weights",
+    "clicks": "null as name, rowid as place, query_id, passage_id, position, n_impressions, "
+    "n_clicks from lake.raw.clicks",
+    "passages": "null as name, rowid as place, passage_id, text from lake.raw.passages "
+    "where origin = 'corpus'",
+    "judgments": "assessor as name, rowid as place, query_id, passage_id, relevance "
+    "from lake.raw.judgments",
+    "run": "system as name, (query_id, -score, passage_id) as place, query_id, passage_id, rank, "
+    "score from lake.raw.run_entries "
+    "semi join (from lake.raw.systems where kind = 'ranking') using (system)",
+    "answers": "system as name, query_id as place, query_id, text "
+    "from lake.raw.answers join lake.raw.passages using (collection, passage_id)",
 }
+_FIRST = """
+    select *, count(*) over (partition by name) as n_rows
+    from (select {})
+    qualify row_number() over (partition by name order by place) <= ?
+    order by name, place
+"""
 
 
 @dataclass
@@ -73,14 +56,6 @@ class Part:
     n_rows: int
     columns: list[str]
     rows: list[tuple[Any, ...]]
-
-    def lines(self) -> list[str]:
-        name = f" {self.name}" if self.name else ""
-        shown, _ = table_lines(self.columns, self.rows, 80)
-        return [
-            f"{self.what}{name}: {counted(self.n_rows, 'rows')}",
-            *(f"  {line}" for line in shown),
-        ]
 
 
 @dataclass
@@ -96,11 +71,20 @@ class DryRun:
         return self.outcome.exit_code
 
     def as_object(self) -> dict[str, Any]:
-        return {
-            **self.outcome.as_object(),
-            "read_as": self.read_as,
-            "parts": [vars(part) for part in self.parts],
-        }
+        of_dry_run = {"read_as": self.read_as, "parts": [vars(part) for part in self.parts]}
+        return self.outcome.as_object() | of_dry_run
+
+    def print(self) -> None:
+        for file, columns in self.read_as.items():
+            roles = ", ".join(f"{role} = {column}" for role, column in columns.items())
+            console.say(f"{named(file)}: {roles}")
+        for n, part in enumerate(self.parts):
+            name = f" {part.name}" if part.name else ""
+            console.say(f"{part.what}{name}: {counted(part.n_rows, 'rows')}")
+            for line in table_lines(part.columns, part.rows, 80)[0] if n < _MOST_PARTS else ():
+                console.say(f"  {line}")
+        self.outcome.print_faults()
+        console.hint("nothing was written; `gradelake ingest` without --dry-run does that")
 
 
 def dry_run(project: Project, name: str) -> DryRun:
@@ -115,29 +99,20 @@ def dry_run(project: Project, name: str) -> DryRun:
 
 
 def _parts(lake: Lake, what: str) -> Iterator[Part]:
-    whose, columns, rows, by = _PARTS[what]
-    for name, n_rows in lake.rows(
-        f"select {whose} as name, count(*) {rows} group by all order by name"
-    ):
-        placed = f"select {columns}, {whose} as name, {by} as place {rows}"
-        first = f"where name is not distinct from $name order by place limit {_ROWS}"
-        found = lake.rows(f"select {columns} from ({placed}) {first}", name=name)
-        if n_rows:
-            yield Part(what, name, n_rows, columns.split(", "), found)
+    found = lake.frame(_FIRST.format(_PARTS[what]), _ROWS)
+    for part in found.partition_by("name", maintain_order=True):
+        shown = part.drop("name", "place", "n_rows")
+        yield Part(what, part["name"][0], part["n_rows"][0], shown.columns, shown.rows())
 
 
 def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:
     """Each table, and the columns that were found for its roles."""
-    kinds = ("queries", "passages", "clicks")
-    files = [(kind, getattr(settings, kind), kind) for kind in kinds]
-    files += [("queries", settings.query_weights, "query_weights")]
-    files += [("judgments", file, f"judgments.{name}") for name, file in settings.judgments.items()]
-    named = [(kind, file, settings.form(key)) for kind, file, key in files if file]
-    for kind in ("runs", "responses"):
-        named += [(kind, *source) for source in settings.sources(kind)]
-    for kind, shown, form in named:
-        path = settings.path(shown)
-        if is_table(path, kind, form):
+    files = [(kind, getattr(settings, kind)) for kind in ("queries", "passages", "clicks")]
+    files += [("queries", settings.query_weights)]
+    files += [("judgments", file) for file in settings.judgments.values()]
+    files += [(kind, file) for kind in ("runs", "responses") for file in settings.matching(kind)]
+    for kind, shown in files:
+        if shown and is_table(path := settings.path(shown), shown, kind):
             with suppress(Rejected):  # the ingest says why
-                _, row = next(rows_of(path, shown, form or PLAIN, Problems(shown, "")))
-                yield f"{kind} from {shown}", columns_of(kind, form or PLAIN, row)
+                _, row = next(rows_of(path, shown, Problems(shown, "")))
+                yield f"{kind} from {shown}", columns_of(kind, shown, row)

@@ -1,6 +1,7 @@
 """Frames of Python as inputs of a collection: they are ingested as Parquet tables are."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,10 +12,14 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
 from gradelake.ingest.collections.targets import Outcome
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, check_name
+from gradelake.sql.common.project import CONFIG_NAME, Project, check_name
 from gradelake.sql.lake.opening import Lake
 
 ONE, NAMED = ("queries", "passages"), ("runs", "judgments", "responses")
+_OF_NO_FILE = {
+    *("groups", "leave_out_near_duplicates", "unknown_queries", "min_relevant", "max_relevance"),
+    "default_pool_depth",
+}
 
 
 def ingest_frames(project: Project, name: str, frames: Mapping[str, Any]) -> Outcome:
@@ -30,23 +35,34 @@ def ingest_frames(project: Project, name: str, frames: Mapping[str, Any]) -> Out
         raise BadInput(
             f"there are no frames of {unknown[0]!r}", f"Known: {', '.join(ONE + NAMED)}."
         )
+    of_no_file = {
+        setting: said
+        for setting, said in project.collections.get(name, {}).items()
+        if setting in _OF_NO_FILE
+    }
     with TemporaryDirectory() as folder:
-        named: dict[str, Any] = {}
-        for kind in (*ONE, *NAMED):
-            given = frames.get(kind)
-            if given is not None and kind in ONE:
-                named[kind] = _written(given, folder, f"{kind}.parquet", kind)
-            elif given is not None:
-                for each in given:
-                    check_name(each, kind)
-                files = {
-                    each: _written(frame, folder, f"{kind}/{each}.parquet", kind)
-                    for each, frame in given.items()
-                }
-                named[kind] = files if kind == "judgments" else tuple(files.values())
-        settings = Collection.of_frames(project, name, Path(folder), named)
+        files = {
+            kind: _files(kind, given, folder) for kind, given in frames.items() if given is not None
+        }
+        here = replace(
+            project, file=Path(folder, CONFIG_NAME), collections={name: of_no_file | files}
+        )
+        settings = Collection.named(here, name).model_copy(update={"is_whole": False})
         with Lake.create(project) as lake:
             return ingest(lake, settings, ["ingest", name])
+
+
+def _files(kind: str, given: Any, folder: str) -> Any:
+    """What a setting says of the files in which these frames are."""
+    if kind in ONE:
+        return _written(given, folder, f"{kind}.parquet", kind)
+    for each in given:
+        check_name(each, kind)
+    files = {
+        each: _written(frame, folder, f"{kind}/{each}.parquet", kind)
+        for each, frame in given.items()
+    }
+    return files if kind == "judgments" else [*files.values()]
 
 
 def _written(frame: Any, folder: str, file: str, kind: str) -> str:

@@ -7,6 +7,7 @@ import polars as pl
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
+from gradelake.ingest.tables.queries import note_of_left_out, of_known_queries
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
@@ -30,17 +31,21 @@ class Imported:
     snapshot: int | None = None
     warnings: list[str] = field(default_factory=list)
 
-    def of_known_queries(self, frame: pl.DataFrame, lake: Lake) -> pl.DataFrame:
-        """Rows of the collection's topics. The others are left out and noted, or refused by
-        `Rejected`, as `unknown_queries` of gradelake.toml says."""
+    def taken(self, frame: pl.DataFrame, lake: Lake) -> pl.DataFrame:
+        """Rows of the collection's topics, each pair once. The others are left out and noted, or
+        refused by `Rejected`, as `unknown_queries` of gradelake.toml says."""
         name, stated = self.collection, lake.project.collections
         leave_out = (
             name in stated and Collection.named(lake.project, name).unknown_queries == "leave out"
         )
-        frame, left = trec.of_known_queries(frame, lake.query_ids(name), self.file, leave_out)
+        known = lake.query_ids(name)
+        frame, left = of_known_queries(lake, name, known, frame, self.file, leave_out)
         if left:
-            note = trec.note_of_left_out(left, frame.height, self.file, name)
+            note = note_of_left_out(left, frame.height, self.file, name)
             self.warnings.append(note)
+        frame, repeated = trec.once_per_pair(frame, self.file)
+        if repeated:
+            self.warnings.append(f"{self.file}: {counted(repeated, 'repeated lines')}, kept once")
         return frame
 
     def as_object(self) -> dict:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gradelake.ingest.collections.collection import ACCEPTED, PUT_AWAY, QUARANTINE, Collection
 from gradelake.ingest.collections.trec import system_name
+from gradelake.ingest.tables.form import File
 from gradelake.sql.common.problems import Rejected, reject
 from gradelake.sql.common.whole_file import whole_file
 
@@ -112,10 +113,7 @@ def with_arrivals(collection: Collection, inbox: Inbox) -> tuple[Collection, lis
     that cannot be read as such."""
     refused: list[Rejected] = []
     inputs = {"runs": collection.runs, "responses": collection.responses}
-    systems = {
-        system_name(collection.path(shown)): shown
-        for shown in collection.matching(collection.runs, "runs")
-    }
+    systems = {system_name(collection.path(shown)): shown for shown in collection.matching("runs")}
     for arrival in inbox.ready:
         shown, system = arrival.shown, system_name(arrival.path)
         if arrival.kind is None:
@@ -130,7 +128,7 @@ def with_arrivals(collection: Collection, inbox: Inbox) -> tuple[Collection, lis
             hint = "Rename this file, or change that one: a system's name is its file name."
             refused.append(reject(shown, None, message, hint))
         else:
-            inputs[arrival.kind] += (escape(shown),)
+            inputs[arrival.kind] += (File(escape(shown)),)
     return collection.model_copy(update=inputs), refused
 
 

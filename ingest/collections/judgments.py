@@ -1,16 +1,21 @@
-"""`gradelake import judgments`: what people filled into a CSV becomes an assessor's judgments."""
+"""`gradelake import judgments`: what people filled into a table becomes an assessor's judgments."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import polars as pl
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.collections.judgments_csv import DESIGN, read_judgments
+from gradelake.ingest.collections.labels import named_columns
+from gradelake.ingest.tables.columns import read_judgments
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.problems import Problems
+from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import check_name
+from gradelake.sql.common.spreadsheet import plain_cell
 from gradelake.sql.lake.judged import (
     assessor_mark,
     forget_files,
@@ -20,7 +25,35 @@ from gradelake.sql.lake.judged import (
     refuse_if_from_elsewhere,
 )
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.transaction import Transaction
+
+_Filled = Annotated[str, Field(min_length=1)]
+_Size = Annotated[int, Field(ge=1, lt=1 << 31)]
+
+
+class _Design(BaseModel):
+    """How a pair was drawn: all of these columns, or none (analyses/stats/review_sample.py)."""
+
+    sample: _Filled
+    label_set: _Filled
+    unit: Literal["query", "pair"]
+    stratum: _Filled
+    stratum_size: _Size
+    # with a comma, as spreadsheets in some languages write it
+    probability: Annotated[
+        float, Field(gt=0, le=1), BeforeValidator(lambda text: text.replace(",", "."))
+    ]
+    depth: Annotated[_Size | None, BeforeValidator(lambda text: text or None)]
+
+
+DESIGN = tuple(_Design.model_fields)
+_SAME_IN_SAMPLE = ("sample", "label_set", "unit", "depth")
+_SAME_IN_STRATUM = ("stratum_size", "probability")
+_KEEP = (
+    "Keep the other columns of a sample as they were exported; their order does not matter. "
+    "Import each sample as a file of its own."
+)
 
 # every passage that a query can have a judgment of: in the corpus, or labelled by someone
 KNOWN_PASSAGES = """
@@ -68,9 +101,14 @@ THERE_BEFORE = """
 
 
 def import_judgments(
-    lake: Lake, collection: str, path: Path, assessor: str, arguments: list[str]
+    lake: Lake,
+    collection: str,
+    path: Path,
+    assessor: str,
+    arguments: list[str],
+    columns: Mapping[str, str] | None = None,
 ) -> Imported:
-    """Store a CSV's judgments, and how its pairs were drawn when it is an exported sample.
+    """Store a table's judgments, and how its pairs were drawn when it is an exported sample.
 
     Rows without a judgment are counted and left for later: the same file, filled further, takes
     the place of what it brought before, in one commit. An emptied cell takes a judgment back,
@@ -83,10 +121,10 @@ def import_judgments(
     with lake.transaction("import", f"judgments {collection} {assessor}") as transaction:
         lake.require_collection(collection)
         if not path.is_file():
-            raise BadInput(f"{path}: no such file", "Name a CSV with a judgment column.")
+            raise BadInput(f"{path}: no such file", "Name a table with a judgment column.")
         refuse_if_from_elsewhere(transaction, collection, assessor)
         sha256 = files.sha256_of(path)
-        rows = read_judgments(path, str(path))
+        rows = read_sample(path, named_columns(str(path), columns))
         files.require_same(path, str(path), sha256)
         sample = rows["sample"][0]
         by = {"assessor": assessor, "sample": sample}
@@ -95,7 +133,7 @@ def import_judgments(
         target = imported_mark(collection, assessor, sample or path.name)
         if transaction.recorded(target) == sha256:
             return done
-        rows = done.of_known_queries(rows, lake)
+        rows = done.taken(rows, lake)
         _require_known_passages(lake, collection, rows, str(path))
         _warn_of_odd_values(lake, collection, rows, done)
         _write(transaction, collection, assessor, target, rows, done)
@@ -107,6 +145,55 @@ def import_judgments(
         transaction.finish_run(arguments)
     done.snapshot = lake.newest_snapshot()
     return done
+
+
+def read_sample(path: Path, shown: str) -> pl.DataFrame:
+    """The rows of a table: query_id, passage_id, relevance (null where none is given), line, and
+    the columns of `DESIGN`, which are null where there are none.
+
+    Raises `Rejected` for cells that do not hold what they must, and a sample whose rows contradict
+    each other.
+    """
+    rows = read_judgments(path, shown, also=DESIGN).drop("rater")
+    # what was exported so that spreadsheets do not take it for a formula
+    rows = rows.with_columns(pl.col(pl.String).map_elements(plain_cell, return_dtype=pl.String))
+    there = [name for name in DESIGN if rows[name].count()]
+    if missing := [name for name in DESIGN[:-1] if there and name not in there]:
+        raise reject(shown, None, f"no row has a {' or a '.join(missing)}", _KEEP)
+    problems = Problems(shown, _KEEP)
+    drawn = [
+        _design(row, problems) if there else [None] * len(DESIGN)
+        for row in rows.iter_rows(named=True)
+    ]
+    problems.raise_if_any()
+    frame = rows.drop(DESIGN).hstack(frame_of("review_samples", DESIGN, drawn))
+    _require_one_design(frame, problems)
+    return frame
+
+
+def _design(row: dict[str, Any], problems: Problems) -> list[Any]:
+    stated = {name: row[name] or "" for name in DESIGN}
+    try:
+        return list(_Design.model_validate(stated).model_dump().values())
+    except ValidationError as error:
+        for name in (str(each["loc"][0]) for each in error.errors()):
+            problems.add(row["line"], f"{name} {stated[name]!r} is not what was exported")
+    return []
+
+
+def _require_one_design(frame: pl.DataFrame, problems: Problems) -> None:
+    """A file holds one sample, and a stratum's rows say the same of it."""
+    expected: dict[tuple, Any] = {}
+    for row in frame.iter_rows(named=True):
+        keys: list[tuple[tuple, str]] = [((name,), "") for name in _SAME_IN_SAMPLE]
+        keys += [((name, row["stratum"]), " of its stratum") for name in _SAME_IN_STRATUM]
+        for key, of in keys:
+            value, name = row[key[0]], key[0]
+            if value != expected.setdefault(key, value):
+                problems.add(
+                    row["line"], f"{name} {value!r} differs from the first{of}, {expected[key]!r}"
+                )
+    problems.raise_if_any()
 
 
 def _require_known_passages(lake: Lake, collection: str, rows: pl.DataFrame, shown: str) -> None:

@@ -10,12 +10,10 @@ import polars as pl
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.tables.columns import read_judgments
-from gradelake.ingest.tables.form import ROLES, Judgments
-from gradelake.ingest.tables.queries import with_query_ids
+from gradelake.ingest.tables.form import ROLES, File
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
@@ -50,22 +48,17 @@ def import_labels(
         lake.require_collection(collection)
         if not path.is_file():
             raise BadInput(f"{shown}: no such file", "Name a file in TREC qrels format.")
-        form = _form(shown, columns) if columns else None
+        file = named_columns(shown, columns)
         target, sha256 = f"{collection}/labels/{judge}", files.sha256_of(path)
         known = lake.value(
             "select scale_max from lake.raw.graders where grader_id = ?", judge_id(judge)
         )
         if transaction.recorded(target) == sha256 and max_label in (None, known):
             return done
-        if is_table(path, "judgments", form):
-            frame = read_judgments(path, shown, form).drop("rater")
-            frame, repeated = trec.once_per_pair(with_query_ids(lake, collection, frame), shown)
-        else:
-            frame, repeated = trec.read_qrels(path, shown)
+        read = read_judgments if is_table(path, file, "judgments") else trec.read_qrels
+        frame = read(path, file).drop_nulls("relevance")
         files.require_same(path, shown, sha256)
-        if repeated:
-            done.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
-        frame = done.of_known_queries(frame, lake)
+        frame = done.taken(frame, lake)
         done.written = _write(transaction, collection, judge, frame, path.name, max_label)
         transaction.record(target, sha256, done.written)
         transaction.say(labels=done.written)
@@ -74,11 +67,12 @@ def import_labels(
     return done
 
 
-def _form(file: str, columns: Mapping[str, str]) -> Judgments:
-    if unknown := sorted(columns.keys() - ROLES["judgments"].keys()):
+def named_columns(shown: str, columns: Mapping[str, str] | None) -> File:
+    """A file of judgments, and what its columns are called. Raises `BadInput`."""
+    if unknown := sorted((columns or {}).keys() - ROLES["judgments"].keys()):
         hint = f"Known: {', '.join(ROLES['judgments'])}."
         raise BadInput(f"--column: there is no role {unknown[0]!r}", hint)
-    return Judgments(file=file, **columns)
+    return File(shown, dict(columns or {}))
 
 
 def _write(

@@ -84,8 +84,7 @@ def add_corpus(into: Targets, of_hits: dict[str, str]) -> None:
 
 def _of_dataset(into: Targets) -> None:
     shown = into.collection.passages
-    form = into.collection.form("passages")
-    sha256 = into.file_hash(shown, form) if shown else into.dataset_id
+    sha256 = into.file_hash(shown) if shown else into.dataset_id
     bring_in = _pooled if into.collection.passages_for == "pool" else _all
     bring_in(into, sha256)
 
@@ -126,8 +125,7 @@ def _replace(into: Targets, found: Iterator[Any]) -> int:
     """Insert passages, replacing those with the same id. Others in the lake stay."""
     shown = into.collection.passages or into.dataset_id
     if into.collection.passages:
-        path, form = into.collection.path(shown), into.collection.form("passages")
-        into.at_work.check(shown, partial(read_passages, path, shown, form=form))
+        into.at_work.check(shown, partial(read_passages, into.collection.path(shown), shown))
     staged = into.staged("passages", "origin")
     with into.at_work.reading(shown):
         n_blank = _stage(into, staged, found, shown)

@@ -16,8 +16,6 @@ from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.tables.columns import read_clicks, read_judgments
-from gradelake.ingest.tables.form import Form
-from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
@@ -213,37 +211,41 @@ def _judgment_sources(into: Targets) -> dict[str, str | None]:
     return sources
 
 
-def _judgments(into: Targets, assessor: str, shown: str | None, raters: set[str]) -> None:
-    form = into.collection.form(f"judgments.{assessor}")
-    if shown and is_table(into.collection.path(shown), "judgments", form):
-        _judged_in_table(into, assessor, shown, form, raters)
-        return
-    target = _judgments_target(into, assessor, shown)
-    if shown is None:
-        shown = into.dataset_id
+def _judgments(into: Targets, assessor: str, file: str | None, raters: set[str]) -> None:
+    """Judgments of the assessor, or of each rater that a column of a table names."""
+    shown = file or into.dataset_id
+    named: dict[str, pl.DataFrame | None] = {assessor: None}  # None: read where it is new
+    if file is None:
         found = into.from_dataset("qrels", lambda: into.dataset.qrels_iter())
         rows = ((q.query_id, q.doc_id, int(q.relevance)) for q in found)
         frame = frame_of("judgments", ("query_id", "passage_id", "relevance"), rows)
         frame = frame.with_row_index("line", offset=1)
-        sha256 = hash_of(frame.rows())
-        if not into.changed(target, sha256):
-            return
-        frame, repeated = trec.once_per_pair(frame, shown)
+        named, sha256 = {assessor: frame}, hash_of(frame.rows())
     else:
-        sha256 = into.file_hash(shown)
-        if not into.changed(target, sha256):
-            return
-        frame, repeated = into.read(trec.read_qrels, shown)
-    _put_judgments(into, assessor, frame, repeated, shown, sha256)
+        sha256 = into.file_hash(file)
+        if is_table(into.collection.path(file), file, "judgments"):
+            frame = into.read(read_judgments, file).drop_nulls("relevance")
+            raters_name = pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor)
+            parts = frame.with_columns(raters_name).partition_by("rater")
+            named = {part["rater"][0]: part.drop("rater") for part in parts}
+    for rater in named:
+        if not is_name(rater):
+            fix = "A rater's name holds letters, digits and . _ + = @ -, a letter or digit first."
+            raise reject(shown, None, f"{rater!r} cannot be used as an assessor's name", fix)
+    raters.update(named)
+    for rater, judged in named.items():
+        if into.changed(_judgments_target(into, rater, shown), sha256):
+            judged = into.read(trec.read_qrels, shown) if judged is None else judged
+            _put_judgments(into, rater, judged, shown, sha256)
 
 
-def _judgments_target(into: Targets, assessor: str, shown: str | None) -> str:
+def _judgments_target(into: Targets, assessor: str, shown: str) -> str:
     """The target of an assessor's judgments. Raises `Rejected` where they are a person's own."""
     target = into.target(f"judgments/{assessor}")
     by_people = into.transaction.recorded(imported_mark(into.name, assessor))
     if by_people and by_people == into.transaction.recorded(target):
         raise reject(
-            shown or into.dataset_id,
+            shown,
             None,
             f"assessor {assessor!r} has judgments from `gradelake import judgments`",
             "Choose another name in gradelake.toml; a person's judgments are never replaced.",
@@ -251,31 +253,11 @@ def _judgments_target(into: Targets, assessor: str, shown: str | None) -> str:
     return target
 
 
-def _judged_in_table(
-    into: Targets, assessor: str, shown: str, form: Form | None, raters: set[str]
-) -> None:
-    """Judgments of a table: of the assessor, or of each rater that a column of it names."""
-    sha256 = into.file_hash(shown, form)
-    frame = into.read(read_judgments, shown, form)
-    frame = frame.with_columns(pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor))
-    named = {part["rater"][0]: part.drop("rater") for part in frame.partition_by("rater")}
-    for rater in named:
-        if not is_name(rater):
-            fix = "A rater's name holds letters, digits and . _ + = @ -, a letter or digit first."
-            raise reject(shown, None, f"{rater!r} cannot be used as an assessor's name", fix)
-    raters.update(named)
-    for rater, rows in named.items():
-        if into.changed(_judgments_target(into, rater, shown), sha256):
-            rows = with_query_ids(into.transaction.lake, into.name, rows)
-            rows, repeated = trec.once_per_pair(rows, shown)
-            _put_judgments(into, rater, rows, repeated, shown, sha256)
-
-
 def _put_judgments(
-    into: Targets, assessor: str, frame: pl.DataFrame, repeated: int, shown: str, sha256: str
+    into: Targets, assessor: str, frame: pl.DataFrame, shown: str, sha256: str
 ) -> None:
     target = into.target(f"judgments/{assessor}")
-    frame = into.of_known_queries(frame, shown)
+    frame, repeated = trec.once_per_pair(into.of_known_queries(frame, shown), shown)
     into.require_some(frame.height, shown)
     if repeated:
         into.outcome.warnings.append(f"{shown}: {counted(repeated, 'repeated lines')}, kept once")
@@ -294,7 +276,7 @@ def _of_one_file(
     """The rows of a table that comes from the one file of the setting called so."""
     shown, target = getattr(into.collection, table), into.target(table)
     if shown:
-        sha256 = into.file_hash(shown, into.collection.form(table))
+        sha256 = into.file_hash(shown)
         if into.changed(target, sha256):
             into.replace(table, rows_of(into, shown), shown, target, sha256)
     elif into.transaction.recorded(target) and into.collection.is_whole:
@@ -305,9 +287,7 @@ def _of_one_file(
 
 
 def _clicks(into: Targets, shown: str) -> pl.DataFrame:
-    frame = into.read(read_clicks, shown, into.collection.form("clicks"))
-    frame = with_query_ids(into.transaction.lake, into.name, frame)
-    frame = into.of_known_queries(frame, shown)
+    frame = into.of_known_queries(into.read(read_clicks, shown), shown)
     into.require_some(frame.height, shown)
     key = ("query_id", "passage_id", "position", "day")
     return frame.group_by(*key).agg(pl.col("n_impressions", "n_clicks").sum()).sort(*key)

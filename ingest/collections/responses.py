@@ -19,7 +19,6 @@ from typing import Any
 
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.tables.columns import roles_of
-from gradelake.ingest.tables.form import Form
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems
@@ -139,7 +138,7 @@ def _words(text: str, start: int, end: int, max_tokens: int) -> Iterator[tuple[i
     yield tokens[0], end
 
 
-def read_responses(path: Path, shown: str, form: Form | None = None) -> list[Response]:
+def read_responses(path: Path, shown: str) -> list[Response]:
     """Every response of a file. Raises `Rejected` with all faulty lines.
 
     A table without a column of systems is of the one that is called as its file.
@@ -149,8 +148,8 @@ def read_responses(path: Path, shown: str, form: Form | None = None) -> list[Res
     )
     found: list[Response] = []
     lines: dict[tuple[str, str], int] = {}
-    if is_table(path, "responses", form):
-        rows = _of_table(path, shown, form, problems)
+    if is_table(path, shown, "responses"):
+        rows = _of_table(path, shown, problems)
     else:
         rows = files.json_objects(files.lines_of(path, shown), problems)
     for line, row in rows:
@@ -172,11 +171,9 @@ def read_responses(path: Path, shown: str, form: Form | None = None) -> list[Res
     return found
 
 
-def _of_table(
-    path: Path, shown: str, form: Form | None, problems: Problems
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def _of_table(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, fields) of a table's rows, as our own JSON names them."""
-    for line, row in roles_of("responses", path, shown, form, ("query", "text"), problems):
+    for line, row in roles_of("responses", path, shown, ("query", "text"), problems):
         system = row.get("system") or system_name(path)
         yield line, {"system": system, "query_id": row.get("query"), "text": row.get("text", "")}
 

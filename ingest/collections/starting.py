@@ -14,9 +14,7 @@ from shlex import quote
 
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.rag import log
 from gradelake.ingest.tables.columns import columns_of
-from gradelake.ingest.tables.form import PLAIN
 from gradelake.ingest.tables.reading import is_table, rows_of
 from gradelake.sql.common import console, files
 from gradelake.sql.common.errors import BadInput
@@ -33,6 +31,7 @@ _PAIR = re.compile(r"[^\t]+\t[^\t]+")
 _TOPIC_WORDS = 12  # that a topic has at most, and a passage seldom
 # what a table must have to be of a kind, in the order of what tells most
 _NEEDS = {
+    "rag": {"question", "contexts", "answer"},
     "judgments": {"query", "passage", "judgment"},
     "clicks": {"query", "passage", "position", "clicks"},
     "runs": {"query", "passage", "rank"},
@@ -98,7 +97,7 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 
 def _seen(path: Path, shown: str) -> Seen:
-    if is_table(path, "runs"):
+    if is_table(path, shown, "runs"):
         return _of_columns(path, shown)
     lines = [text for _, text in islice(files.lines_of(path, shown), _LINES)]
     if all(map(_RUN.fullmatch, lines)):
@@ -115,11 +114,9 @@ def _seen(path: Path, shown: str) -> Seen:
 
 def _of_columns(path: Path, shown: str) -> Seen:
     problems = Problems(shown, "")
-    row = next((row for _, row in rows_of(path, shown, PLAIN, problems)), {})
-    if all(row.keys() & {*names} for names in (log.CONTEXTS, log.ANSWER)):
-        return Seen(shown, "rag", "questions, contexts and answers of a RAG system")
+    row = next((row for _, row in rows_of(path, shown, problems)), {})
     for kind, needed in _NEEDS.items():
-        found = columns_of(kind, PLAIN, row)
+        found = columns_of(kind, shown, row)
         if kind == "runs" and "score" in found:
             found.setdefault("rank", found["score"])
         if kind == "passages" and "title" in found and found.get("passage") not in ("id", "_id"):

@@ -1,16 +1,13 @@
 """`gradelake import support`: what people say of how far cited passages support sentences."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.csv_tables import Table
-from gradelake.sql.common import files
+from gradelake.ingest.tables.reading import rows_of
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.problems import Problems
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
@@ -40,7 +37,7 @@ _CHANGED = """
 def import_support(
     lake: Lake, collection: str, path: Path, assessor: str, arguments: list[str]
 ) -> Imported:
-    """Store support labels of a CSV or of JSON lines (`COLUMNS`), in one commit.
+    """Store support labels of a table (`COLUMNS`), in one commit.
 
     A sentence is named by system, query and its number in the answer; systems that say the same
     share its labels. A row without a label is counted and skipped; a label takes the place of the
@@ -51,7 +48,7 @@ def import_support(
     with lake.transaction("import", f"support {collection} {assessor}") as transaction:
         lake.require_collection(collection)
         if not path.is_file():
-            raise BadInput(f"{path}: no such file", f"Name a CSV with {', '.join(COLUMNS)}.")
+            raise BadInput(f"{path}: no such file", f"Name a table with {', '.join(COLUMNS)}.")
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
         labels, empty = _read(path, str(path), cited)
         keys = ((*pair, support) for pair, support in labels.items())
@@ -78,7 +75,10 @@ def _read(
     labels: dict[tuple[str, str, str], int] = {}
     first: dict[tuple[str, str, str], int] = {}
     empty = 0
-    for line, row in _rows(path, shown, problems):
+    for line, row in rows_of(path, shown, problems):
+        if missing := [name for name in COLUMNS if name not in row]:
+            problems.add(line, f"no column {' and no column '.join(missing)}")
+            continue
         system, query_id, sentence, passage_id, label = (
             str(row.get(name) if row.get(name) is not None else "").strip() for name in COLUMNS
         )
@@ -103,21 +103,4 @@ def _read(
             problems.add(line, f"another label than line {first[pair]} has for the same sentence")
         first.setdefault(pair, line)
     problems.raise_if_any()
-    if not labels and not empty:
-        raise reject(shown, None, "no rows in it", _FIX)
     return labels, empty
-
-
-def _rows(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, cells by column) of a CSV, or of JSON lines where the first line begins with `{`."""
-    data = files.read(path, shown)
-    if not data.lstrip().startswith(b"{"):
-        table = Table(data, shown, COLUMNS)
-        table.require(COLUMNS, "Columns may stand in any order; others are not read.")
-        yield from table.rows(problems.add)
-        return
-    for line, row in files.json_objects(files.numbered_lines(data), problems):
-        if set(COLUMNS) <= set(row):
-            yield line, row
-        else:
-            problems.add(line, f"not an object with {', '.join(COLUMNS)}")

@@ -15,7 +15,7 @@ from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.ingest.engines.evidence import evidence_of, read_hits
 from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.ingest.tables.columns import read_run
-from gradelake.ingest.tables.form import Form
+from gradelake.ingest.tables.form import said_of
 from gradelake.ingest.tables.queries import with_query_ids
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import console
@@ -101,8 +101,6 @@ class Systems:
             if "text" in frame.columns:
                 texts |= dict(frame.select("passage_id", "text").drop_nulls().iter_rows())
                 frame = frame.drop("text")
-            if source.is_table:
-                frame = with_query_ids(self.into.transaction.lake, self.into.name, frame)
             frame = self.into.of_known_queries(frame, source.shown)
             self.into.stage(staged, frame, source.shown, system=source.system)
             n_rows, n_frames = n_rows + frame.height, n_frames + 1
@@ -122,9 +120,9 @@ class Systems:
     def _run_sources(self) -> Iterator[RunSource]:
         """Every run that can be named; files that claim one system are all refused."""
         claims: dict[str, dict[str, Callable[[], RunSource]]] = {}  # system -> file -> its run
-        for shown, form in self.into.collection.sources("runs"):
-            if is_table(self.into.collection.path(shown), "runs", form):
-                self.into.guarded(self._tables_runs, shown, form, claims)
+        for shown in self.into.collection.matching("runs"):
+            if is_table(self.into.collection.path(shown), shown, "runs"):
+                self.into.guarded(self._tables_runs, shown, claims)
             else:
                 system = trec.system_name(self.into.collection.path(shown))
                 claims.setdefault(system, {})[shown] = partial(self._run, system, shown)
@@ -171,17 +169,17 @@ class Systems:
         return RunSource(system, shown, sha256, read)
 
     def _tables_runs(
-        self, shown: str, form: Form | None, claims: dict[str, dict[str, Callable[[], RunSource]]]
+        self, shown: str, claims: dict[str, dict[str, Callable[[], RunSource]]]
     ) -> None:
         """The runs of a table: one for each system that a column of it names, or one that is called
         as the file is, or as the table of a database."""
-        sha256 = self.into.file_hash(shown, form)
+        sha256 = self.into.file_hash(shown)
         try:
-            frame = self.into.read(read_run, shown, form)
+            frame = self.into.read(read_run, shown)
         except Rejected:
             self.of_refused |= self.into.known("systems", "system", source_file=shown)
             raise
-        unnamed = (form and form.table) or trec.system_name(self.into.collection.path(shown))
+        unnamed = said_of(shown).get("table") or trec.system_name(self.into.collection.path(shown))
         for part in frame.with_columns(pl.col("system").fill_null(unnamed)).partition_by("system"):
             system = part["system"][0]
             read = partial(iter, [part.drop("system")])
@@ -251,23 +249,21 @@ class Systems:
         another, and must not get lost when the other is refused.
         """
         changed: list[tuple[str, str]] = []
-        named = dict(self.into.collection.sources("responses"))
-        for shown, form in named.items():
-            self.into.guarded(self._look_at_responses, shown, form, changed)
+        named = self.into.collection.matching("responses")
+        for shown in named:
+            self.into.guarded(self._look_at_responses, shown, changed)
         good: list[ResponseFile] = []
         for shown, sha256 in changed:
-            self.into.guarded(self._read_responses, shown, named[shown], sha256, good)
+            self.into.guarded(self._read_responses, shown, sha256, good)
         refused = set(named) & {rejected.file for rejected in self.into.outcome.rejected}
         for shown in refused:
             self.of_refused |= self._generated_by(shown)
         for file in good:
             self._write_responses(file, all_are_good=len(good) == len(changed))
 
-    def _look_at_responses(
-        self, shown: str, form: Form | None, changed: list[tuple[str, str]]
-    ) -> None:
+    def _look_at_responses(self, shown: str, changed: list[tuple[str, str]]) -> None:
         """Add a file that changed to `changed`; one that did not keeps its systems from others."""
-        sha256 = self.into.file_hash(shown, form)
+        sha256 = self.into.file_hash(shown)
         if self.into.changed(self.into.target(f"responses/{shown}"), sha256):
             changed.append((shown, sha256))
         else:
@@ -276,17 +272,8 @@ class Systems:
     def _generated_by(self, shown: str) -> set[str]:
         return self.into.known("systems", "system", kind="generation", source_file=shown)
 
-    def _read_responses(
-        self, shown: str, form: Form | None, sha256: str, good: list[ResponseFile]
-    ) -> None:
-        found = self.into.read(responses.read_responses, shown, form)
-        if is_table(self.into.collection.path(shown), "responses", form):
-            asked = pl.DataFrame({"query_id": [response.query_id for response in found]})
-            ids = with_query_ids(self.into.transaction.lake, self.into.name, asked)["query_id"]
-            found = [
-                replace(response, query_id=query_id)
-                for response, query_id in zip(found, ids, strict=True)
-            ]
+    def _read_responses(self, shown: str, sha256: str, good: list[ResponseFile]) -> None:
+        found = self.into.read(responses.read_responses, shown)
         found = self._of_known_queries(found, shown)
         self._check_responses(found, shown)
         if n_empty := sum(not response.text for response in found):
@@ -324,17 +311,21 @@ class Systems:
             )
 
     def _of_known_queries(self, found: list[Response], shown: str) -> list[Response]:
-        """The responses to topics of the collection, where others are to be left out."""
-        if self.into.collection.unknown_queries == "refuse":  # told with what else is wrong
-            return found
+        """The responses to topics of the collection; others are kept where they are refused, and
+        told with what else is wrong."""
+        into = self.into
         stated = pl.DataFrame(
             [(response.query_id, response.line) for response in found],
             schema={"query_id": pl.String, "line": pl.Int64},
             orient="row",
         )
-        kept = {*self.into.of_known_queries(stated, shown)["line"]}
-        self.into.require_some(len(kept), shown)
-        return [response for response in found if response.line in kept]
+        if into.collection.unknown_queries == "refuse":
+            stated = with_query_ids(into.transaction.lake, into.name, into.query_ids, stated)
+        else:
+            stated = into.of_known_queries(stated, shown)
+            into.require_some(stated.height, shown)
+        ids = dict(stated.select("line", "query_id").iter_rows())
+        return [replace(each, query_id=ids[each.line]) for each in found if each.line in ids]
 
     def _check_responses(self, found: list[Response], shown: str) -> None:
         problems, systems = Problems(shown, "Fix these lines and ingest again."), set()

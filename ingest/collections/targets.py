@@ -1,6 +1,7 @@
 """Where inputs land: each is a target with a hash in the ledger, replaced whole or left alone."""
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -9,13 +10,23 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from gradelake.ingest.collections import datasets, trec
+from gradelake.ingest.collections import datasets
 from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
-from gradelake.ingest.tables.form import Form
-from gradelake.sql.common import files
-from gradelake.sql.common.problems import REPAIR, BadRows, Problems, Rejected, from_contract, reject
+from gradelake.ingest.tables.form import said_of
+from gradelake.ingest.tables.queries import note_of_left_out, of_known_queries
+from gradelake.sql.common import console, files
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.problems import (
+    REPAIR,
+    BadRows,
+    Problems,
+    Rejected,
+    from_contract,
+    named,
+    reject,
+)
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.rows import contract, types_of
 from gradelake.sql.lake.staged import Staged
@@ -43,6 +54,32 @@ class Outcome:
         if not self.rejected:
             return 0
         return 3 if self.counts or self.unchanged else 2
+
+    def print_faults(self) -> None:
+        for rejected in self.rejected:
+            for line in rejected.lines():
+                console.warn(line)
+        for warning in self.warnings:
+            console.warn(f"note: {warning}")
+
+    def print(self) -> None:
+        self.print_faults()
+        for became, shown in self.inbox.as_object().items():
+            if shown:
+                console.say(f"inbox: {became} {', '.join(map(named, shown))}")
+        if self.counts:
+            what = ", ".join(counted(n, kind.replace("_", " ")) for kind, n in self.counts.items())
+            console.say(f"{self.collection}: wrote {what} in {console.duration(self.seconds)}")
+            if self.unchanged:
+                console.say(f"{counted(self.unchanged, 'inputs', 'were')} unchanged")
+        elif self.unchanged:
+            unchanged = f"{counted(self.unchanged, 'inputs')} unchanged"
+            console.say(f"{self.collection}: nothing new ({unchanged})")
+        if self.rejected:
+            landed = "the rest landed" if self.exit_code == 3 else "nothing landed"
+            console.warn(f"{counted(len(self.rejected), 'inputs')} rejected; {landed}")
+        if self.counts:
+            console.hint("next: `gradelake build` brings it into the marts")
 
     def as_object(self) -> dict[str, Any]:
         return {
@@ -124,14 +161,14 @@ class Targets:
     def from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         return datasets.read(self.dataset_id, what, records)
 
-    def file_hash(self, shown: str, form: Form | None = None) -> str:
+    def file_hash(self, shown: str) -> str:
         """Hash of one of the collection's files, and of what settings say of its table. Raises
         `Rejected` when it cannot be read."""
         self.at_work.hashing(shown)
         try:
             sha256 = files.sha256_of(self.collection.path(shown))
-            said = form and form.model_dump_json(exclude_none=True, exclude={"file"})
-            return hash_of((sha256, said)) if said else sha256
+            said = json.dumps(said_of(shown), ensure_ascii=False, separators=(",", ":"))
+            return hash_of((sha256, said)) if said_of(shown) else sha256
         except OSError as error:
             setting = self.collection.setting_of(shown)
             named = f"[collections.{self.name}] {setting} names it. " if setting else ""
@@ -142,10 +179,10 @@ class Targets:
                 f"{named}Paths are relative to {self.collection.folder}.",
             ) from error
 
-    def read(self, reader: Callable[..., T], shown: str, *said: Any) -> T:
+    def read(self, reader: Callable[..., T], shown: str) -> T:
         """What a reader makes of one of the collection's files. Raises `Rejected`, too, for a file
         that kills what reads it, and one that is not the one any more that was hashed."""
-        read = partial(reader, self.collection.path(shown), shown, *said)
+        read = partial(reader, self.collection.path(shown), shown)
         self.at_work.check(shown, read)
         with self.at_work.reading(shown):
             return read()
@@ -181,7 +218,8 @@ class Targets:
         """Rows of the collection's topics. The others are left out and counted, or refused by
         `Rejected`, as `unknown_queries` says."""
         leave_out = self.collection.unknown_queries == "leave out"
-        frame, left = trec.of_known_queries(frame, self.query_ids, shown, leave_out)
+        lake, known = self.transaction.lake, self.query_ids
+        frame, left = of_known_queries(lake, self.name, known, frame, shown, leave_out)
         if left:
             self._left_out.setdefault(shown, Counter()).update(left)
         return frame
@@ -189,7 +227,7 @@ class Targets:
     def require_some(self, n_rows: int, shown: str) -> None:
         """Say what `of_known_queries` left out of a file. Raises `Rejected` where that was all."""
         if left := self._left_out.pop(shown, None):
-            self.outcome.warnings.append(trec.note_of_left_out(left, n_rows, shown, self.name))
+            self.outcome.warnings.append(note_of_left_out(left, n_rows, shown, self.name))
 
     def staged(self, table: str, *part: str) -> Staged:
         """A raw table's rows on their way, too many to be held, each with its line in `line`;
@@ -209,10 +247,10 @@ class Targets:
         key = [column for column in KEYS[staged.table][1:] if column not in part]
         problems = Problems(shown, REPAIR)
         for *values, line, first in staged.repeats(key, **part):
-            named = ", ".join(
+            pair = ", ".join(
                 f"{column} {value!r}" for column, value in zip(key, values, strict=True)
             )
-            problems.add(line, f"{named} is listed twice (first on line {first})")
+            problems.add(line, f"{pair} is listed twice (first on line {first})")
         problems.raise_if_any()
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -12,7 +12,7 @@ import polars as pl
 from gradelake.ingest.collections.responses import passage_id
 from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.tables.columns import roles_of
-from gradelake.ingest.tables.form import ROLES, Form
+from gradelake.ingest.tables.form import ROLES
 from gradelake.ingest.tables.reading import JSON, is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
@@ -54,17 +54,12 @@ class Passage(NamedTuple):
         return self.text
 
 
-# The names these fields go by in the formats people have, in tables and JSON alike.
-_OF_TOPIC = ROLES["queries"]
-QUERY_ID, QUERY_TEXT = _OF_TOPIC["query"], _OF_TOPIC["text"]
 FACET_ID = ("facet_id", "subtopic_id", "id", "number")
 FACET_TEXT = ("text", "subtopic", "title")
-PASSAGE_ID = ROLES["passages"]["passage"]
 _IDS = 100_000  # held before they become hashes
-PASSAGE_TEXT = ROLES["passages"]["text"]
 
 
-def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query]:
+def read_queries(path: Path, shown: str) -> list[Query]:
     """Topics from TSV (query_id TAB text), JSON lines or any table. Raises `Rejected` by line.
 
     A row of a table that has no id gets one from its text.
@@ -74,27 +69,24 @@ def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query
         "Each query needs an id of its own and a text: on a line, with a TAB between, or in a "
         '.jsonl file as {"query_id": ..., "text": ...}.',
     )
-    if by_table := is_table(path, "queries", form):
-        rows = _of_table("queries", path, shown, form, problems)
-    else:
-        lines = [*files.lines_of(path, shown)]
-        first = lines[0][1].lstrip()
-        if not _is_json(path) and first.startswith("<") and "\t" not in first:  # TREC's own form
-            raise reject(shown, 1, "looks like XML; topics are not read from XML", problems.hint)
-        rows = _rows(path, lines, "query", QUERY_ID, QUERY_TEXT, problems)
+    by_table = is_table(path, shown, "queries")
+    by_line = not by_table and not _is_json(path)
+    first = next(files.lines_of(path, shown))[1].lstrip() if by_line else ""
+    if first.startswith("<") and "\t" not in first:  # TREC's own form
+        raise reject(shown, 1, "looks like XML; topics are not read from XML", problems.hint)
     found = []
     made_of: set[str] = set()  # texts that are topics' ids, too: rows that repeat one are one topic
-    for line, row in rows:
-        text = _field(row, QUERY_TEXT)
-        made = query_id_of(text) if by_table and text and not _field(row, QUERY_ID) else ""
+    for line, row in _rows("queries", path, shown, problems):
+        own_id, text = _text(row, "query"), _text(row, "text")
+        made = query_id_of(text) if by_table and text and not own_id else ""
         if made and text in made_of:
             continue
         made_of |= {text} if made else set()
         query = Query(
-            _field(row, QUERY_ID) or made,
+            own_id or made,
             text,
-            _field(row, _OF_TOPIC["description"]) or None,
-            _field(row, _OF_TOPIC["narrative"]) or None,
+            _text(row, "description") or None,
+            _text(row, "narrative") or None,
             tuple(_facets(row.get("subtopics"), line, problems)),
             *counting(row, line, problems),
         )
@@ -102,7 +94,7 @@ def read_queries(path: Path, shown: str, form: Form | None = None) -> list[Query
             problems.add(
                 line, f"query id {query.query_id!r} holds a space; TREC runs cannot name it"
             )
-        if not by_table and not _is_json(path) and (tabs := row[QUERY_TEXT[0]].count("\t")):
+        if by_line and (tabs := text.count("\t")):
             problems.add(line, f"{2 + tabs} columns instead of 2, the query's id and its text")
         found.append((line, query))
     _require_one_each("query", found, problems)
@@ -132,7 +124,7 @@ def counting(
     segments = dict.fromkeys(text for one in each if (text := one.strip()))
     if "all" in segments:
         problems.add(line, "no segment may be called all: to a gate that is every query")
-    return number, _field(row, ("cluster",)) or None, tuple(segments)
+    return number, _text(row, "cluster") or None, tuple(segments)
 
 
 def read_query_weights(path: Path, shown: str) -> tuple[list[str], list[tuple[int, Query]]]:
@@ -145,7 +137,7 @@ def read_query_weights(path: Path, shown: str) -> tuple[list[str], list[tuple[in
     problems = Problems(shown, hint)
     stated: set[str] = set()
     found = []
-    for line, row in roles_of("queries", path, shown, None, (), problems):
+    for line, row in roles_of("queries", path, shown, (), problems):
         stated |= row.keys() & {*COUNTING}
         named = row.get("query") or row.get("text", "")
         found.append((line, Query(named, "-", None, None, (), *counting(row, line, problems))))
@@ -157,7 +149,7 @@ def read_query_weights(path: Path, shown: str) -> tuple[list[str], list[tuple[in
 
 def _facets(stated: Any, line: int, problems: Problems) -> Iterator[Facet]:
     """The subtopics of a topic: texts, or objects with an id and a text."""
-    if stated is None:
+    if stated in (None, ""):
         return
     if not isinstance(stated, list):
         problems.add(line, "subtopics are not a list of texts, or of objects with id and text")
@@ -189,7 +181,7 @@ def query_id_of(text: str) -> str:
 
 
 def read_passages(
-    path: Path, shown: str, progress: Callable[..., Any] = unseen, form: Form | None = None
+    path: Path, shown: str, progress: Callable[..., Any] = unseen
 ) -> Iterator[Passage]:
     """Passages from TSV (passage_id TAB text) or JSON lines, of a file that need not fit into
     memory, or from any table. Raises `Rejected` by line, at the end: until then nobody knows that
@@ -202,7 +194,7 @@ def read_passages(
     problems = Problems(shown, "Each passage needs an id of its own and a text.")
     hashes = [_hashes([])]
     ids: list[tuple[int, str]] = []
-    for line, passage in _passages(path, shown, problems, progress, form):
+    for line, passage in _passages(path, shown, problems, progress):
         if not passage.doc_id:
             problems.add(line, "a passage without an id")
             continue
@@ -217,7 +209,7 @@ def read_passages(
         raise reject(shown, None, "holds no passages, only a header", problems.hint)
     same = pl.col("hash") == pl.col("hash").shift(1)
     if suspects := set(both.filter(same | same.shift(-1))["line"]):
-        again = _passages(path, shown, Problems(shown, ""), form=form)
+        again = _passages(path, shown, Problems(shown, ""))
         _require_one_each("passage", [each for each in again if each[0] in suspects], problems)
     problems.raise_if_any()
 
@@ -228,58 +220,40 @@ def _hashes(ids: list[tuple[int, str]]) -> pl.DataFrame:
 
 
 def _passages(
-    path: Path,
-    shown: str,
-    problems: Problems,
-    progress: Callable[..., Any] = unseen,
-    form: Form | None = None,
+    path: Path, shown: str, problems: Problems, progress: Callable[..., Any] = unseen
 ) -> Iterator[tuple[int, Passage]]:
     """(line, passage) of every row with a field for a text, perhaps without an id."""
-    if by_table := is_table(path, "passages", form):
-        rows = _of_table("passages", path, shown, form, problems)
-    else:
-        lines = files.lines_of(path, shown, progress)
-        rows = _rows(path, lines, "passage", PASSAGE_ID, PASSAGE_TEXT, problems)
-    for line, row in rows:
-        parts = [_field(row, ("title",)), _field(row, PASSAGE_TEXT)]
-        if not row.keys() & {"title", *PASSAGE_TEXT}:
-            problems.add(line, f"a passage without a text: no field {', '.join(PASSAGE_TEXT)}")
+    by_table = is_table(path, shown, "passages")
+    for line, row in _rows("passages", path, shown, problems, progress):
+        if "title" not in row and "text" not in row:
+            usual = ", ".join(ROLES["passages"]["text"])
+            problems.add(line, f"a passage without a text: no field {usual}")
             continue
-        text = "\n".join(filter(None, parts))
+        text = "\n".join(filter(None, (_text(row, "title"), _text(row, "text"))))
         made = passage_id(text) if by_table and text else ""
-        yield line, Passage(_field(row, PASSAGE_ID) or made, text)
-
-
-def _of_table(
-    kind: str, path: Path, shown: str, form: Form | None, problems: Problems
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, fields) of a table's rows, by the names that these have in our own form."""
-    required = () if kind == "passages" else ("text",)
-    own = {"query": "query_id", "passage": "passage_id"}
-    for line, row in roles_of(kind, path, shown, form, required, problems):
-        yield line, {own.get(role, role): value for role, value in row.items()}
+        yield line, Passage(_text(row, "passage") or made, text)
 
 
 def _rows(
-    path: Path,
-    lines: Iterable[tuple[int, str]],
-    what: str,
-    ids: tuple[str, ...],
-    texts: tuple[str, ...],
-    problems: Problems,
+    kind: str, path: Path, shown: str, problems: Problems, progress: Callable[..., Any] = unseen
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, fields) of JSON lines, or of lines with an id, a TAB and a text."""
-    if _is_json(path):
-        yield from files.json_objects(lines, problems)
+    """(line, {role: value}) of a table, of JSON lines, or of lines with an id, a TAB and a text."""
+    by_table = is_table(path, shown, kind)
+    if by_table or _is_json(path):
+        required = ("text",) if by_table and kind == "queries" else ()
+        also = () if by_table else ("subtopics",)
+        yield from roles_of(kind, path, shown, required, problems, also, progress)
         return
-    for line, content in lines:
+    own = "query" if kind == "queries" else "passage"
+    for line, content in files.lines_of(path, shown, progress):
         own_id, tab, text = content.partition("\t")
-        if line == 1 and own_id.strip().lower() in ids and text.strip().lower() in texts:
-            continue  # a header
+        header = (own_id.strip().lower(), text.strip().lower())
+        if line == 1 and header[0] in ROLES[kind][own] and header[1] in ROLES[kind]["text"]:
+            continue
         if tab:
-            yield line, {ids[0]: own_id, texts[0]: text}
+            yield line, {own: own_id.strip(), "text": text.strip()}
         else:
-            problems.add(line, f"no TAB between the {what}'s id and its text")
+            problems.add(line, f"no TAB between the {own}'s id and its text")
 
 
 def _require_one_each(
@@ -374,3 +348,8 @@ def _field(row: dict[str, Any], names: tuple[str, ...]) -> str:
         if isinstance(value, str):
             return value.strip()
     return ""
+
+
+def _text(row: dict[str, Any], role: str) -> str:
+    """What stands there as a text; lists and objects are none."""
+    return value if isinstance(value := row.get(role), str) else ""

@@ -2,14 +2,12 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
 from gradelake.sql.common import files
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import is_name
 
@@ -62,12 +60,9 @@ def _comparable(scores: pl.Series) -> pl.Series:
     return scores.cast(pl.Float32).is_finite().fill_null(False)
 
 
-def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
-    """TREC qrels: (frame of query_id, passage_id, relevance, line; number of repeated lines).
-
-    A pair judged twice with the same relevance is kept once; with different ones the file is
-    `Rejected`, as it is for a relevance that is no integer.
-    """
+def read_qrels(path: Path, shown: str) -> pl.DataFrame:
+    """TREC qrels: query_id, passage_id, relevance, line. Raises `Rejected` for a relevance that is
+    no integer."""
     problems = Problems(shown, "A judgment is a whole number, the last of 4 columns (BEIR: of 3).")
     number = pl.col("relevance").cast(pl.Int64, strict=False)
     frames: list[pl.DataFrame] = []
@@ -85,7 +80,7 @@ def read_qrels(path: Path, shown: str) -> tuple[pl.DataFrame, int]:
                 problems.add(line, f"{name} {text!r} is not a whole number")
         frames.append(frame.select("query_id", "passage_id", number, "line"))
     problems.raise_if_any()
-    return once_per_pair(pl.concat(frames), shown)
+    return pl.concat(frames)
 
 
 def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:
@@ -98,7 +93,8 @@ def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:
         first_line=pl.col("line").min().over("query_id", "passage_id"),
         first=pl.col("relevance").first().over("query_id", "passage_id"),
     )
-    for row in pairs.filter(pl.col("relevance") != pl.col("first")).iter_rows(named=True):
+    differ = pl.col("relevance").ne_missing(pl.col("first"))
+    for row in pairs.filter(differ).iter_rows(named=True):
         problems.add(
             row["line"],
             f"query {row['query_id']!r}, passage {row['passage_id']!r} is judged "
@@ -107,42 +103,6 @@ def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:
     problems.raise_if_any()
     kept = pairs.filter(pl.col("line") == pl.col("first_line")).select(frame.columns)
     return kept, frame.height - kept.height
-
-
-def require_known_queries(frame: pl.DataFrame, known: set[str], shown: str) -> None:
-    """Raise `Rejected` naming each query id the collection does not have, once, by line."""
-    if not (unknown := set(frame["query_id"].unique()) - known):
-        return
-    problems = Problems(shown, "Add these queries to the collection's topics, or remove the lines.")
-    lines = frame.filter(pl.col("query_id").is_in(list(unknown))).group_by("query_id")
-    for query_id, line, n in lines.agg(pl.col("line").min(), pl.len()).sort("line").iter_rows():
-        problems.add(line, f"unknown query {query_id!r} ({counted(n, 'lines')})")
-    problems.raise_if_any()
-
-
-def of_known_queries(
-    frame: pl.DataFrame, known: set[str], shown: str, leave_out: bool
-) -> tuple[pl.DataFrame, Counter[str]]:
-    """The lines of known queries, and how many of each other query were left out. Raises `Rejected`
-    for those where none is to be left out."""
-    if not set(frame["query_id"].unique()) - known:
-        return frame, Counter()
-    if not leave_out:
-        require_known_queries(frame, known, shown)
-    is_known = pl.col("query_id").is_in([*known])
-    return frame.filter(is_known), Counter(frame.filter(~is_known)["query_id"])
-
-
-def note_of_left_out(left: Counter[str], n_kept: int, shown: str, collection: str) -> str:
-    """What to say of it. Raises `Rejected` where that was all of a file."""
-    first = ", ".join([*left][:5]) + (" ..." if len(left) > 5 else "")
-    if not n_kept:
-        message = f"none of its queries is a topic of {collection}: {first}"
-        raise reject(shown, None, message, "Is this the right file?")
-    return (
-        f"{shown}: {counted(left.total(), 'lines')} left out, of "
-        f"{counted(len(left), 'queries')} without a topic: {first}"
-    )
 
 
 def check_system_name(name: str, shown: str) -> None:

@@ -11,8 +11,7 @@ from urllib.request import Request, build_opener
 from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.redirects import NoRedirects
-from gradelake.sql.common.servers import SHORTEST_KEY, masked, retry_after, short
+from gradelake.sql.common.servers import SHORTEST_KEY, NoRedirects, masked, retry_after, short
 
 TRIES = 5
 PAUSE = 1.0  # seconds after the first try that failed; after the next one twice as long

@@ -1,29 +1,23 @@
-"""Rows of a RAG log, under the names that ragas, DeepEval, TruLens and datasets of HF give them."""
+"""Rows of a RAG log."""
 
 import ast
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradelake.ingest.rag import traces
-from gradelake.ingest.tables.form import PLAIN
+from gradelake.ingest.tables.columns import columns_of, mapped
+from gradelake.ingest.tables.form import ROLES
 from gradelake.ingest.tables.reading import rows_of
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems
 
-# the first that is there counts. DeepEval's `context` is what should have been found, no ranking
-QUESTION = ("question", "user_input", "input", "query")
-ANSWER = ("answer", "response", "actual_output", "output")
-CONTEXTS = ("contexts", "retrieved_contexts", "retrieval_context")
-REFERENCE = ("reference", "ground_truth", "ground_truths", "expected_output")
-QUERY_ID = ("query_id", "qid", "question_id")
 _CONTEXT_TEXT = ("text", "content", "page_content")
 _CONTEXT_ID = ("id", "passage_id", "doc_id", "document_id")
+_NAMES = {role: ", ".join(usual) for role, usual in ROLES["rag"].items()}
 FIX = (
-    f"A row has a question ({', '.join(QUESTION)}), an answer ({', '.join(ANSWER)}), contexts "
-    f"({', '.join(CONTEXTS)}) and perhaps a reference ({', '.join(REFERENCE)}). Fix these rows and "
+    f"A row has a question ({_NAMES['question']}), an answer ({_NAMES['answer']}), contexts "
+    f"({_NAMES['contexts']}) and perhaps a reference ({_NAMES['reference']}). Fix these rows and "
     "import again; nothing of the file was taken."
 )
 
@@ -54,55 +48,40 @@ def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
     Raises `Rejected` for a file that cannot be read, with all rows that are at fault.
     """
     problems = Problems(shown, FIX)
-    objects = [*rows_of(path, shown, PLAIN, problems, as_written=True)]
+    objects = [*rows_of(path, shown, problems)]
     if objects and traces.is_trace(objects[0][1]):
         objects = [*traces.rows(objects, problems)]
-    used: dict[str, None] = {}
+    used = (column for _, cells in objects for column in columns_of("rag", shown, cells).values())
     rows = []
-    for line, cells in objects:
+    for line, row in mapped("rag", shown, objects, ()):
         try:
-            rows.append(_row(line, cells, used))
+            rows.append(_row(line, row))
         except ValueError as error:
             problems.add(line, str(error))
     problems.raise_if_any()
-    return rows, list(used)
+    return rows, list(dict.fromkeys(used))
 
 
-def _row(line: int, cells: dict[str, Any], used: dict[str, None]) -> Row:
+def _row(line: int, row: dict[str, Any]) -> Row:
     """Raises `ValueError` with what is wrong in it."""
-    question = _text(_cell(cells, QUESTION, used), "the question")
+    question = _text(row.get("question"), "the question")
     if not question:
-        raise ValueError(f"no question: {' or '.join(QUESTION)}")
-    answer = _cell(cells, ANSWER, used)
+        raise ValueError(f"no question: {_NAMES['question'].replace(', ', ' or ')}")
+    answer = row.get("answer")
     if not isinstance(answer, list):
-        has_answers = any(name in cells for name in ANSWER)
-        answer = _text(answer, "the answer") if has_answers else None
+        answer = _text(answer, "the answer") if "answer" in row else None
     elif not all(isinstance(part, dict) for part in answer):
         raise ValueError("the answer is neither a text nor a list of sentences with citations")
-    contexts = _list(_cell(cells, CONTEXTS, used), "contexts")
-    references = _list(_cell(cells, REFERENCE, used), "the reference")
+    contexts = _list(row.get("contexts"), "contexts")
+    references = _list(row.get("reference"), "the reference")
     return Row(
         line,
-        _text(_cell(cells, QUERY_ID, used), "the query's id"),
+        _text(row.get("query"), "the query's id"),
         question,
         answer,
         [_context(each, number) for number, each in enumerate(contexts, start=1)],
         [text for each in references if (text := _text(each, "a reference"))],
     )
-
-
-def _cell(cells: dict[str, Any], names: Iterable[str], used: dict[str, None]) -> Any:
-    """The first of these columns that holds something, or those of a name with a number each."""
-    for name in names:
-        if (value := cells.get(name)) is not None and value == value:  # pandas writes NaN
-            used[name] = None
-            return value
-        pattern = re.compile(rf"{name}[_.]?(\d+)")
-        numbered = {int(found[1]): each for each in cells if (found := pattern.fullmatch(each))}
-        if values := [cells[numbered[n]] for n in sorted(numbered)]:
-            used[f"{name}_N"] = None
-            return [value if value == value else None for value in values]
-    return None
 
 
 def _list(value: Any, what: str) -> list[Any]:

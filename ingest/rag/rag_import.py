@@ -318,12 +318,12 @@ def _write_references(
     if others and not wanted:
         what = f"the rubric of {into.name} has {', '.join(sorted(others))}"
         return [f"references are left out: {what}; --references makes them nuggets beside it"]
-    known: dict[str, set[str]] = {}
-    for query_id, item_id in transaction.lake.rows(
-        "select query_id, item_id from lake.raw.rubric_items where collection = ? and bank = ?",
+    of_queries = transaction.lake.rows(
+        "select query_id, list(item_id) from lake.raw.rubric_items "
+        "where collection = ? and bank = ? group by query_id",
         *of_bank.values(),
-    ):
-        known.setdefault(query_id, set()).add(item_id)
+    )
+    known = {query: set(items) for query, items in of_queries}
     changed = [query for query, items in stated.items() if known.get(query) != items.keys()]
     transaction.delete("rubric_items", **of_bank, query_id=changed)
     rows = [(query, item, text) for query in changed for item, text in stated[query].items()]

@@ -17,7 +17,7 @@ _DOCUMENTS, _QUERY = "gen_ai.retrieval.documents", "gen_ai.retrieval.query.text"
 
 def is_trace(row: dict[str, Any]) -> bool:
     """Whether a line holds a span, or several."""
-    return "resourceSpans" in row or ("attributes" in row and _trace_of(row) is not None)
+    return "resourcespans" in row or ("attributes" in row and _trace_of(row) is not None)
 
 
 def rows(
@@ -32,7 +32,7 @@ def rows(
     for line, row in objects:
         try:
             for span in _spans(row):
-                start = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
+                start = str(span.get("starttimeunixnano") or span.get("start_time") or "")
                 attributes = _attributes(span.get("attributes"))
                 traces.setdefault(_trace_of(span) or "", []).append((start, line, attributes))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -77,18 +77,20 @@ def _parsed(value: Any) -> list[Any]:
 
 
 def _spans(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "resourceSpans" not in row:
+    """Spans of a line, their keys in lower case as those of the line are."""
+    if "resourcespans" not in row:
         yield row
         return
-    for resource in row["resourceSpans"]:
+    for resource in row["resourcespans"]:
         for scope in resource["scopeSpans"]:
-            yield from scope["spans"]
+            for span in scope["spans"]:
+                yield {key.lower(): value for key, value in span.items()}
 
 
 def _trace_of(span: dict[str, Any]) -> str | None:
     context = span.get("context")
     inner = context.get("trace_id") if isinstance(context, dict) else None
-    return span.get("traceId") or span.get("trace_id") or inner
+    return span.get("traceid") or span.get("trace_id") or inner
 
 
 def _attributes(stated: Any) -> dict[str, Any]:

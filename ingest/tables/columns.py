@@ -1,15 +1,16 @@
 """Columns of a table by what they are to us: a row of any table becomes {role: value}."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.tables.form import PLAIN, ROLES, Form
-from gradelake.ingest.tables.reading import rows_of
+from gradelake.ingest.tables.form import LISTS, ROLES, said_of
+from gradelake.ingest.tables.reading import Row, rows_of
+from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Problems, reject
 
 _SLOT = re.compile(r"\{([^{}]+)\}")
@@ -27,43 +28,51 @@ def roles_of(
     kind: str,
     path: Path,
     shown: str,
-    form: Form | None,
     required: Sequence[str],
     problems: Problems,
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, {role: value}) of a table's rows. Values are texts, or lists where JSON has them; a
-    role without a column, or with an empty cell, is not in a row.
+    also: Sequence[str] = (),
+    progress: Callable[..., Any] = unseen,
+) -> Iterator[Row]:
+    """What `mapped` makes of a table's rows."""
+    return mapped(kind, shown, rows_of(path, shown, problems, progress), required, also)
+
+
+def mapped(
+    kind: str, shown: str, rows: Iterable[Row], required: Sequence[str], also: Sequence[str] = ()
+) -> Iterator[Row]:
+    """(line, {role: value}) of rows, with the columns `also`, by their own names. Values are texts,
+    or lists where JSON has them; a role without a column is not in a row.
 
     Raises `Rejected` where the first row lacks a required role's column, or one that a setting
     names.
     """
-    form = form or PLAIN
-    known: dict[frozenset[str], dict[str, str]] = {}  # objects of JSON may differ in their keys
-    for line, row in rows_of(path, shown, form, problems):
-        keys = frozenset(row)
-        if keys not in known:
-            known[keys] = columns_of(kind, form, row)
+    known: dict[tuple[str, ...], dict[str, str]] = {}  # objects of JSON may differ in their keys
+    template = said_of(shown).get("template")
+    for line, row in rows:
+        if (keys := tuple(row)) not in known:
+            known[keys] = columns_of(kind, shown, row) | {own: own for own in also if own in row}
             if len(known) == 1:
-                _require(kind, form, row, known[keys], required, shown)
-        roles = {role: _value(row.get(column)) for role, column in known[keys].items()}
+                _require(kind, row, known[keys], required, shown)
+        roles = {role: _cell(row, column) for role, column in known[keys].items()}
         for role in _IDS & roles.keys():
             if (said := str(roles[role])).endswith(".0") and said[:-2].isdecimal():
                 roles[role] = said[:-2]
-        if template := getattr(form, "template", None):
+        if template:
             roles["text"] = _filled(template, row)
-        yield line, {role: value for role, value in roles.items() if value != ""}
+        yield line, roles
 
 
-def columns_of(kind: str, form: Form, row: dict[str, Any]) -> dict[str, str]:
+def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
     """The column of each role that a row has: the one that the settings name, or the first of the
-    usual names that no other role has."""
-    stated = {role: column for role in ROLES[kind] if (column := form.column(role))}
+    usual names that no other role has. A list may have columns with a number each."""
+    stated = _stated(kind, shown)
     columns = {role: column for role, column in stated.items() if column in row}
     for role, usual in ROLES[kind].items():
-        free = (name for name in usual if name in row and name not in columns.values())
+        there = (name for name in usual if name in row or (role in LISTS and _numbered(row, name)))
+        free = (name for name in there if name not in columns.values())
         if role not in stated and (column := next(free, None)):
             columns[role] = column
-    if template := getattr(form, "template", None):
+    if template := said_of(shown).get("template"):
         columns = {role: column for role, column in columns.items() if role != "title"}
         columns["text"] = template
     if "rank" in stated and "score" not in stated:  # by rank is what was asked for
@@ -71,30 +80,44 @@ def columns_of(kind: str, form: Form, row: dict[str, Any]) -> dict[str, str]:
     return {role: columns[role] for role in ROLES[kind] if role in columns}
 
 
+def _stated(kind: str, shown: str) -> dict[str, str]:
+    """The columns that settings name, in lower case, by their roles."""
+    said = said_of(shown)
+    return {role: said[role].strip().lower() for role in ROLES[kind] if role in said}
+
+
+def _numbered(row: dict[str, Any], name: str) -> list[str]:
+    """The columns of a list, such as contexts_1 and contexts_2, in their order."""
+    pattern = re.compile(rf"{re.escape(name)}[_.]?(\d+)")
+    numbers = {int(found[1]): each for each in row if (found := pattern.fullmatch(each))}
+    return [numbers[n] for n in sorted(numbers)]
+
+
+def _cell(row: dict[str, Any], column: str) -> Any:
+    if column in row:
+        return _value(row[column])
+    return [_value(row[each]) for each in _numbered(row, column)]
+
+
 def _require(
-    kind: str,
-    form: Form,
-    row: dict[str, Any],
-    columns: dict[str, str],
-    required: Sequence[str],
-    shown: str,
+    kind: str, row: dict[str, Any], columns: dict[str, str], required: Sequence[str], shown: str
 ) -> None:
     there = ", ".join([*row][:_LISTED]) + (", ..." if len(row) > _LISTED else "")
-    named = [column for role in ROLES[kind] if (column := form.column(role))]
-    named += [_slot(slot) for slot in _SLOT.finditer(getattr(form, "template", None) or "")]
-    for column in named:
+    slots = map(_slot, _SLOT.finditer(said_of(shown).get("template", "")))
+    for column in (*_stated(kind, shown).values(), *slots):
         if column not in row:
             fix = "Name one of these in gradelake.toml."
             raise reject(shown, None, f"has no column {column!r}; its columns are {there}", fix)
     for role in required:
         if role not in columns:
             usual = ", ".join(ROLES[kind][role])
+            of_import = f"; or to an import: --column {role}=COLUMN" if kind == "judgments" else ""
             raise reject(
                 shown,
                 None,
                 f"no column for the {role} (usual names: {usual}); its columns are {there}",
                 f'Name the one that is meant in gradelake.toml: {{ file = "{shown}", '
-                f'{role} = "COLUMN" }}.',
+                f'{role} = "COLUMN" }}{of_import}.',
             )
 
 
@@ -108,14 +131,40 @@ def _filled(template: str, row: dict[str, Any]) -> str:
 
 def _value(value: Any) -> Any:
     """A cell as text, without blanks around it; a number that is whole without a fraction."""
-    if value is None or isinstance(value, list | dict):
-        return "" if value is None else value
+    if isinstance(value, str):
+        return value.strip()
     if isinstance(value, float):
         return "" if value != value else str(int(value)) if value.is_integer() else repr(value)
-    return str(value).strip()
+    if isinstance(value, list | dict | bool):
+        return value
+    return "" if value is None else str(value).strip()
 
 
-def read_run(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
+def _pairs(
+    kind: str,
+    path: Path,
+    shown: str,
+    required: Sequence[str],
+    problems: Problems,
+    also: Sequence[str] = (),
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """What `roles_of` finds, of the rows that name a query and a passage."""
+    for line, row in roles_of(kind, path, shown, ("query", "passage", *required), problems, also):
+        query, passage = row.get("query"), row.get("passage")
+        listed = isinstance(passage, list) and kind == "runs"
+        if query and isinstance(query, str) and passage and (listed or isinstance(passage, str)):
+            yield line, row
+        else:
+            problems.add(line, f"no {'passage' if query and isinstance(query, str) else 'query'}")
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number, perhaps written as 3.0; None for what is none, or longer than nine digits."""
+    number = finite_number(value)
+    return int(number) if number is not None and number.is_integer() and abs(number) < 1e9 else None
+
+
+def read_run(path: Path, shown: str) -> pl.DataFrame:
     """Rankings of a table: system (null where it has no such column), query_id, passage_id, rank,
     score, line. Without a score it is ranked by rank; a list of passages is ranked as it stands.
 
@@ -123,82 +172,70 @@ def read_run(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
     """
     problems = Problems(shown, "Fix these rows, or leave the file out, and ingest again.")
     found: list[tuple[Any, ...]] = []
-    for line, row in roles_of("runs", path, shown, form, ("query", "passage"), problems):
-        query, passages, system = (row.get(role) for role in ("query", "passage", "system"))
-        if not query or not passages:
-            problems.add(line, f"no {'passage' if query else 'query'}")
-        elif isinstance(passages, list):
+    for line, row in _pairs("runs", path, shown, (), problems):
+        of_row, passages = (row.get("system") or None, row["query"]), row["passage"]
+        if isinstance(passages, list):
             ranked = enumerate(map(_value, passages), start=1)
-            found += [(system, query, passage, n, float(-n), line) for n, passage in ranked]
+            found += [(*of_row, passage, n, float(-n), line) for n, passage in ranked]
+            continue
+        rank, score = (finite_number(row.get(role)) for role in ("rank", "score"))
+        for role, number in (("rank", rank), ("score", score)):
+            if number is None and row.get(role):
+                problems.add(line, f"{role} {row[role]!r} is not a number")
+        if rank is None and score is None:
+            problems.add(line, "neither a rank nor a score")
         else:
-            rank, score = (finite_number(row.get(role)) for role in ("rank", "score"))
-            for role, number in (("rank", rank), ("score", score)):
-                if number is None and role in row:
-                    problems.add(line, f"{role} {row[role]!r} is not a number")
-            if rank is None and score is None:
-                problems.add(line, "neither a rank nor a score")
-            else:
-                whole = int(rank) if rank is not None and rank.is_integer() else None
-                number = score if score is not None else -(rank or 0.0)
-                found.append((system, query, passages, whole, number, line))
+            by_score = score if score is not None else -(rank or 0.0)
+            found.append((*of_row, passages, _whole(rank), by_score, line))
     problems.raise_if_any()
     return _frame(found, "system", "query_id", "passage_id", "rank", "score", "line")
 
 
-def read_judgments(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
+def read_judgments(path: Path, shown: str, also: Sequence[str] = ()) -> pl.DataFrame:
     """Judgments of a table: rater (null where it has no such column), query_id, passage_id,
-    relevance, line. Rows without a judgment are not judged, and left out.
+    relevance (null where the row is not judged yet), line; and the columns `also`, as texts.
 
     Raises `Rejected` with all rows that have no query or passage, or a judgment that is no whole
     number.
     """
     problems = Problems(shown, "A judgment is a whole number; leave what is not judged empty.")
-    required = ("query", "passage", "judgment")
     found = []
-    for line, row in roles_of("judgments", path, shown, form, required, problems):
-        query, passage, said = (row.get(role) for role in required)
-        number = finite_number(said)
-        if not query or not passage:
-            problems.add(line, f"no {'passage' if query else 'query'}")
-        elif said is not None and (number is None or not number.is_integer()):
+    for line, row in _pairs("judgments", path, shown, ("judgment",), problems, also):
+        said = row.get("judgment") or None
+        number = _whole(said)
+        if said and number is None:
             problems.add(line, f"judgment {said!r} is not a whole number")
-        elif number is not None:
-            found.append((row.get("rater"), query, passage, int(number), line))
+        named = (row.get("rater") or None, row["query"], row["passage"])
+        found.append((*named, number, line, *map(row.get, also)))
     problems.raise_if_any()
-    return _frame(found, "rater", "query_id", "passage_id", "relevance", "line")
+    return _frame(found, "rater", "query_id", "passage_id", "relevance", "line", *also)
 
 
-def read_clicks(path: Path, shown: str, form: Form | None) -> pl.DataFrame:
+def read_clicks(path: Path, shown: str) -> pl.DataFrame:
     """A log of what was shown and clicked: query_id, passage_id, position, day, n_impressions,
     n_clicks, line. A row without impressions is one of them; `true` and `yes` are a click.
 
     Raises `Rejected` with all rows whose position or counts cannot be.
     """
     problems = Problems(shown, "A row says what was shown where, and how often it was clicked.")
-    required = ("query", "passage", "position", "clicks")
     found: list[tuple[Any, ...]] = []
-    for line, row in roles_of("clicks", path, shown, form, required, problems):
-        said = str(row.get("clicks", "0")).lower()
-        counts = [row.get("position"), row.get("impressions", "1"), _CLICKED.get(said, said)]
-        numbers = [finite_number(each) for each in counts]
-        if any(number is None or not number.is_integer() for number in numbers):
+    for line, row in _pairs("clicks", path, shown, ("position", "clicks"), problems):
+        said = str(row.get("clicks") or "0").lower()
+        counts = [row.get("position"), row.get("impressions") or "1", _CLICKED.get(said, said)]
+        position, shown_times, clicked = map(_whole, counts)
+        if position is None or shown_times is None or clicked is None:
             problems.add(line, f"position, impressions and clicks are {counts}, not whole numbers")
-            continue
-        position, shown_times, clicked = (int(number) for number in numbers if number is not None)
-        if not row.get("query") or not row.get("passage"):
-            problems.add(line, f"no {'passage' if row.get('query') else 'query'}")
         elif position < 1 or not 0 <= clicked <= shown_times or not shown_times:
             what = f"{clicked} clicks of {shown_times} impressions at position {position}"
             problems.add(line, f"{what} cannot be")
         else:
-            day = row.get("day", "")
-            found.append((row["query"], row["passage"], position, day, shown_times, clicked, line))
+            of_row = (row["query"], row["passage"], position, row.get("day", ""))
+            found.append((*of_row, shown_times, clicked, line))
     problems.raise_if_any()
     columns = ("query_id", "passage_id", "position", "day", "n_impressions", "n_clicks", "line")
     return _frame(found, *columns)
 
 
 def _frame(rows: Sequence[tuple[Any, ...]], *columns: str) -> pl.DataFrame:
-    return pl.DataFrame(
-        rows, schema={column: _TYPES.get(column, pl.String) for column in columns}, orient="row"
-    )
+    types = {column: _TYPES.get(column, pl.String) for column in columns}
+    return pl.DataFrame(rows, schema=types, orient="row", strict=False)

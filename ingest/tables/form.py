@@ -6,7 +6,7 @@ the usual names of a role are looked for, in their order.
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, GetPydanticSchema, create_model
 
 from gradelake.sql.common.checked import Checked, Text
 
@@ -17,7 +17,6 @@ _QUERY = (
     *(name for name in _QUERY_ID if name not in _OF_ANYTHING),
     *("query", "search_term", "term", "question", "user_input"),
 )
-_QUERY_TEXT = ("text", "query", "query_text", "title", "search_term", "term", "question")
 _PASSAGE = (
     *("passage_id", "docid", "doc_id", "pid", "id", "_id", "paragraph_id", "corpus-id"),
     *("document_id", "product_id", "sku", "url"),
@@ -28,106 +27,108 @@ _OF_ROWS = (
 )
 
 
-class Form(Checked):
-    """A file, and how its table is written. Each kind of table adds its roles."""
+class File(str):
+    """A file's name, and what settings say of the table in it: how it is written, and what the
+    columns of roles are called."""
+
+    said: dict[str, str]
+
+    def __new__(cls, name: str, said: dict[str, str] | None = None) -> "File":
+        file = super().__new__(cls, name)
+        file.said = said or {}
+        return file
+
+
+def said_of(shown: str) -> dict[str, str]:
+    """What settings say of the table in a file; nothing of most."""
+    return shown.said if isinstance(shown, File) else {}
+
+
+# kind of table -> role -> usual names of its column
+ROLES: dict[str, dict[str, tuple[str, ...]]] = {
+    "queries": {
+        "query": _QUERY_ID,
+        "text": ("text", "query", "query_text", "title", "search_term", "term", "question"),
+        "description": ("description", "problem_statement"),
+        "narrative": ("narrative", "background"),
+        "weight": ("weight", "traffic", "frequency"),
+        "cluster": ("cluster",),
+        "segments": ("segments", "segment"),
+    },
+    "passages": {
+        "passage": _PASSAGE,
+        "title": ("title",),
+        "text": ("text", "passage", "contents", "segment", "body", "doc", "description"),
+    },
+    "runs": {
+        "query": _QUERY,
+        "passage": (*_OF_ROWS, "results", "id"),
+        "rank": ("rank", "position", "pos"),
+        "score": ("score", "similarity"),
+        "system": ("system", "run", "ranker", "variant"),
+    },
+    "judgments": {
+        "query": _QUERY,
+        "passage": (*_OF_ROWS, "id"),
+        "judgment": ("judgment", "relevance", "rating", "label", "grade", "stars", "score"),
+        "rater": ("rater", "assessor", "annotator"),
+    },
+    "responses": {
+        "query": _QUERY,
+        "text": ("text", "response", "answer", "output"),
+        "system": ("system", "run", "run_id", "variant"),
+    },
+    "clicks": {
+        "query": _QUERY,
+        "passage": (*_OF_ROWS, "id"),
+        "position": ("position", "rank", "pos"),
+        "clicks": ("clicked", "clicks", "n_clicks", "click"),
+        "impressions": ("impressions", "n_impressions", "views"),
+        "day": ("day", "date"),
+    },
+    # logs of RAG systems, by ragas, DeepEval, TruLens and datasets of HF. What DeepEval calls
+    # `context` should have been found, and is no ranking
+    "rag": {
+        "question": ("question", "user_input", "input", "query"),
+        "answer": ("answer", "response", "actual_output", "output"),
+        "contexts": ("contexts", "retrieved_contexts", "retrieval_context"),
+        "reference": ("reference", "ground_truth", "ground_truths", "expected_output"),
+        "query": ("query_id", "qid", "question_id"),
+    },
+}
+LISTS = ("contexts", "reference")  # roles whose values may stand in a column each
+
+
+class _Form(Checked):
+    """What a table of settings may hold, beside the columns of roles."""
 
     file: Text
     table: Text | None = None  # of a database, or a sheet of a workbook
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     encoding: Text | None = None
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether there is nothing but the file's name, so that its name says its form."""
-        return self.model_dump(exclude_none=True).keys() == {"file"}
 
-    def column(self, role: str) -> str | None:
-        """The column that a setting names for a role, in lower case."""
-        named: str | None = getattr(self, role, None)
-        return named and named.strip().lower()
-
-
-Column = Text | None
-
-
-def _usual(*names: str) -> Any:
-    """A role, by the usual names of its column."""
-    return Field(None, examples=[*names])
-
-
-class Topics(Form):
-    query: Column = _usual(*_QUERY_ID)
-    text: Column = _usual(*_QUERY_TEXT)
-    description: Column = _usual("description", "problem_statement")
-    narrative: Column = _usual("narrative", "background")
-    weight: Column = _usual("weight", "traffic", "frequency")
-    cluster: Column = _usual("cluster")
-    segments: Column = _usual("segments", "segment")
-
-
-class Passages(Form):
+class _WithTemplate(_Form):
     """`template`: of several columns, such as "{title} by {brand}", one text that prompts see."""
 
-    passage: Column = _usual(*_PASSAGE)
-    title: Column = _usual("title")
-    text: Column = _usual("text", "passage", "contents", "segment", "body", "doc", "description")
     template: Text | None = None
 
 
-class Runs(Form):
-    query: Column = _usual(*_QUERY)
-    passage: Column = _usual(*_OF_ROWS, "results", "id")
-    rank: Column = _usual("rank", "position", "pos")
-    score: Column = _usual("score", "similarity")
-    system: Column = _usual("system", "run", "ranker", "variant")
-
-
-class Judgments(Form):
-    query: Column = _usual(*_QUERY)
-    passage: Column = _usual(*_OF_ROWS, "id")
-    judgment: Column = _usual("judgment", "relevance", "rating", "label", "grade", "stars", "score")
-    rater: Column = _usual("rater", "assessor", "annotator")
-
-
-class Responses(Form):
-    query: Column = _usual(*_QUERY)
-    text: Column = _usual("text", "response", "answer", "output")
-    system: Column = _usual("system", "run", "run_id", "variant")
-
-
-class Clicks(Form):
-    query: Column = _usual(*_QUERY)
-    passage: Column = _usual(*_OF_ROWS, "id")
-    position: Column = _usual("position", "rank", "pos")
-    clicks: Column = _usual("clicked", "clicks", "n_clicks", "click")
-    impressions: Column = _usual("impressions", "n_impressions", "views")
-    day: Column = _usual("day", "date")
-
-
-_KINDS: dict[str, type[Form]] = {
-    "queries": Topics,
-    "passages": Passages,
-    "runs": Runs,
-    "judgments": Judgments,
-    "responses": Responses,
-    "clicks": Clicks,
-}
-# kind of table -> role -> usual names of its column
-ROLES: dict[str, dict[str, tuple[str, ...]]] = {
-    kind: {
-        role: tuple(field.examples) for role, field in form.model_fields.items() if field.examples
-    }
-    for kind, form in _KINDS.items()
-}
-
-
-def as_form(value: Any) -> Any:
-    """A file's name alone is a form."""
-    if not isinstance(value, str | dict | Form):
+def _as_form(value: Any) -> Any:
+    if not isinstance(value, str | dict):
         what = f"{value!r} is neither a file's name nor a table with one"
         raise ValueError(what, 'For example: { file = "b.csv", query = "search_term" }.')
     return {"file": value} if isinstance(value, str) else value
 
 
-OrFile = BeforeValidator(as_form)
-PLAIN = Form(file="-")  # of a table that no setting describes
+def _as_file(form: _Form) -> File:
+    return File(form.file, form.model_dump(exclude_none=True, exclude={"file"}))
+
+
+def file_of(kind: str) -> GetPydanticSchema:
+    """What a `File` is in settings: its name alone, or a table of what is said of this kind."""
+    base = _WithTemplate if kind == "passages" else _Form
+    columns: Any = dict.fromkeys(ROLES[kind], (Text | None, None))
+    form = create_model(kind, __base__=base, **columns)
+    either: Any = Annotated[form, BeforeValidator(_as_form), AfterValidator(_as_file)]
+    return GetPydanticSchema(lambda _, handler: handler.generate_schema(either))

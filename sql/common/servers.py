@@ -6,9 +6,17 @@ import re
 import time
 from functools import cache
 from typing import Any
+from urllib.request import HTTPRedirectHandler
 
 SHORTEST_KEY = 8  # characters; a shorter one may be a word of the scale
 _LONGEST_ERROR = 500  # characters of a server's words that are kept
+
+
+class NoRedirects(HTTPRedirectHandler):
+    """A redirect is an answer: urllib would go on elsewhere, with what was meant for one server."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
 
 
 def retry_after(headers: Any) -> float | None:

@@ -12,7 +12,7 @@ import pytest
 
 from gradelake.analyses.stats.estimate import estimate_board
 from gradelake.analyses.stats.review_sample import COLUMNS, Sample, as_csv, draw_sample
-from gradelake.ingest.collections.judgments_csv import read_judgments
+from gradelake.ingest.collections.judgments import read_sample
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -381,9 +381,9 @@ def test_any_text_comes_back_as_it_was_and_none_is_a_formula_to_a_spreadsheet(tm
         assert tuple(header) == COLUMNS
         assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
         if text.strip() == text:  # white space around a cell is not read
-            read = read_judgments(written(text), "sample.csv")
+            read = read_sample(written(text), "sample.csv")
             columns = ("query_id", "passage_id", "sample", "label_set", "stratum")
             assert set(read.select(columns).row(0)) == {text}
     lines = 'one\rtwo\nthree\r\nfour, "five"'
-    read = read_judgments(written(lines, "pair-1", "judge:Sun"), "sample.csv")
+    read = read_sample(written(lines, "pair-1", "judge:Sun"), "sample.csv")
     assert read.select("query_id", "passage_id", "relevance").rows() == [(lines, lines, 2)]

@@ -236,7 +236,7 @@ def test_a_queue_of_support_has_a_card_for_each_sentence_and_what_it_cites(by_ha
             "bad.csv:3: another label than line 2",
         ),
         ("careful,bees,1,bees", "4 cells instead of 5"),
-        ("", "no rows in it"),
+        ("", "holds no rows, only a header"),
     ],
 )
 def test_of_a_wrong_file_nothing_lands(by_hand, rows, problem):

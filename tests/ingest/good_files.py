@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gradelake.ingest.collections.texts import QUERY_ID, QUERY_TEXT
+from gradelake.ingest.tables.form import ROLES
 from tests.grading.workbench_files import (
     EXPORTED,
     direct,
@@ -54,7 +54,9 @@ def below_header(data: bytes) -> int:
     """How many lines are not blank, without a header of topics."""
     first = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")[0].decode().lower().split("\t")
     names = [cell.strip() for cell in first]
-    return filled(data) - (len(names) == 2 and names[0] in QUERY_ID and names[1] in QUERY_TEXT)
+    usual = [ROLES["queries"][role] for role in ("query", "text")]
+    in_order = [name in known for name, known in zip(names, usual, strict=False)]
+    return filled(data) - (len(names) == 2 and all(in_order))
 
 
 def in_clusters(data: bytes) -> int:

@@ -2,11 +2,14 @@
 
 from contextlib import closing
 
+import duckdb
+import polars as pl
 import pytest
 
 from gradelake.ingest.collections.judgments import import_judgments
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected
+from gradelake.sql.lake import extensions
 from tests.ingest.conftest import new_tiny, said
 
 HEADER = "query_id,query,passage_id,passage,judgment"
@@ -179,20 +182,33 @@ def test_the_scale_goes_as_far_as_judgments_unless_a_setting_says_how_far(tiny):
     assert top() == 2
 
 
+def test_a_workbooks_columns_may_be_called_otherwise_and_a_query_by_its_words(ingested):
+    path = ingested.folder / "ann.xlsx"
+    rows = [("why is the sky blue", "p1", 3), ("q2", "p3", None)]
+    with duckdb.connect() as connection:
+        extensions.load(connection, "excel")
+        connection.register("rows", pl.DataFrame(rows, ["term", "sku", "verdict"], orient="row"))
+        connection.execute(f"copy (from rows) to '{path}' (format xlsx, header true)")
+    columns = {"query": "term", "judgment": "verdict"}
+    done = import_judgments(ingested.lake, "tiny", path, "ann", [], columns)
+    assert (done.written, done.empty, judgments(ingested)) == (1, 1, [("q1", "p1", 3)])
+
+
 @pytest.mark.parametrize(
     ("lines", "wrong"),
     [
-        (["query_id,passage_id,grade", "q1,p1,2"], ":1: no column judgment"),
+        (["query_id,passage_id,verdict", "q1,p1,2"], ": no column for the judgment"),
         (["query_id,judgment,passage_id,judgment", "q1,1,p1,2"], ":1: column judgment appears tw"),
-        ([PLAIN[0]], ": no rows below the header"),
+        ([PLAIN[0]], ": holds no rows, only a header"),
         ([PLAIN[0], "q1,sky,p1,Text,good"], ":2: judgment 'good' is not a whole number"),
         ([PLAIN[0], "q1,sky,p1,Text,1.5"], ":2: judgment '1.5' is not a whole number"),
         ([PLAIN[0], "q1,sky,p1,Text, with a comma,2"], ":2: 6 cells instead of 5"),
-        ([PLAIN[0], "q1,sky,,Text,2"], ":2: no passage_id"),
+        ([PLAIN[0], "q1,sky,,Text,2"], ":2: no passage"),
         ([PLAIN[0], "q1,sky,p1,Text,2", "q9,x,p1,Text,1"], ":3: unknown query 'q9' (1 line)"),
         ([PLAIN[0], "q1,sky,1.2E+05,Text,2"], ":2: unknown passage '1.2E+05'"),
-        ([*PLAIN, "q1,x,p1,Text,2"], ":5: query 'q1', passage 'p1' is listed twice (first on li"),
-        ([f"{HEADER},sample", "q1,x,p1,T,2,a"], ":1: no column label_set and no column unit and n"),
+        ([*PLAIN, "q1,x,p1,Text,1"], ":5: query 'q1', passage 'p1' is judged 1 here and 2 on lin"),
+        ([*PLAIN, "q1,x,p2,Text,1"], ":5: query 'q1', passage 'p2' is judged 1 here and None on"),
+        ([f"{HEADER},sample", "q1,x,p1,T,2,a"], ": no row has a label_set or a unit or a stratum"),
         ([SAMPLE[0], SAMPLE[1].replace(",0.5,", ",1.5,")], ":2: probability '1.5' is not what was"),
         ([SAMPLE[0], SAMPLE[1].replace(",6,", ",0,")], ":2: stratum_size '0' is not what was exp"),
         ([SAMPLE[0], SAMPLE[1].replace(",pair,", ",pear,")], ":2: unit 'pear' is not what was e"),
@@ -201,7 +217,7 @@ def test_the_scale_goes_as_far_as_judgments_unless_a_setting_says_how_far(tiny):
         ([SAMPLE[0], SAMPLE[3].replace(",6,", f",{'9' * 400},")], ":2: stratum_size '999"),
         ([], ": the file is empty"),
         ([",,,", ",", ""], ": every cell is empty"),
-        (["x" * 200_000], ":1: no column query_id and no column passage_id and no column judgment"),
+        (["x" * 200_000, "y"], ": no column for the query (usual names: "),
         ([PLAIN[0], 'q1,sky,p1,"Text,2'], ":2: a row that cannot be read begins here"),
     ],
 )

@@ -238,7 +238,10 @@ def test_queries_weigh_what_their_topics_say_and_a_file_of_its_own_says_it_bette
         assert told in said(tiny.ingest())
     assert len(tiny.rows(weights)) == 2
     tiny.configure(query_weights=None)
-    for segments, told in ((5, "segments are not a list of texts, one text"), ("x|all", "no segm")):
+    for segments, told in (
+        ([5], "segments are not a list of texts, one text"),
+        ("x|all", "no segm"),
+    ):
         tiny.write("topics.jsonl", [one, other | {"segments": segments}])
         assert f"topics.jsonl:2: {told}" in said(tiny.ingest())
     tiny.write("topics.jsonl", [one, other])

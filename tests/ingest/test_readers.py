@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import polars as pl
 import pytest
 
+from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.responses import read_responses
 from gradelake.ingest.collections.texts import (
     read_near_duplicates,
@@ -18,7 +19,7 @@ from gradelake.ingest.collections.texts import (
     read_queries,
     read_query_weights,
 )
-from gradelake.ingest.collections.trec import read_qrels, read_run, system_name
+from gradelake.ingest.collections.trec import once_per_pair, read_run, system_name
 from gradelake.sql.common.problems import Rejected
 from tests.ingest.conftest import report
 from tests.projects import write
@@ -27,6 +28,10 @@ from tests.projects import write
 def read(reader, path, content):
     """What a reader makes of a file."""
     return list(reader(write(path, content), path.name))
+
+
+def read_qrels(path, shown) -> tuple[pl.DataFrame, int]:
+    return once_per_pair(trec.read_qrels(path, shown), shown)
 
 
 def run(path, content) -> pl.DataFrame:

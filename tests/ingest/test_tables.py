@@ -12,13 +12,17 @@ import gradelake
 from gradelake.ingest.collections.dry_run import dry_run
 from gradelake.ingest.collections.texts import query_id_of
 from gradelake.ingest.tables.columns import read_judgments, read_run
-from gradelake.ingest.tables.form import Judgments, Runs
+from gradelake.ingest.tables.form import File
 from gradelake.sql.lake import extensions
 from tests.ingest.conftest import report, said
 
 COLUMNS = ("Search term", "sku", "position", "ranker")
 ROWS = [("café, nearby", "7", 1, "a"), ("café, nearby", "007", 2, "a"), ("red shoes", "8", 1, "b")]
-RUN = Runs(file="-", query="search term", passage="sku", rank="position", system="ranker")
+RUN = {"query": "search term", "passage": "sku", "rank": "position", "system": "ranker"}
+
+
+def refusal(reader, path, form=None) -> str:
+    return report(lambda path, shown: [reader(path, File(shown, form))], path)
 
 
 def as_csv(delimiter: str, encoding: str) -> bytes:
@@ -61,7 +65,7 @@ EXPECTED = [
 def test_a_table_is_the_same_in_every_form(tmp_path, kind):
     path = tmp_path / f"table.{kind}"
     written(path, kind)
-    assert read_run(path, path.name, RUN).drop("line").rows() == EXPECTED
+    assert read_run(path, File(path.name, RUN)).drop("line").rows() == EXPECTED
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
@@ -71,14 +75,14 @@ def test_a_csv_may_be_separated_and_encoded_as_its_form_says(tmp_path, delimiter
     path.write_bytes(as_csv(delimiter, encoding))
     said = {"delimiter": "^"} if delimiter == "^" else {}
     said |= {"encoding": encoding} if encoding == "latin-1" else {}
-    frame = read_run(path, path.name, RUN.model_copy(update=said))
+    frame = read_run(path, File(path.name, RUN | said))
     assert frame.drop("line").rows() == EXPECTED
 
 
 def test_faults_are_told_by_line_and_lines_within_a_cell_count(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text('query,passage,rank\n"two\nlines",p,1\nq,,2\nq,p,soon\nq,p\n')
-    assert report(lambda *a: [read_run(*a)], path, None).splitlines()[:-1] == [
+    assert refusal(read_run, path, None).splitlines()[:-1] == [
         "table.csv:4: no passage",
         "table.csv:5: rank 'soon' is not a number",
         "table.csv:5: neither a rank nor a score",
@@ -90,49 +94,51 @@ def test_faults_are_told_by_line_and_lines_within_a_cell_count(tmp_path):
     ("content", "form", "expected"),
     [
         ("a,b\n1,2\n", None, "no column for the query (usual names: query_id, qid,"),
-        ("query,sku,rank\nq,p,1\n", Runs(file="-", rank="place"), "has no column 'place'; its"),
+        ("query,sku,rank\nq,p,1\n", {"rank": "place"}, "has no column 'place'; its"),
+        ("query,sku,rank,sku\nq,p,1,p\n", None, "table.csv:1: column sku appears twice"),
         ("query,sku,rank\n", None, "holds no rows, only a header"),
-        ("query,sku,rank\nq,p,1\n", Runs(file="-", encoding="utf-99"), "there is no encoding"),
+        ("query,sku,rank\nq,p,1\n", {"encoding": "utf-99"}, "there is no encoding"),
         (b"query,sku,rank\ncaf\xe9,p,1\n", None, 'gradelake.toml: encoding = "latin-1"'),
     ],
 )
 def test_a_table_that_cannot_be_used_says_why(tmp_path, content, form, expected):
     path = tmp_path / "table.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert expected in report(lambda *a: [read_run(*a)], path, form)
+    assert expected in refusal(read_run, path, form)
 
 
 @pytest.mark.parametrize(
     ("kind", "form", "expected"),
     [
-        ("xlsx", Runs(file="-", table="May"), "has no sheet 'May'"),
-        ("sqlite", Runs(file="-", table="may"), 'table = "...": results.'),
-        ("duckdb", Runs(file="-", table="may"), "has no table 'may'"),
+        ("xlsx", {"table": "May"}, "has no sheet 'May'"),
+        ("sqlite", {"table": "may"}, 'table = "...": results.'),
+        ("duckdb", {"table": "may"}, "has no table 'may'"),
     ],
 )
 def test_a_table_of_several_is_named(tmp_path, kind, form, expected):
     path = tmp_path / f"table.{kind}"
     written(path, kind)
-    assert expected in report(lambda *a: [read_run(*a)], path, form)
+    assert expected in refusal(read_run, path, form)
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "parquet", "duckdb", "db"])
 def test_what_only_is_called_like_a_table_is_refused(tmp_path, kind):
     path = tmp_path / f"table.{kind}"
     path.write_text("search term,sku,position\n")
-    assert report(lambda *a: [read_run(*a)], path, RUN)
+    assert refusal(read_run, path, RUN)
 
 
 def test_ids_and_judgments_may_have_a_fraction_of_nothing_and_empty_is_not_judged(tmp_path):
     path = tmp_path / "ratings.csv"
     path.write_text("query;sku;stars\nq;1.0;3.0\nq;2.0;\nq;3;0\n")
-    assert read_judgments(path, path.name, None).rows() == [
+    assert read_judgments(path, path.name).rows() == [
         (None, "q", "1", 3, 2),
+        (None, "q", "2", None, 3),
         (None, "q", "3", 0, 4),
     ]
     path.write_text("query;sku;stars\nq;1;2.5\n")
-    form = Judgments(file="-")
-    assert "'2.5' is not a whole number" in report(lambda *a: [read_judgments(*a)], path, form)
+    form = {}
+    assert "'2.5' is not a whole number" in refusal(read_judgments, path, form)
 
 
 SHOP = {
