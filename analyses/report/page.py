@@ -63,6 +63,7 @@ class Request:
     - without_rubric: nothing is shown of an item, an answer, or what a model replied
     - preview: a file of what `rubric preview --json` printed
     - compare: two systems whose comparison comes first; sections that would be empty are left out
+    - at: where a server has the collection's pages; None in a file
     """
 
     collections: tuple[str, ...] = ()
@@ -73,6 +74,7 @@ class Request:
     without_rubric: bool = False
     preview: Path | None = None
     compare: tuple[str, str] | None = None
+    at: str | None = None
 
     def options(self) -> dict[str, Any]:
         """What a command was told that makes the same report, but for where it reads."""
@@ -183,6 +185,7 @@ def make_report(
         "of_rubric": [m for m, kind in kinds.items() if kind == "rubric"],
         "has_levels": levelled,
         "queries": queries,
+        "systems": sorted(systems),
         "counts": counting_of(lake, collection),
         "t": t_quantiles(len(queries)),
         "replicates": REPLICATES,
@@ -238,6 +241,7 @@ def make_report(
     }
     html = render(
         name=collection,
+        at=request.at,
         compared=compared,
         left_out_sections={each for each, has in filled.items() if compared and not has},
         without_rubric=without_rubric,

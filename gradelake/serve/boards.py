@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from gradelake.analyses.compare.comparison import compare
+from gradelake.analyses.report.page import Request as ReportRequest
 from gradelake.analyses.report.page import make_report
 from gradelake.serve.pages import at, page, route
 from gradelake.serve.people import Person
@@ -39,6 +40,7 @@ _THINGS = {
     "items": "from lake.marts.rubric_items_effective where collection = $1 and item_id = $2",
 }
 _PAIRS = ("compare", "labels")
+_TABS = ("systems", "queries", "judges")
 
 
 @dataclass(frozen=True)
@@ -86,14 +88,13 @@ class Reports:
             little_memory(lake.connection),
             lake.one_state(),
         ):
-            html, _ = make_report(self._project, lake, collection, progress=console.unseen)
+            asked = ReportRequest(at=at(collection))
+            html, _ = make_report(self._project, lake, collection, asked, console.unseen)
         policy = _POLICY.search(html)
         assert policy, collection
-        allowed = f"{policy[1]}; connect-src 'self'"  # what `compared` answers
-        html = html.replace(policy[1], allowed, 1)
-        plain = html.replace("<header>", f"{_way_back(collection)}<header>", 1).encode()
+        plain = html.encode()
         headers = {
-            "content-security-policy": f"{allowed}; frame-ancestors 'none'",
+            "content-security-policy": f"{policy[1]}; frame-ancestors 'none'",
             "cache-control": "private, no-cache",  # kept, and asked for each time
             "etag": f'W/"{sha256(plain).hexdigest()[:32]}"',
             "vary": "accept-encoding",
@@ -120,15 +121,6 @@ def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     if "gzip" not in request.headers.get("accept-encoding", ""):
         return HTMLResponse(made.plain, headers=made.headers)
     return HTMLResponse(made.zipped, headers=made.headers | {"content-encoding": "gzip"})
-
-
-def _way_back(collection: str) -> str:
-    """Where a board is, and from it to the server's own pages: what a file has not."""
-    there = at(collection)
-    return (
-        f'<nav aria-label="Gradelake" data-at="{there}"><a href="/">Gradelake</a>'
-        f' <a href="{there}/ask/">Questions</a> <a href="{there}/rubric/">Rubric</a></nav>\n'
-    )
 
 
 def thing(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -198,6 +190,7 @@ routes = [
     route("/c/{collection}/", "reader", board),
     route("/c/{collection}/board", "reader", board),
     route("/c/{collection}/board/{section}", "reader", board),
+    *(route(f"/c/{{collection}}/{tab}", "reader", board) for tab in _TABS),
     *(route(f"/c/{{collection}}/{kind}/{{ids:path}}", "reader", thing) for kind in _THINGS),
     *(route(f"/c/{{collection}}/{kind}", "reader", thing) for kind in _PAIRS),
     route("/c/{collection}/compare.json", "reader", compared),

@@ -391,7 +391,7 @@ def options(look: Look, select: str) -> list[str]:
 
 def go(look: Look, address: str, heading: str) -> None:
     look.page.evaluate(f"location.hash = '{address}'")
-    look.page.wait_for_selector(f"#view h2:has-text('{heading}')")
+    look.page.wait_for_selector(f"#view h1:has-text('{heading}')")
 
 
 def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pages):
@@ -449,6 +449,6 @@ def test_beside_labels_of_passages_the_page_opens_on_those_and_compares_like_wit
     assert look.column("#leaderboard-table", 2) == ["answer_writer"]
     assert "no leaderboard by StrictVital to compare with" in look.text("#scatter-says")
     look.page.evaluate(f"location.hash = '#labels?a=assessor:human&b={NUGGETS}'")
-    look.page.wait_for_selector("#view h2:has-text('Two label sets')")
+    look.page.wait_for_selector("#view h1:has-text('Two label sets')")
     assert "There are no two." in look.text("#view")
     assert look.said == []

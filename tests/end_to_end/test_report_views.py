@@ -42,7 +42,7 @@ def by_keyboard(look: Look, place: str, words: str) -> None:
 def arrived(look: Look, title: str) -> None:
     """The view has this heading, which has the focus, so that Tab goes on from there."""
     look.page.wait_for_function(
-        "title => document.activeElement.tagName === 'H2' "
+        "title => document.activeElement.tagName === 'H1' "
         "&& document.activeElement.innerText === title",
         arg=title,
     )
@@ -185,14 +185,14 @@ def test_odd_ids_are_found_and_hostile_texts_stay_texts(browser, odd_page):
 def look_at(browser, folder: Path, address: str) -> Look:
     look = Look(browser, folder / "reports" / "demo.html", 1280)
     look.page.evaluate("hash => { location.hash = hash }", address)
-    look.page.wait_for_selector("#view h2")
+    look.page.wait_for_selector("#view h1")
     return look
 
 
 def shown(look: Look, words: str) -> None:
     """Wait until the view's heading says these words."""
     look.page.wait_for_function(
-        "words => document.querySelector('#view h2')?.textContent === words", arg=words
+        "words => document.querySelector('#view h1')?.textContent === words", arg=words
     )
 
 

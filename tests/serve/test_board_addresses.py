@@ -49,12 +49,12 @@ def at(page: Page, path: str) -> None:
 
 def shows(page: Page, path: str, title: str) -> None:
     """Wait for the address and what it shows, here and in a tab that opens it anew."""
-    expect(page.locator("#view h2")).to_have_text(title)
+    expect(page.locator("#view h1")).to_have_text(title)
     assert page.evaluate("location.pathname + location.search") == f"/c/odd/{path}"
     assert not page.evaluate("location.hash")
     other = page.context.new_page()
     other.goto(page.url)
-    expect(other.locator("#view h2")).to_have_text(title, timeout=60_000)
+    expect(other.locator("#view h1")).to_have_text(title, timeout=60_000)
     assert other.url == page.url
     other.close()
 
@@ -62,11 +62,11 @@ def shows(page: Page, path: str, title: str) -> None:
 def test_an_id_of_any_letters_is_found_by_its_path(rita):
     for query_id in QUERIES[1:]:
         at(rita, f"queries/{encoded(query_id)}")
-        expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
+        expect(rita.locator("#view h1")).to_contain_text(f"Query {query_id}: ")
         rita.locator("#view a", has_text=SYSTEM).first.click()
-        expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+        expect(rita.locator("#view h1")).to_have_text(f"System {SYSTEM}")
         rita.go_back()
-        expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
+        expect(rita.locator("#view h1")).to_contain_text(f"Query {query_id}: ")
 
 
 def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
@@ -74,15 +74,15 @@ def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
     at(rita, "board?release=r1")
     assert rita.evaluate("scrollY") == 0
     rita.locator("#leaderboard-table").get_by_text(SYSTEM).click()
-    expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+    expect(rita.locator("#view h1")).to_have_text(f"System {SYSTEM}")
     along = rita.evaluate("location.search")
     assert along.endswith("&release=r1")
     shows(rita, f"systems/{encoded(SYSTEM)}{along}", f"System {SYSTEM}")
 
     rita.locator("#view").get_by_text(query, exact=True).click()
-    expect(rita.locator("#view h2")).to_contain_text(f"Query {query}: ")
+    expect(rita.locator("#view h1")).to_contain_text(f"Query {query}: ")
     rita.locator("#view a", has_text=passage).first.click()
-    expect(rita.locator("#view h2")).to_have_text(f"Passage {passage}")
+    expect(rita.locator("#view h1")).to_have_text(f"Passage {passage}")
     asked = rita.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
     assert (asked["query"], asked["system"], asked["release"]) == (query, SYSTEM, "r1")
     shows(
@@ -90,17 +90,17 @@ def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
     )
 
     rita.locator("#view a", has_text="Is it blue?").first.click()
-    expect(rita.locator("#view h2")).to_have_text(f"Rubric item {ITEM}")
+    expect(rita.locator("#view h1")).to_have_text(f"Rubric item {ITEM}")
     shows(rita, f"items/{encoded(ITEM)}{rita.evaluate('location.search')}", f"Rubric item {ITEM}")
     for title in (f"Passage {passage}", f"Query {query}: ", f"System {SYSTEM}"):
         rita.go_back()
-        expect(rita.locator("#view h2")).to_contain_text(title)
+        expect(rita.locator("#view h1")).to_contain_text(title)
     rita.go_back()
     expect(rita.locator("#leaderboard-table")).to_be_visible()
     assert rita.url.endswith("/c/odd/board?release=r1")
     rita.go_forward()
     rita.reload()
-    expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+    expect(rita.locator("#view h1")).to_have_text(f"System {SYSTEM}")
 
 
 def test_what_is_chosen_stands_in_the_path_and_back_undoes_it(rita):
@@ -123,7 +123,7 @@ def test_what_is_chosen_stands_in_the_path_and_back_undoes_it(rita):
 
 def test_sections_have_paths_and_their_links_lead_on_by_keyboard(rita):
     at(rita, "compare?a=plain&b=" + encoded(SYSTEM))
-    expect(rita.locator("#view h2")).to_have_text(f"plain and {SYSTEM}")
+    expect(rita.locator("#view h1")).to_have_text(f"plain and {SYSTEM}")
     rita.get_by_role("link", name="Grade grid").focus()
     rita.keyboard.press("Enter")
     expect(rita.locator("#grid-grader")).to_be_visible()
@@ -151,7 +151,7 @@ def test_two_systems_are_told_apart_as_the_command_does(rita, odd):
 
 def test_a_link_of_a_file_and_the_skip_link_become_paths(rita):
     at(rita, f"board?release=r1#query/{encoded(QUERIES[0])}?measure=AP")
-    expect(rita.locator("#view h2")).to_contain_text(f"Query {QUERIES[0]}: ")
+    expect(rita.locator("#view h1")).to_contain_text(f"Query {QUERIES[0]}: ")
     assert rita.url.endswith(f"/c/odd/queries/{encoded(QUERIES[0])}?measure=AP&release=r1")
     rita.locator(".skip").focus()
     rita.keyboard.press("Enter")

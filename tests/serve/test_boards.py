@@ -73,15 +73,17 @@ def test_a_board_is_zipped_where_that_is_asked_for(reader):
     assert zipped.text == plain.text
 
 
-def test_a_board_leads_back_to_the_servers_pages_and_the_file_has_no_such_links(reader, odd_lake):
-    html = board(reader).text
-    (nav,) = re.findall(r'<nav aria-label="Gradelake" data-at="/c/odd">.*?</nav>', html)
-
-    assert Seen(nav).links == ["/", "/c/odd/ask/", "/c/odd/rubric/"]
-    assert html.index('class="skip"') < html.index(nav) < html.index("<h1>")
-    for path in Seen(nav).links:
-        assert reader.get(path).status_code == 200
-    assert 'aria-label="Gradelake"' not in html.replace(nav, "")
+def test_the_bar_of_a_board_leads_to_every_page_and_the_files_only_to_its_own(reader, odd_page):
+    page = board(reader).text
+    (bar,) = re.findall(r'<header class="bar".*?</header>', page, re.DOTALL)
+    at = "/c/odd"
+    tabs = ["", "systems", "queries", "judges", "rubric/", "review/", "ask/"]
+    assert Seen(bar).links[3:10] == [f"{at}/{each}" for each in tabs]
+    for path in dict.fromkeys(Seen(bar).links):
+        assert reader.get(path).status_code == (403 if "review" in path else 200), path
+    file = odd_page.read_text(encoding="utf-8")
+    (bar,) = re.findall(r'<header class="bar".*?</header>', file, re.DOTALL)
+    assert all(link.startswith("#") for link in Seen(bar).links)
 
 
 def test_each_thing_has_an_address_at_which_the_board_is(reader):

@@ -100,6 +100,7 @@ async function showBoards(data, { labels, measure, level }) {
     `Leaderboard by ${measure}, with groups of systems that do not differ significantly: ` +
     rows.map((row) => `${row.system} ${figure(row.score, 4)} ${row.groups}`).join(", "));
   if (!undrawn.has("scatter")) await showScatter();
+  undrawn.add("queries"); // they are of these labels
 }
 
 function incomplete(labels) {
@@ -114,7 +115,7 @@ function incomplete(labels) {
 function movedCell(by, instead) {
   const words = by > 0 ? `\u25b2${by}` : by < 0 ? `\u25bc${-by}` : "=";
   return make("td", {
-    class: `n ${by > 0 ? "up" : by < 0 ? "down" : ""}`, "data-value": by ?? "",
+    class: `n ${by > 0 ? "better" : by < 0 ? "worse" : ""}`, "data-value": by ?? "",
   }, by === null ? instead : words);
 }
 

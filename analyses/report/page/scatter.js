@@ -18,7 +18,7 @@ async function showScatter() {
   const [all, ours, theirs] = await Promise.all(
     [unpack("agreement"), boardOf(labels), boardOf(reference)]);
   if (byId("choose-labels").value !== wanted) return; // another choice came first
-  if (document.documentElement.dataset.view) { // it is hidden now, and has no width
+  if (byId("scatter").hidden) { // it has no width
     undrawn.add("scatter");
     return;
   }

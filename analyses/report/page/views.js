@@ -67,7 +67,7 @@ function viewChoices(kind, ids, state, more = []) {
 }
 
 function notThere(what, id) {
-  const heading = make("h2", {}, `No ${what} \u201c${id ?? ""}\u201d here`);
+  const heading = make("h1", {}, `No ${what} \u201c${id ?? ""}\u201d here`);
   if (what === "rubric item" && !board.settled.has_texts) {
     return [heading, make("p", { class: "note" }, "Left out: the rubric is not shared.")];
   }
