@@ -141,7 +141,7 @@ def test_an_item_is_left_out_where_the_rubric_is_not_shared(browser, odd_page, t
 
 
 def test_the_detail_of_a_cell_leads_to_passage_and_item(browser, demo_page):
-    look = Look(browser, demo_page, 1280)
+    look = Look(browser, demo_page, 1280, at="#grid")
     look.page.locator("#grid-table td.grade").first.focus()
     passage = look.page.locator("#grid-table tbody th").first.inner_text()
     by_keyboard(look, "#grid-detail", "Item 1")
@@ -153,9 +153,10 @@ def test_the_detail_of_a_cell_leads_to_passage_and_item(browser, demo_page):
 
 
 def test_odd_ids_are_found_and_hostile_texts_stay_texts(browser, odd_page):
-    look = Look(browser, odd_page, 390)
+    look = Look(browser, odd_page, 390, at="#grid")
     look.page.locator("#grid-table td.grade").first.focus()
     assert HOSTILE in look.text("#grid-detail")
+    look.go("#board")
     by_mouse(look, "#leaderboard-table", "long")
     arrived(look, "System long")
     views = [look.text("#view")]
@@ -356,7 +357,7 @@ def test_two_label_sets_differ_by_what_sql_and_scipy_say(browser, moved):
 
 
 def test_from_the_scatter_to_two_label_sets_by_mouse(browser, moved):
-    look = Look(browser, moved / "reports" / "demo.html", 1280)
+    look = Look(browser, moved / "reports" / "demo.html", 1280, at="#judges")
     look.page.click("#compare-labels")
     shown(look, f"{HUMAN} and judge:lexical_direct")
     choose(look, "b", NEWEST)

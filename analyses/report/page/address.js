@@ -18,7 +18,7 @@ function addressed() {
 }
 
 function link(words, kind, ids, state) {
-  const isId = words === ids.at(-1); // in the face of what is typed
+  const isId = words === ids?.at(-1); // in the face of what is typed
   return make("a", { href: addressOf(kind, ids, state), class: isId ? "id" : null }, words);
 }
 

@@ -12,7 +12,7 @@ async function showScatter() {
     labels = board.settled.label_sets.find((name) => name !== reference);
     if (!labels) return noScatter(`There are no labels but ${reference}'s own.`);
     level = defaultLevel(labels);
-    why = ` The leaderboard above is ${reference}'s own: choose other labels there to see theirs.`;
+    why = ` The labels chosen are ${reference}'s own: choose others to see theirs.`;
   }
   byId("compare-labels").href = addressOf("labels", [], { a: reference, b: labels, measure });
   const [all, ours, theirs] = await Promise.all(

@@ -3,7 +3,8 @@
 // `sort=descending RR` of a section's first table, `filter-2=` and so on of its second.
 const MANY = { rows: 10, columns: 6 };
 const FORMULA = /^'*[=+\-@\t\r]/; // what a spreadsheet would run: gradelake/sql/common/spreadsheet.py
-const PAIR = /^(-?[\d.]+) (to|of) (-?[\d.]+)$/; // two figures: an interval, or a part and the whole
+const PAIR = /^(-?[\d.,]+) (to|of) (-?[\d.,]+)$/; // two figures: an interval, or a part and the whole
+const NO_PAIR = /^(\u2013( (to|of) \u2013)?)?$/;
 const SEPARATOR = "|"; // no column's name has one
 const tooled = new WeakMap(); // table -> its tools, which stay when its rows are new
 
@@ -123,8 +124,10 @@ function openAround(element) {
 // What is shown, in its order, by RFC 4180: figures as exact as the page has them, one in each cell.
 function written(table) {
   const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
-  const pairs = headsOf(table).map((_, column) =>
-    rows.map(({ cells }) => cells[column].textContent.match(PAIR)?.[2]).find(Boolean));
+  const pairs = headsOf(table).map((_, column) => {
+    const texts = rows.map(({ cells }) => cells[column].textContent.trim()).filter((text) => !NO_PAIR.test(text));
+    return texts.every((text) => PAIR.test(text)) && texts[0]?.match(PAIR)[2];
+  });
   return [table.tHead.rows[0], ...rows].map((row) => [...row.cells].flatMap((cell, column) => {
     const between = pairs[column];
     if (cell.hidden) return [];
@@ -132,14 +135,15 @@ function written(table) {
     if (cell.closest("thead")) {
       return (between === "of" ? ["", ", of"] : [", low", ", high"]).map((end) => quoted(cell.textContent + end));
     }
-    const [, first = "", , second = ""] = cell.textContent.match(PAIR) ?? [];
-    return [first, second];
+    const [, first = "", , second = ""] = cell.textContent.trim().match(PAIR) ?? [];
+    return [first, second].map((figure) => figure.replaceAll(",", ""));
   }).join(",")).join("\r\n") + "\r\n";
 }
 
 function field(cell) {
   const shown = [...cell.childNodes].map(plain).join("").trim();
-  let text = cell.classList.contains("n") ? cell.dataset.value ?? shown : shown;
+  const isFigure = cell.classList.contains("n") && !PAIR.test(shown);
+  let text = isFigure ? cell.dataset.value ?? shown : shown;
   if (cell.classList.contains("n") && /^-?[\d,]+$/.test(text)) text = text.replaceAll(",", "");
   if (text === "\u2013") text = "";
   if (FORMULA.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
