@@ -125,9 +125,7 @@ def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(
     assert "between judge:lexical_direct and assessor:human." in says
     assert "The labels chosen are assessor:human's own" in says
     look.page.select_option("#choose-labels", "lexical/v0/best")
-    look.page.wait_for_function(
-        "document.getElementById('scatter-says').textContent.includes('lexical/v0/best and')"
-    )
+    look.page.locator("#scatter-says").filter(has_text="lexical/v0/best and").wait_for()
     assert "own" not in look.text("#scatter-says")
     assert look.said == []
 

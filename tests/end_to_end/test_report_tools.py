@@ -190,8 +190,8 @@ def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(br
         for axis in (".role-axis[aria-label^='X-axis']", ".role-axis[aria-label^='Y-axis']")
     ]
     assert ticks[0] == ticks[1] != []
-    look.page.evaluate("location.hash = '#coverage?system=bm25'")
-    look.page.wait_for_function("document.getElementById('coverage-system').value === 'bm25'")
+    look.go("#coverage?system=bm25")
+    assert look.page.input_value("#coverage-system") == "bm25"
     bold = look.page.locator("#coverage-chart text[font-weight=bold]")
     bold.wait_for()
     assert bold.all_text_contents() == ["bm25"]

@@ -22,6 +22,7 @@
 
   const links = () => [...found.querySelectorAll("a")];
   const close = () => { found.hidden = true; };
+  let goes = false; // Enter was pressed before the answer came
 
   function tell(rows, words) {
     found.replaceChildren(
@@ -30,12 +31,16 @@
         element("span", { className: "chip" }, row.kind), " ",
         element("span", { className: "id" }, row.id), " ", row.text ?? "")))));
     found.hidden = false;
+    if (goes) links()[0]?.click();
   }
 
   let turn = 0; // of a letter: what was asked before is no longer wanted
   async function look() {
     const mine = ++turn, words = input.value.trim();
-    if (!words) return close();
+    found.replaceChildren();
+    close();
+    goes = false;
+    if (!words) return;
     await new Promise((free) => setTimeout(free, PATIENCE));
     if (mine !== turn) return;
     try {
@@ -49,7 +54,6 @@
   if (input) {
     input.hidden = false;
     input.addEventListener("input", look);
-    input.addEventListener("focus", () => { if (input.value.trim() && found.childNodes.length) found.hidden = false; });
     found.addEventListener("click", close);
     bar.querySelector(".find").addEventListener("focusout", ({ relatedTarget }) => {
       if (relatedTarget && !relatedTarget.closest(".find")) close();
@@ -57,7 +61,8 @@
     bar.querySelector(".find").addEventListener("keydown", (event) => {
       const all = links(), place = all.indexOf(document.activeElement);
       if (event.key === "Escape") close();
-      else if (event.key === "Enter" && place < 0) all[0]?.click();
+      else if (event.key === "Enter" && all.length && place < 0) all[0].click();
+      else if (event.key === "Enter" && place < 0) goes = true;
       else if (event.key === "ArrowDown") (all[place + 1] ?? all[place])?.focus();
       else if (event.key === "ArrowUp") (all[place - 1] ?? input).focus();
       else return;

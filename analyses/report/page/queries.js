@@ -12,6 +12,6 @@ async function showQueries() {
   byId("queries-says").textContent = `${rows.length} queries` +
     (labels ? `, by ${measure} of the labels ${labels}.` : ".");
   byId("queries-table").replaceChildren(viewTable("All queries",
-    ["query", "text", "mean", "best", "system"], rows));
+    ["query", "text", "mean", "best", "system"], rows, "stacked"));
   startTables(byId("queries"));
 }

@@ -71,7 +71,7 @@ function rankingOf(id, state, data, texts, grids) {
       shown.map((passage, at) => [
         at + 1, toPassage(passage), ...sets.map((name) => countCell(of(name, passage))),
         ...best.map((one) => countCell(one.of.get(data.passages[passage]))),
-        shortened(texts[data.passages[passage]])])),
+        shortened(texts[data.passages[passage]])]), "stacked"),
     ...(missed.length ? [make("details", {},
       make("summary", {}, `Relevant by ${labels} (from ${levelFrom(labels)}), and ` +
         `not among these: ${missed.length}`),

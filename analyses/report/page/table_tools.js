@@ -44,6 +44,7 @@ function withTools(table, whole) {
     return make("label", {}, box, ` ${heads[column]}`);
   }));
   showChosen(table, tools.chosen);
+  if (table.matches(".stacked")) labelCells(table);
 }
 
 function newTools(table, whole = () => table) {
