@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser import Look, wrong
 from tests.command_line import gradelake, typed
@@ -466,4 +467,28 @@ def test_beside_labels_of_passages_the_page_opens_on_those_and_compares_like_wit
     look.page.evaluate(f"location.hash = '#labels?a=assessor:human&b={NUGGETS}'")
     look.page.wait_for_selector("#view h1:has-text('Two label sets')")
     assert "There are no two." in look.text("#view")
+    assert look.said == []
+
+
+def test_a_manager_has_three_answers_without_a_scroll_and_on_a_phone_the_first(browser, demo_page):
+    for width, height, n in ((1440, 900, 3), (390, 844, 1)):
+        look = Look(browser, demo_page, width)
+        look.page.set_viewport_size({"width": width, "height": height})
+        answers = [one.bounding_box() for one in look.page.locator(".verdict").all()]
+        assert len(answers) == 3
+        assert answers[n - 1]["y"] + answers[n - 1]["height"] < height
+        assert look.page.evaluate("scrollY") == 0
+        assert not look.wider_than_the_window
+    look = Look(browser, demo_page, 1440)
+    table, picture = (
+        look.page.locator(each).bounding_box()
+        for each in ("#leaderboard-table", "#leaderboard-chart")
+    )
+    assert table["x"] < picture["x"]
+    assert table["y"] < picture["y"] + picture["height"]
+    look.page.locator(".verdict a").nth(1).click()
+    expect(look.page.locator("#view h1")).to_contain_text("bm25_rm3")
+    look.page.go_back()
+    look.page.locator(".verdict a").nth(2).click()
+    expect(look.page.locator("#here")).to_have_text("Judges of demo")
     assert look.said == []

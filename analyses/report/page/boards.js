@@ -138,7 +138,7 @@ function leaderboardTable(data, labels, level, measure, rows) {
     ...(isRanked ? ["95 % of ranks", "groups"] : []), ...measures.slice(1)];
   const known = rows.some((row) => row.before !== null);
   const column = new Map(data.systems.map((system, i) => [system, i]));
-  const scoreOf = (row, name) => make("td", { class: "n" },
+  const scoreOf = (row, name) => make("td", { class: name === measure ? "n" : "n other" },
     figure(data.boards[level][name]?.score[column.get(row.system)], 4));
   const lines = rows.map((row) => {
     return make("tr", {},
@@ -159,7 +159,8 @@ function leaderboardTable(data, labels, level, measure, rows) {
   });
   table.replaceChildren(
     make("caption", { class: "caption" }, countsWhere(labels, measure, level)),
-    make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
+    make("thead", {}, make("tr", {}, ...heads.map((head) =>
+      make("th", { class: measures.indexOf(head) > 0 ? "other" : "" }, head)))),
     make("tbody", {}, ...lines));
   table.tHead.rows[0].cells[0].setAttribute("aria-sort", "ascending");
   sortable(table);
