@@ -12,6 +12,11 @@ from gradelake.serve.people import Person
 from gradelake.sql.ask import book
 
 _LONGEST = 200  # characters that are searched for
+_HAS_CARDS = """
+    select 1 from lake.raw.review_cards
+    where collection = ? and assessor = ?
+    limit 1
+"""
 _WAITING = """
     select count(*) from lake.intermediate.int_review_cards
     where collection = ? and assessor = ? and not is_answered
@@ -53,8 +58,9 @@ _PAGES = {"system": "systems", "query": "queries", "passage": "passages", "item"
 def mine(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Who asks, and how many cards wait for them in a collection."""
     state, collection = request.app.state, request.query_params.get("collection", "")
-    with state.readers.live() as lake:
-        waiting = lake.value(_WAITING, collection, person.name)
+    of = (collection, person.name)
+    with state.readers.live() as lake:  # most people have none, which is told at once
+        waiting = lake.value(_WAITING, *of) if lake.value(_HAS_CARDS, *of) else 0
     # no token: a proxy says who they are, and nobody signs out here
     token = None if state.trust_header else state.sessions.token(request.state.token_of)
     about = {"name": person.name, "may_review": person.may("assessor")}

@@ -197,7 +197,7 @@ def test_the_bar_is_the_same_on_every_page_and_width(odd, browser):
     page.wait_for_url(f"{odd.url}/")
     for path, tab in PAGES.items():
         page.goto(f"{odd.url}/c/odd/{path}")
-        page.locator(".tabs").get_by_text("Review (12)").wait_for(timeout=60_000)
+        page.locator(".tabs").get_by_text("Review (12)").wait_for(timeout=120_000)
         crumbs = page.locator(".crumbs a")
         assert crumbs.nth(1).inner_text() == "odd", path
         current = page.locator(".tabs [aria-current=page]")
