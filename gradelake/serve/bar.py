@@ -12,6 +12,11 @@ from gradelake.serve.people import Person
 from gradelake.sql.ask import book
 
 _LONGEST = 200  # characters that are searched for
+_HAS_CARDS = """
+    select 1 from lake.raw.review_cards
+    where collection = ? and assessor = ?
+    limit 1
+"""
 _WAITING = """
     select count(*) from lake.intermediate.int_review_cards
     where collection = ? and assessor = ? and not is_answered
@@ -53,17 +58,13 @@ _PAGES = {"system": "systems", "query": "queries", "passage": "passages", "item"
 def mine(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Who asks, and how many cards wait for them in a collection."""
     state, collection = request.app.state, request.query_params.get("collection", "")
-    with state.readers.live() as lake:
-        waiting = lake.value(_WAITING, collection, person.name)
-    signs_out = state.trust_header is None
-    return JSONResponse(
-        {
-            "name": person.name,
-            "may_review": person.may("assessor"),
-            "waiting": waiting,
-            "token": state.sessions.token(request.state.token_of) if signs_out else None,
-        }
-    )
+    of = (collection, person.name)
+    with state.readers.live() as lake:  # most people have none, which is told at once
+        waiting = lake.value(_WAITING, *of) if lake.value(_HAS_CARDS, *of) else 0
+    # no token: a proxy says who they are, and nobody signs out here
+    token = None if state.trust_header else state.sessions.token(request.state.token_of)
+    about = {"name": person.name, "may_review": person.may("assessor")}
+    return JSONResponse(about | {"waiting": waiting, "token": token})
 
 
 def found(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -83,15 +84,11 @@ def found(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 def _questions(collection: str, words: str) -> list[dict[str, Any]]:
     """Those of the query book."""
     entries = (one for one in book.entries().values() if "collection" in one.parameters)
+    there, wanted = f"{at(collection)}/ask", words.lower().split()
     return [
-        {
-            "kind": "question",
-            "id": one.name,
-            "text": one.question,
-            "href": f"{at(collection)}/ask/{one.name}",
-        }
+        {"kind": "question", "id": one.name, "text": one.question, "href": f"{there}/{one.name}"}
         for one in entries
-        if all(word in f"{one.name} {one.question}".lower() for word in words.lower().split())
+        if all(word in f"{one.name} {one.question}".lower() for word in wanted)
     ][:5]
 
 
