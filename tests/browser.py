@@ -92,6 +92,10 @@ class Look:
             "}))"
         )
 
+    def go(self, address: str) -> None:
+        """Follow an address of the report, such as #judges, until all of its tab is drawn."""
+        self.page.evaluate("to => { location.hash = to; return follow(); }", address)
+
     def text(self, selector: str) -> str:
         return self.page.inner_text(selector)
 

@@ -55,23 +55,25 @@ def read_boards(
 
 
 def first_board(label_set: str, board: dict[str, Any], level: int) -> dict[str, Any]:
-    """What the page shows before any script has run: {label_set, measure, rows}.
+    """What the page shows before any script has run: {label_set, measure, level, rows}.
 
-    The rows are {system, score, stderr, rank} by rank; the measure is nDCG@10, or else the board's
-    first.
+    The rows are {system, score, stderr, rank, groups} by rank; the measure is nDCG@10, or else the
+    board's first. `groups` is None where systems were not compared.
     A level that the board does not have gives way to its lowest, as in the page's script.
     """
     levels = board["boards"]
-    at_level = levels[level if level in levels else min(levels)]
+    level = level if level in levels else min(levels)
+    at_level = levels[level]
     measure = next(one for one in ("nDCG@10", *board["measures"]) if one in at_level)
     columns = at_level[measure]
     rows = [
-        {"system": system} | {name: columns[name][at] for name in NOTHING}
+        {"system": system, "groups": columns["groups"][at] if "groups" in columns else None}
+        | {name: columns[name][at] for name in NOTHING}
         for at, system in enumerate(board["systems"])
         if columns["rank"][at] is not None
     ]
     rows.sort(key=lambda row: (row["rank"], row["system"]))
-    return {"label_set": label_set, "measure": measure, "rows": rows}
+    return {"label_set": label_set, "measure": measure, "level": level, "rows": rows}
 
 
 def _key(row: dict[str, Any]) -> tuple[str, int, str]:

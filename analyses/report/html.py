@@ -19,8 +19,9 @@ from gradelake.sql.common.word_diff import word_diff
 
 # in this order
 SCRIPTS = (
-    *("packs", "paths", "address", "table_tools", "tables", "pictures", "charts", "picture_tools"),
-    *("topics", "boards", "scatter", "correlation", "grid", "moved"),
+    *("packs", "bar", "paths", "address", "tabs", "search", "table_tools", "tables"),
+    *("pictures", "charts", "picture_tools"),
+    *("topics", "boards", "scatter", "correlation", "grid", "queries", "moved"),
     *("views", "system", "query", "passage", "item", "compare", "label_sets", "start"),
 )
 

@@ -30,6 +30,7 @@ from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.html import render, vega
 from gradelake.analyses.report.moved import read_moved
+from gradelake.analyses.report.overview import next_steps, overview
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.report_queries import ask, in_batches
@@ -41,12 +42,17 @@ from gradelake.analyses.report.shown import (
     shown_label_sets,
 )
 from gradelake.analyses.stats.boards import Board, boards_by_measure, counting_of, read_board
+from gradelake.analyses.stats.kappas import kappas
 from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
 QUERIES_AT_ONCE = 50  # of grids and rankings
 SCORES_AT_ONCE = 10_000  # of systems on topics, by each measure
+QUEUES = """
+    select distinct queue, n_cards, n_done, n_conflicts from lake.marts.review_queues
+    where collection = ? and (n_done < n_cards or n_conflicts > 0) order by all
+"""
 USUAL = "select label_set, level from lake.marts.usual_levels where collection = ?"
 
 
@@ -63,6 +69,7 @@ class Request:
     - without_rubric: nothing is shown of an item, an answer, or what a model replied
     - preview: a file of what `rubric preview --json` printed
     - compare: two systems whose comparison comes first; sections that would be empty are left out
+    - at: where a server has the collection's pages; None in a file
     """
 
     collections: tuple[str, ...] = ()
@@ -73,6 +80,7 @@ class Request:
     without_rubric: bool = False
     preview: Path | None = None
     compare: tuple[str, str] | None = None
+    at: str | None = None
 
     def options(self) -> dict[str, Any]:
         """What a command was told that makes the same report, but for where it reads."""
@@ -183,6 +191,7 @@ def make_report(
         "of_rubric": [m for m, kind in kinds.items() if kind == "rubric"],
         "has_levels": levelled,
         "queries": queries,
+        "systems": sorted(systems),
         "counts": counting_of(lake, collection),
         "t": t_quantiles(len(queries)),
         "replicates": REPLICATES,
@@ -226,6 +235,13 @@ def make_report(
     if first_set:
         first = first_board(first_set, boards[first_set], levels[first_set])
     confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
+    agreeing = kappas(lake, collection, reference, REPLICATES, SEED) if reference else {}
+    kinds_of = {row["label_set"]: row["kind"] for row in shown}
+    people = "assessor", "hybrid"
+    judges = [name for name in names if kinds_of[name] not in people and name not in of_answers]
+    n_assessors = [*kinds_of.values()].count("assessor")
+    against = leaderboard or reference
+    sentences = overview(lake, collection, first, judges, against, correlated, agreeing)
     filled = {
         "scatter": reference and scored,
         "correlation": correlated,
@@ -238,6 +254,7 @@ def make_report(
     }
     html = render(
         name=collection,
+        at=request.at,
         compared=compared,
         left_out_sections={each for each, has in filled.items() if compared and not has},
         without_rubric=without_rubric,
@@ -245,11 +262,16 @@ def make_report(
         settled=settled,
         first=first,
         reference_level=usual_levels.get(reference, cut),
-        n_assessors=sum(row["kind"] == "assessor" for row in shown),
+        n_assessors=n_assessors,
         n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
         confusions=confusions,
         correlated=correlated,
-        against=leaderboard or reference,
+        against=against,
+        sentences=sentences,
+        queues=[] if without_rubric else lake.objects(QUEUES, collection),
+        next_steps=next_steps(
+            judges, n_assessors, settled["incomplete"], health, provenance["failures"]
+        ),
         left_out=left_out,
         replicates=REPLICATES,
         seed=SEED,
@@ -262,4 +284,5 @@ def make_report(
         "systems": len(systems),
         "grids": sum(map(len, grids.choices.values())),
         "left_out": left_out,
+        "sentences": [vars(one) for one in sentences],
     }

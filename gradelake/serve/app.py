@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from gradelake.serve import ask, boards, home, review, rubric, rubric_jobs
+from gradelake.serve import ask, bar, boards, home, review, rubric, rubric_jobs
 from gradelake.serve.decks import Decks
 from gradelake.serve.guard import Attempts, Guard
 from gradelake.serve.journal import Journal
@@ -30,6 +30,7 @@ _STATIC = {
     "review": ("gradelake.grading.review", "form"),
 }
 _SECONDS = 2  # that a review waits for others
+_QUIET = 30  # seconds in which a server that starts has other things to do
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -46,15 +47,20 @@ def make_app(
     @asynccontextmanager
     async def living(app: Starlette) -> AsyncIterator[None]:
         app.state.readers = Readers(project)
-        app.state.reports = boards.Reports(project)
+        reports = app.state.reports = boards.Reports(project)
         writer = app.state.writer = Writer()
         journal = Journal(project)
         app.state.decks = Decks(journal)
-        committing = asyncio.create_task(_commit(journal, project, writer))
+        at_work = [
+            asyncio.create_task(_commit(journal, project, writer)),
+            asyncio.create_task(_make_early(reports, app.state.readers)),
+        ]
         try:
             yield
         finally:
-            committing.cancel()
+            for task in at_work:
+                task.cancel()
+            reports.close()
             try:
                 if await run_in_threadpool(writer.close):
                     await run_in_threadpool(journal.commit, wait=False)
@@ -62,7 +68,6 @@ def make_app(
                 console.warn(f"reviews wait for the next start in {project.lake_path}: {error}")
             finally:
                 journal.close()
-                app.state.reports.close()
                 app.state.readers.close()
 
     static = [
@@ -71,7 +76,7 @@ def make_app(
     ]
     pages = (
         *(*home.routes, *review.routes, *ask.routes, *rubric.routes, *rubric_jobs.routes),
-        *boards.routes,
+        *(*bar.routes, *boards.routes),
     )
     guard = Middleware(
         Guard, sessions=sessions, hosts=hosts, on_error=on_other_error, trust_header=trust_header
@@ -104,3 +109,14 @@ async def _commit(journal: Journal, project: Project, writer: Writer) -> None:
             job.outcome.result()
         except Exception as error:  # the disk is full, the catalog away: it is tried again
             console.warn(f"reviews wait in {project.lake_path}: {error}")
+
+
+async def _make_early(reports: boards.Reports, readers: Readers) -> None:
+    """See whether a release was published: by a build of this server, a night, a terminal."""
+    await asyncio.sleep(_QUIET)
+    while True:
+        try:
+            await run_in_threadpool(reports.make_early, readers)
+        except Exception as error:  # the catalog is away: it is tried again
+            console.warn(f"boards are not made before somebody asks: {error}")
+        await asyncio.sleep(_SECONDS)

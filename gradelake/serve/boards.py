@@ -3,9 +3,12 @@
 import gzip
 import re
 import threading
+import time
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
@@ -15,15 +18,18 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from gradelake.analyses.compare.comparison import compare
+from gradelake.analyses.report.page import Request as ReportRequest
 from gradelake.analyses.report.page import make_report
 from gradelake.serve.pages import at, page, route
 from gradelake.serve.people import Person
+from gradelake.serve.readers import Readers
 from gradelake.sql.common import console
+from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import little_memory
 from gradelake.sql.lake.opening import Lake
 
-_KEPT = 4  # reports in memory: some MB each
+_KEPT = 8  # reports in memory: some MB each
 _PATIENCE = 2.0  # seconds that a request waits for one in work
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 # the first part of an address below a collection's (analyses/report/page/paths.js)
@@ -39,6 +45,8 @@ _THINGS = {
     "items": "from lake.marts.rubric_items_effective where collection = $1 and item_id = $2",
 }
 _PAIRS = ("compare", "labels")
+_TABS = ("systems", "queries", "judges")
+_NAMES = "select collection from lake.raw.collections order by all"
 
 
 @dataclass(frozen=True)
@@ -51,25 +59,36 @@ class Made:
 
 
 class Reports:
-    """Reports by release and collection, made one at a time in the background."""
+    """Reports by release and collection, made in the background: one at a time of those that are
+    asked for, and, while none is, of those that nobody has asked for yet."""
 
     def __init__(self, project: Project):
+        self.sentences: dict[tuple[str, str], list[dict[str, str]]] = {}
         self._project = project
         self._made: OrderedDict[tuple[str, str], Future[Made]] = OrderedDict()
         self._lock = threading.Lock()
         self._maker = ThreadPoolExecutor(1, "report")
+        self._early_maker = ThreadPoolExecutor(1, "early report")
+        self._early: set[tuple[str, str]] = set()
+        self._asked: set[tuple[str, str]] = set()  # and not made yet
+        self._newest, self._ends = "", False
 
     def made(self, release: str, collection: str) -> Made | None:
         """The report; None while it is still being made. Raises what `make_report` raises."""
         key = (release, collection)
         with self._lock:
+            if key in self._early and self._made[key].cancel():  # others are before it
+                del self._made[key]
+            self._early.discard(key)
             if key not in self._made:
+                self._asked.add(key)
                 self._made[key] = self._maker.submit(self._make, *key)
             self._made.move_to_end(key)
             future = self._made[key]
             ended = [one for one, made in self._made.items() if made.done() and one != key]
             for former in ended[: max(0, len(self._made) - _KEPT)]:
                 del self._made[former]
+                self._early.discard(former)
         if not wait([future], _PATIENCE).done:
             return None
         if future.exception():  # the next request tries again
@@ -77,23 +96,55 @@ class Reports:
                 self._made.pop(key, None)
         return future.result()
 
+    def make_early(self, readers: Readers) -> None:
+        """Have the reports of the newest release made, once, whoever published it."""
+        release = readers.newest()
+        if release is None or release == self._newest:
+            return
+        with readers.release(release) as lake:
+            keys = [(release, name) for name in lake.column(_NAMES)[:_KEPT]]
+        with self._lock:
+            for key in [key for key in self._early if self._made[key].cancel()]:  # of one before
+                del self._made[key]
+                self._early.remove(key)
+            self._newest = release
+            for key in keys:
+                if key not in self._made:
+                    self._early.add(key)
+                    self._made[key] = self._early_maker.submit(self._make, *key)
+
     def close(self) -> None:
-        self._maker.shutdown(wait=False, cancel_futures=True)
+        self._ends = True
+        for maker in (self._maker, self._early_maker):
+            maker.shutdown(wait=False, cancel_futures=True)
+
+    def _steps(self, key: tuple[str, str], what: str, items: Iterable, total: int) -> Iterator:
+        """The items, until the server ends; what nobody asked for lets others go first."""
+        for item in items:
+            while key in self._early and self._asked and not self._ends:
+                time.sleep(0.1)
+            if self._ends:
+                raise WorkFailed("the server is ending", "Try again when it is back.")
+            yield item
 
     def _make(self, release: str, collection: str) -> Made:
-        with (
-            Lake.published(self._project, release) as lake,
-            little_memory(lake.connection),
-            lake.one_state(),
-        ):
-            html, _ = make_report(self._project, lake, collection, progress=console.unseen)
+        key, asked = (release, collection), ReportRequest(at=at(collection))
+        steps = partial(self._steps, key)
+        try:
+            with (
+                Lake.published(self._project, release) as lake,
+                little_memory(lake.connection),
+                lake.one_state(),
+            ):
+                html, about = make_report(self._project, lake, collection, asked, steps)
+        finally:
+            self._asked.discard(key)
+        self.sentences[key] = about["sentences"]
         policy = _POLICY.search(html)
         assert policy, collection
-        allowed = f"{policy[1]}; connect-src 'self'"  # what `compared` answers
-        html = html.replace(policy[1], allowed, 1)
-        plain = html.replace("<header>", f"{_way_back(collection)}<header>", 1).encode()
+        plain = html.encode()
         headers = {
-            "content-security-policy": f"{allowed}; frame-ancestors 'none'",
+            "content-security-policy": f"{policy[1]}; frame-ancestors 'none'",
             "cache-control": "private, no-cache",  # kept, and asked for each time
             "etag": f'W/"{sha256(plain).hexdigest()[:32]}"',
             "vary": "accept-encoding",
@@ -120,15 +171,6 @@ def board(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     if "gzip" not in request.headers.get("accept-encoding", ""):
         return HTMLResponse(made.plain, headers=made.headers)
     return HTMLResponse(made.zipped, headers=made.headers | {"content-encoding": "gzip"})
-
-
-def _way_back(collection: str) -> str:
-    """Where a board is, and from it to the server's own pages: what a file has not."""
-    there = at(collection)
-    return (
-        f'<nav aria-label="Gradelake" data-at="{there}"><a href="/">Gradelake</a>'
-        f' <a href="{there}/ask/">Questions</a> <a href="{there}/rubric/">Rubric</a></nav>\n'
-    )
 
 
 def thing(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -198,6 +240,7 @@ routes = [
     route("/c/{collection}/", "reader", board),
     route("/c/{collection}/board", "reader", board),
     route("/c/{collection}/board/{section}", "reader", board),
+    *(route(f"/c/{{collection}}/{tab}", "reader", board) for tab in _TABS),
     *(route(f"/c/{{collection}}/{kind}/{{ids:path}}", "reader", thing) for kind in _THINGS),
     *(route(f"/c/{{collection}}/{kind}", "reader", thing) for kind in _PAIRS),
     route("/c/{collection}/compare.json", "reader", compared),

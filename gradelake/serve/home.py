@@ -1,6 +1,7 @@
 """Signing in and out, and the first page: what there is to look at and to do."""
 
 from contextlib import ExitStack
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -8,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from gradelake.serve.pages import asked_cookie, asked_for, page, route
+from gradelake.serve.pages import asked_cookie, asked_for, at, page, route
 from gradelake.serve.people import Person
 from gradelake.serve.sessions import DAYS
 from gradelake.sql.common.errors import BadInput
@@ -26,6 +27,20 @@ _COLLECTIONS = """
         ) as n_systems
     from lake.raw.collections as collections
     order by collection
+"""
+# seconds a card: half of theirs took less, or of everybody's
+_TASKS = """
+    select
+        collection,
+        queue,
+        n_assigned - n_answered as n,
+        ceil(n * (
+            select coalesce(median(seconds) filter (where assessor = $assessor), median(seconds))
+            from lake.raw.grade_reviews
+        ) / 60)::integer as minutes
+    from lake.marts.review_queues
+    where assessor = $assessor and n_answered < n_assigned
+    order by made_at, collection, queue
 """
 
 
@@ -82,15 +97,23 @@ def leave(request: Request, person: Person, sent: dict) -> Response:
 
 
 def home(request: Request, person: Person, sent: dict) -> Response:
-    """The lake's collections; before there is a release, those of the working catalog."""
-    readers, nothing = request.app.state.readers, None
+    """What there is to do for who asks, then each collection's overview of the newest release;
+    before there is one, the collections of the working catalog."""
+    readers, nothing, tasks = request.app.state.readers, None, []
     with ExitStack() as stack:
         try:
             lake = stack.enter_context(readers.release())
         except BadInput as error:
             nothing, lake = error, stack.enter_context(readers.live())
-        found = {"collections": lake.objects(_COLLECTIONS), "release": lake.release}
-    return page(request, "home", title="Gradelake", nothing=nothing, **found)
+        collections, release = lake.objects(_COLLECTIONS), lake.release or ""
+    if release and person.may("assessor"):
+        with readers.live() as lake:
+            tasks = lake.objects(_TASKS, assessor=person.name)
+    sentences = request.app.state.reports.sentences
+    for one in collections:
+        one |= {"path": at(name := one["collection"]), "says": sentences.get((release, name), [])}
+    found: dict[str, Any] = {"nothing": nothing, "release": release, "tasks": tasks}
+    return page(request, "home", title="Gradelake", collections=collections, **found)
 
 
 routes = [

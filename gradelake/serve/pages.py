@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -86,9 +87,13 @@ def texts(sent: dict[str, Any]) -> dict[str, str]:
 
 def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
     """templates/NAME.html.jinja as a page; `title` is among the values."""
-    state = request.app.state
+    state, person = request.app.state, request.state.person
+    collection = values.get("collection", request.path_params.get("collection"))
     usual = {
-        "person": request.state.person,
+        "person": person,
+        "collection": collection,
+        "there": at(collection) if collection else "",
+        "release": state.readers.newest() if person and "release" not in values else None,
         "token": state.sessions.token(request.state.token_of),
         "signs_out": state.trust_header is None,
     }
@@ -104,9 +109,21 @@ def _failed(request: Request, status: int, message: str, hint: str | None = None
         status, "That did not work"
     )
     try:
-        return page(request, "failed", status, title=title, message=message, hint=hint)
+        about = {"collection": _known(request), "release": None}
+        return page(request, "failed", status, title=title, message=message, hint=hint, **about)
     except (GradelakeError, OSError):  # the file of people cannot be used just now
         return PlainTextResponse(message, status)
+
+
+def _known(request: Request) -> str | None:
+    """The collection of the address, for one who may see that there is one."""
+    collection = request.path_params.get("collection")
+    if request.state.person is None or collection is None:
+        return None
+    with suppress(GradelakeError), request.app.state.readers.live() as lake:
+        lake.require_collection(collection)
+        return collection
+    return None
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import cursor_of, published_file
 from gradelake.sql.lake.opening import Lake
@@ -34,6 +35,14 @@ class Readers:
         with Lake(self.project, cursor, lake.release) as own:
             cursor.execute("use lake.marts")
             yield own
+
+    def newest(self) -> str | None:
+        """The newest release; None where there is none."""
+        try:
+            with self.release() as lake:
+                return lake.release
+        except BadInput:
+            return None
 
     @contextmanager
     def live(self) -> Iterator[Lake]:

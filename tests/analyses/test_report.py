@@ -153,7 +153,8 @@ def test_a_board_that_lacks_its_usual_level_opens_on_its_lowest_and_has_no_rank_
     assert first_board("judge:a", board, 2) == {
         "label_set": "judge:a",
         "measure": "AP",
-        "rows": [{"system": "one", "score": 0.5, "stderr": None, "rank": 1}],
+        "level": 1,
+        "rows": [{"system": "one", "score": 0.5, "stderr": None, "rank": 1, "groups": None}],
     }
 
     def read(label_set: str, measure: str):

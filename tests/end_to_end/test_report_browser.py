@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser import Look, wrong
 from tests.command_line import gradelake, typed
@@ -15,6 +16,14 @@ from tests.end_to_end.edited_demo import BIRDS
 from tests.reading import published
 
 pytestmark = pytest.mark.slow
+# each with its tab
+PICTURES = {
+    "leaderboard": "overview",
+    "coverage": "systems",
+    "scatter": "judges",
+    "correlation": "judges",
+}
+TABS = ["Overview", "Systems", "Queries", "Judges", "Rubric"]
 
 
 @pytest.mark.fast
@@ -30,14 +39,17 @@ def test_every_section_is_drawn_without_a_word_or_a_request(
     assert look.said == []
     assert [url for url in look.asked if not url.startswith("blob:")] == []
     assert not look.wider_than_the_window
-    for picture in ("leaderboard", "scatter", "correlation", "coverage"):
+    for picture, tab in PICTURES.items():
+        look.go(f"#{tab}")
         drawn = look.page.locator(f"#{picture}-chart svg")
         assert drawn.count() == 1, picture
         assert drawn.bounding_box()["width"] > 0.6 * min(width, 800), picture
         words = look.page.locator(f"#{picture}-chart[role=graphics-document]")
         assert len(words.get_attribute("aria-label")) > 20, "a picture says what it shows"
-    assert look.page.locator("#grid-table td.grade").count() >= 100
+        assert not look.wider_than_the_window
     assert look.page.locator("figure.card").count() >= 1
+    look.go("#queries")
+    assert look.page.locator("#grid-table td.grade").count() >= 100
     ground = look.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
 
@@ -108,20 +120,20 @@ def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(
     assert look.page.locator("#choose-labels").input_value() == "assessor:human"
     assert look.page.locator("#choose-level").is_disabled(), "nDCG takes every label as it is"
     assert "nDCG@10 of the labels assessor:human" in look.text("#leaderboard-says")
-    assert "Reference: assessor:human, 193 judgments" in look.text("header")
+    assert "Reference: assessor:human, 193 judgments" in look.text("#overview")
+    look.go("#judges")
     says = look.text("#scatter-says")
     assert "between judge:lexical_direct and assessor:human." in says
-    assert "The leaderboard above is assessor:human's own" in says
+    assert "The labels chosen are assessor:human's own" in says
     look.page.select_option("#choose-labels", "lexical/v0/best")
-    look.page.wait_for_function(
-        "document.getElementById('scatter-says').textContent.includes('lexical/v0/best and')"
-    )
+    look.page.locator("#scatter-says").filter(has_text="lexical/v0/best and").wait_for()
     assert "own" not in look.text("#scatter-says")
     assert look.said == []
 
 
 def test_the_grid_is_walked_with_keys_and_tells_answer_and_passage(browser, demo_page, graded_demo):
     look = Look(browser, demo_page, 1280)
+    look.go("#grid")
     look.page.select_option("#grid-grader", "lexical")
     look.page.select_option("#grid-query", BIRDS)
     assert "how migrating birds find their way: 49 passages" in look.text("#grid-says")
@@ -161,17 +173,17 @@ ADDRESSES = """(async () => {
   const { passages, rankings, items } = await passagesOf(query);
   const [a, b] = Object.keys(rankings);
   const best = Object.values(rankings)[0]?.passages[0] ?? 0;
-  return ['#board', addressOf('query', [query], { system: a }),
+  return ['#overview', '#systems', '#queries', '#judges', '#rubric',
+    addressOf('query', [query], { system: a }),
     addressOf('passage', [query, passages[best]]), addressOf('item', [query, items[0].item_id]),
     ...(a ? [addressOf('system', [a]), addressOf('compare', [], { a, b }),
       addressOf('labels', [], { a: sets[0], b: sets[1] })] : [])];
 })()"""
-PICTURES = ("leaderboard", "scatter", "correlation", "coverage")
 
 
 def open_at(look: Look, address: str) -> None:
     """Follow an address to its end, and open whatever is closed there."""
-    look.page.evaluate("address => { location.hash = address; return follow(); }", address)
+    look.go(address)
     look.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
 
 
@@ -184,6 +196,8 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(browser, demo_page, widt
     for address in addresses:
         open_at(look, address)
         assert not wrong(look.page)
+        assert look.page.locator(".tabs a").all_inner_texts() == TABS
+        assert look.page.locator("h1:visible").count() == 1, "it says where one is"
         for each in (1024, width):
             look.page.set_viewport_size({"width": each, "height": 900})
             assert not look.wider_than_the_window, f"{address}, {each} pixels"
@@ -252,7 +266,7 @@ def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
     page.goto(demo_page.as_uri())
     page.wait_for_selector("html[data-ready=yes]")
     assert page.evaluate("window.first") == ["leaderboard-chart"]
-    assert page.locator(".chart svg").count() == page.locator(".chart").count() >= len(PICTURES)
+    assert page.locator(".chart:visible svg").count() == page.locator(".chart:visible").count() > 0
 
 
 def test_a_pictures_points_are_walked_by_keyboard(browser, demo_page, graded_demo):
@@ -273,7 +287,8 @@ def test_a_pictures_points_are_walked_by_keyboard(browser, demo_page, graded_dem
     look.page.keyboard.press("Tab")
     assert look.page.locator("#leaderboard-chart .at").count() == 0
     assert look.page.locator("#vg-tooltip-element.visible").count() == 0
-    for picture in PICTURES:
+    for picture, tab in PICTURES.items():
+        look.go(f"#{tab}")
         points = look.page.locator(f"#{picture}-chart + .tools input[type=range]")
         assert int(points.get_attribute("max")) >= len(theirs) / 3, picture
     assert look.said == []
@@ -391,7 +406,7 @@ def options(look: Look, select: str) -> list[str]:
 
 def go(look: Look, address: str, heading: str) -> None:
     look.page.evaluate(f"location.hash = '{address}'")
-    look.page.wait_for_selector(f"#view h2:has-text('{heading}')")
+    look.page.wait_for_selector(f"#view h1:has-text('{heading}')")
 
 
 def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pages):
@@ -447,8 +462,33 @@ def test_beside_labels_of_passages_the_page_opens_on_those_and_compares_like_wit
     assert "Not correlated" not in look.text("#correlation")
     choose(look, "#choose-labels", NUGGETS, "by StrictVital")
     assert look.column("#leaderboard-table", 2) == ["answer_writer"]
+    look.go(f"#judges?labels={NUGGETS}")
     assert "no leaderboard by StrictVital to compare with" in look.text("#scatter-says")
     look.page.evaluate(f"location.hash = '#labels?a=assessor:human&b={NUGGETS}'")
-    look.page.wait_for_selector("#view h2:has-text('Two label sets')")
+    look.page.wait_for_selector("#view h1:has-text('Two label sets')")
     assert "There are no two." in look.text("#view")
+    assert look.said == []
+
+
+def test_a_manager_has_three_answers_without_a_scroll_and_on_a_phone_the_first(browser, demo_page):
+    for width, height, n in ((1440, 900, 3), (390, 844, 1)):
+        look = Look(browser, demo_page, width)
+        look.page.set_viewport_size({"width": width, "height": height})
+        answers = [one.bounding_box() for one in look.page.locator(".verdict").all()]
+        assert len(answers) == 3
+        assert answers[n - 1]["y"] + answers[n - 1]["height"] < height
+        assert look.page.evaluate("scrollY") == 0
+        assert not look.wider_than_the_window
+    look = Look(browser, demo_page, 1440)
+    table, picture = (
+        look.page.locator(each).bounding_box()
+        for each in ("#leaderboard-table", "#leaderboard-chart")
+    )
+    assert table["x"] < picture["x"]
+    assert table["y"] < picture["y"] + picture["height"]
+    look.page.locator(".verdict a").nth(1).click()
+    expect(look.page.locator("#view h1")).to_contain_text("bm25_rm3")
+    look.page.go_back()
+    look.page.locator(".verdict a").nth(2).click()
+    expect(look.page.locator("#here")).to_have_text("Judges of demo")
     assert look.said == []

@@ -134,7 +134,7 @@ def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
         "select label, judgment, n from lake.marts.confusion where label_set = "
         "'lexical/v0/best' and reference = 'assessor:human' and n > 0"
     )
-    look = Look(browser, demo_page, 1280)
+    look = Look(browser, demo_page, 1280, at="#grid")
     look.page.select_option("#grid-query", query)
     look.page.get_by_text("passages 1 to 40 of 42").wait_for()
     button = look.page.get_by_label("CSV: Passages by items").bounding_box()
@@ -151,6 +151,7 @@ def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(
         if grade
     ]
     assert sorted(ours) == sorted(grades)
+    look.go("#judges")
     (corner, *judgments), *rows = read(saved(look, "CSV: Counts of lexical/v0/best", tmp_path))
     ours = [
         (int(label), int(judgment), int(n))
@@ -183,14 +184,14 @@ def test_a_picture_is_a_file_in_light_colours(browser, demo_page, tmp_path):
 
 
 def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(browser, demo_page):
-    look = Look(browser, demo_page, 1280)
+    look = Look(browser, demo_page, 1280, at="#judges")
     ticks = [
         look.page.locator(f"#scatter-chart {axis} .role-axis-label text").all_text_contents()
         for axis in (".role-axis[aria-label^='X-axis']", ".role-axis[aria-label^='Y-axis']")
     ]
     assert ticks[0] == ticks[1] != []
-    look.page.evaluate("location.hash = '#coverage?system=bm25'")
-    look.page.wait_for_function("document.getElementById('coverage-system').value === 'bm25'")
+    look.go("#coverage?system=bm25")
+    assert look.page.input_value("#coverage-system") == "bm25"
     bold = look.page.locator("#coverage-chart text[font-weight=bold]")
     bold.wait_for()
     assert bold.all_text_contents() == ["bm25"]
@@ -297,22 +298,22 @@ def test_back_and_forward_go_from_choice_to_choice(browser, demo_page):
 
 
 def test_back_undoes_what_was_chosen_in_another_section(browser, demo_page):
-    look = Look(browser, demo_page, 1280)
-    first = shown(look), shown(look, "#correlation-table")
+    look = Look(browser, demo_page, 1280, at="#systems")
+    first = shown(look), shown(look, "#coverage-table")
     by_head(look, "#leaderboard-table", "AP")
     ends(look, "sort=descending+AP")
-    by_head(look, "#correlation-table", "tau-AP")
-    ends(look, "#correlation?sort=descending+tau-AP")
-    both = shown(look), shown(look, "#correlation-table")
+    by_head(look, "#coverage-table", "Cover@20")
+    ends(look, "#coverage?sort=descending+Cover@20")
+    both = shown(look), shown(look, "#coverage-table")
     look.page.go_back()
-    ends(look, "#board?sort=descending+AP")
+    ends(look, "#systems?sort=descending+AP")
     sorted_before = "table => ![...table.tHead.rows[0].cells].some((head) => head.ariaSort)"
-    look.page.wait_for_function(f"({sorted_before})(document.getElementById('correlation-table'))")
-    assert (shown(look), shown(look, "#correlation-table")) == (both[0], first[1])
+    look.page.wait_for_function(f"({sorted_before})(document.getElementById('coverage-table'))")
+    assert (shown(look), shown(look, "#coverage-table")) == (both[0], first[1])
     look.page.go_forward()
-    ends(look, "#correlation?sort=descending+tau-AP")
+    ends(look, "#coverage?sort=descending+Cover@20")
     comes_to(look, both[0])
-    comes_to(look, both[1], "#correlation-table")
+    comes_to(look, both[1], "#coverage-table")
 
 
 def test_choices_over_the_tables_of_a_view_make_no_row_anew(browser, demo_page):
@@ -365,7 +366,7 @@ def test_the_grids_page_is_in_the_address(browser, demo_page, graded_demo):
         "select query_id from lake.marts.grade_grid where grader = 'lexical' "
         "group by all having count(distinct passage_id) = 42"
     )
-    look = Look(browser, demo_page, 1280)
+    look = Look(browser, demo_page, 1280, at="#grid")
     look.page.select_option("#grid-query", query)
     look.page.get_by_text(FIRST_PAGE).wait_for()
     look.page.click("#grid-on")
@@ -382,4 +383,21 @@ def test_the_grids_page_is_in_the_address(browser, demo_page, graded_demo):
     for page, says in (("9", SECOND_PAGE), ("-1", FIRST_PAGE), ("x", FIRST_PAGE)):
         look.page.evaluate(f"location.hash = '#grid?grader=lexical&query={query}&page={page}'")
         look.page.get_by_text(says).wait_for()
+    assert look.said == []
+
+
+def test_a_slash_searches_the_file_itself(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    for words, kind, title in (
+        ("rm3", "system", "System bm25_rm3"),
+        ("migrating find", "query", f"Query {BIRDS}: how migrating birds find their way"),
+        ("shearwaters", "item", "Rubric item bird-navigation/568aaf3ebbcdbe463eb1e548956a396a"),
+        ("p043", "passage", "Passage p043"),
+    ):
+        look.page.keyboard.press("/")
+        look.page.keyboard.type(words)
+        look.page.locator("#found a", has_text=kind).first.wait_for()
+        look.page.keyboard.press("Enter")
+        look.page.get_by_role("heading", name=title, level=1).wait_for()
+    assert look.asked == []
     assert look.said == []

@@ -42,7 +42,7 @@ def by_keyboard(look: Look, place: str, words: str) -> None:
 def arrived(look: Look, title: str) -> None:
     """The view has this heading, which has the focus, so that Tab goes on from there."""
     look.page.wait_for_function(
-        "title => document.activeElement.tagName === 'H2' "
+        "title => document.activeElement.tagName === 'H1' "
         "&& document.activeElement.innerText === title",
         arg=title,
     )
@@ -141,7 +141,7 @@ def test_an_item_is_left_out_where_the_rubric_is_not_shared(browser, odd_page, t
 
 
 def test_the_detail_of_a_cell_leads_to_passage_and_item(browser, demo_page):
-    look = Look(browser, demo_page, 1280)
+    look = Look(browser, demo_page, 1280, at="#grid")
     look.page.locator("#grid-table td.grade").first.focus()
     passage = look.page.locator("#grid-table tbody th").first.inner_text()
     by_keyboard(look, "#grid-detail", "Item 1")
@@ -153,9 +153,10 @@ def test_the_detail_of_a_cell_leads_to_passage_and_item(browser, demo_page):
 
 
 def test_odd_ids_are_found_and_hostile_texts_stay_texts(browser, odd_page):
-    look = Look(browser, odd_page, 390)
+    look = Look(browser, odd_page, 390, at="#grid")
     look.page.locator("#grid-table td.grade").first.focus()
     assert HOSTILE in look.text("#grid-detail")
+    look.go("#board")
     by_mouse(look, "#leaderboard-table", "long")
     arrived(look, "System long")
     views = [look.text("#view")]
@@ -185,14 +186,14 @@ def test_odd_ids_are_found_and_hostile_texts_stay_texts(browser, odd_page):
 def look_at(browser, folder: Path, address: str) -> Look:
     look = Look(browser, folder / "reports" / "demo.html", 1280)
     look.page.evaluate("hash => { location.hash = hash }", address)
-    look.page.wait_for_selector("#view h2")
+    look.page.wait_for_selector("#view h1")
     return look
 
 
 def shown(look: Look, words: str) -> None:
     """Wait until the view's heading says these words."""
     look.page.wait_for_function(
-        "words => document.querySelector('#view h2')?.textContent === words", arg=words
+        "words => document.querySelector('#view h1')?.textContent === words", arg=words
     )
 
 
@@ -356,7 +357,7 @@ def test_two_label_sets_differ_by_what_sql_and_scipy_say(browser, moved):
 
 
 def test_from_the_scatter_to_two_label_sets_by_mouse(browser, moved):
-    look = Look(browser, moved / "reports" / "demo.html", 1280)
+    look = Look(browser, moved / "reports" / "demo.html", 1280, at="#judges")
     look.page.click("#compare-labels")
     shown(look, f"{HUMAN} and judge:lexical_direct")
     choose(look, "b", NEWEST)

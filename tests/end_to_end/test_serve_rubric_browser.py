@@ -100,8 +100,8 @@ def test_what_nobody_saved_is_not_left_without_a_question(server, browser):
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))  # type: ignore[attr-defined]
     page.get_by_label("Text").first.fill("Another text")
-    page.click("text=Board")
-    page.wait_for_url("**/board")
+    page.click("text=Overview")
+    page.wait_for_url("**/c/demo/")
     assert asked == ["beforeunload"]
 
 

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import chromium
+from tests.browser import WIDE, chromium
 from tests.command_line import gradelake
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM
 from tests.serve.server import Server
@@ -49,12 +49,12 @@ def at(page: Page, path: str) -> None:
 
 def shows(page: Page, path: str, title: str) -> None:
     """Wait for the address and what it shows, here and in a tab that opens it anew."""
-    expect(page.locator("#view h2")).to_have_text(title)
+    expect(page.locator("#view h1")).to_have_text(title)
     assert page.evaluate("location.pathname + location.search") == f"/c/odd/{path}"
     assert not page.evaluate("location.hash")
     other = page.context.new_page()
     other.goto(page.url)
-    expect(other.locator("#view h2")).to_have_text(title, timeout=60_000)
+    expect(other.locator("#view h1")).to_have_text(title, timeout=60_000)
     assert other.url == page.url
     other.close()
 
@@ -62,11 +62,11 @@ def shows(page: Page, path: str, title: str) -> None:
 def test_an_id_of_any_letters_is_found_by_its_path(rita):
     for query_id in QUERIES[1:]:
         at(rita, f"queries/{encoded(query_id)}")
-        expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
+        expect(rita.locator("#view h1")).to_contain_text(f"Query {query_id}: ")
         rita.locator("#view a", has_text=SYSTEM).first.click()
-        expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+        expect(rita.locator("#view h1")).to_have_text(f"System {SYSTEM}")
         rita.go_back()
-        expect(rita.locator("#view h2")).to_contain_text(f"Query {query_id}: ")
+        expect(rita.locator("#view h1")).to_contain_text(f"Query {query_id}: ")
 
 
 def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
@@ -74,15 +74,15 @@ def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
     at(rita, "board?release=r1")
     assert rita.evaluate("scrollY") == 0
     rita.locator("#leaderboard-table").get_by_text(SYSTEM).click()
-    expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+    expect(rita.locator("#view h1")).to_have_text(f"System {SYSTEM}")
     along = rita.evaluate("location.search")
     assert along.endswith("&release=r1")
     shows(rita, f"systems/{encoded(SYSTEM)}{along}", f"System {SYSTEM}")
 
     rita.locator("#view").get_by_text(query, exact=True).click()
-    expect(rita.locator("#view h2")).to_contain_text(f"Query {query}: ")
+    expect(rita.locator("#view h1")).to_contain_text(f"Query {query}: ")
     rita.locator("#view a", has_text=passage).first.click()
-    expect(rita.locator("#view h2")).to_have_text(f"Passage {passage}")
+    expect(rita.locator("#view h1")).to_have_text(f"Passage {passage}")
     asked = rita.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
     assert (asked["query"], asked["system"], asked["release"]) == (query, SYSTEM, "r1")
     shows(
@@ -90,17 +90,17 @@ def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
     )
 
     rita.locator("#view a", has_text="Is it blue?").first.click()
-    expect(rita.locator("#view h2")).to_have_text(f"Rubric item {ITEM}")
+    expect(rita.locator("#view h1")).to_have_text(f"Rubric item {ITEM}")
     shows(rita, f"items/{encoded(ITEM)}{rita.evaluate('location.search')}", f"Rubric item {ITEM}")
     for title in (f"Passage {passage}", f"Query {query}: ", f"System {SYSTEM}"):
         rita.go_back()
-        expect(rita.locator("#view h2")).to_contain_text(title)
+        expect(rita.locator("#view h1")).to_contain_text(title)
     rita.go_back()
     expect(rita.locator("#leaderboard-table")).to_be_visible()
     assert rita.url.endswith("/c/odd/board?release=r1")
     rita.go_forward()
     rita.reload()
-    expect(rita.locator("#view h2")).to_have_text(f"System {SYSTEM}")
+    expect(rita.locator("#view h1")).to_have_text(f"System {SYSTEM}")
 
 
 def test_what_is_chosen_stands_in_the_path_and_back_undoes_it(rita):
@@ -123,19 +123,20 @@ def test_what_is_chosen_stands_in_the_path_and_back_undoes_it(rita):
 
 def test_sections_have_paths_and_their_links_lead_on_by_keyboard(rita):
     at(rita, "compare?a=plain&b=" + encoded(SYSTEM))
-    expect(rita.locator("#view h2")).to_have_text(f"plain and {SYSTEM}")
-    rita.get_by_role("link", name="Grade grid").focus()
+    expect(rita.locator("#view h1")).to_have_text(f"plain and {SYSTEM}")
+    rita.get_by_role("link", name="Queries", exact=True).focus()
     rita.keyboard.press("Enter")
     expect(rita.locator("#grid-grader")).to_be_visible()
-    assert rita.url.endswith("/c/odd/board/grid")
-    rita.wait_for_function("document.activeElement.id === 'grid-title'")
-    rita.wait_for_function("document.getElementById('grid').getBoundingClientRect().top < 100")
+    assert rita.url.endswith("/c/odd/queries")
+    rita.wait_for_function("document.activeElement.id === 'queries-title'")
     rita.select_option("#grid-query", QUERIES[1])
     rita.wait_for_url(f"**/board/grid?grader=lexical&query={quote(QUERIES[1], safe='')}")
     rita.reload()
     rita.wait_for_selector("html[data-ready=yes]")
     assert rita.input_value("#grid-query") == QUERIES[1]
-    rita.wait_for_function("document.getElementById('grid').getBoundingClientRect().top < 100")
+    rita.wait_for_function(
+        "document.getElementById('grid').getBoundingClientRect().top < innerHeight / 2"
+    )
 
 
 def test_two_systems_are_told_apart_as_the_command_does(rita, odd):
@@ -151,7 +152,7 @@ def test_two_systems_are_told_apart_as_the_command_does(rita, odd):
 
 def test_a_link_of_a_file_and_the_skip_link_become_paths(rita):
     at(rita, f"board?release=r1#query/{encoded(QUERIES[0])}?measure=AP")
-    expect(rita.locator("#view h2")).to_contain_text(f"Query {QUERIES[0]}: ")
+    expect(rita.locator("#view h1")).to_contain_text(f"Query {QUERIES[0]}: ")
     assert rita.url.endswith(f"/c/odd/queries/{encoded(QUERIES[0])}?measure=AP&release=r1")
     rita.locator(".skip").focus()
     rita.keyboard.press("Enter")
@@ -167,3 +168,68 @@ def test_links_to_other_pages_and_other_tabs_are_the_browsers(rita):
     assert rita.url.endswith("/c/odd/systems/plain")
     rita.get_by_role("link", name="Rubric", exact=True).first.click()
     rita.wait_for_url("**/c/odd/rubric/")
+
+
+# pages of each kind, and the tab that each is of
+PAGES = {
+    "": "Overview",
+    "board": "Overview",
+    "systems": "Systems",
+    "systems/plain": "Systems",
+    "queries": "Queries",
+    f"queries/{quote(QUERIES[0], safe='')}": "Queries",
+    "judges": "Judges",
+    "rubric/": "Rubric",
+    f"rubric/{quote(QUERIES[0], safe='')}": "Rubric",
+    "review/": "Review (12)",
+    "review/first/": "Review (12)",
+    "ask/": "Ask",
+    "ask/leaderboard": "Ask",
+    "systems/nobody": None,
+}
+TABS = ["Overview", "Systems", "Queries", "Judges", "Rubric", "Review (12)", "Ask"]
+BAR = """[...document.querySelectorAll('.tabs a')].map((tab) => tab.textContent)"""
+
+
+def test_the_bar_is_the_same_on_every_page_and_width(odd, browser):
+    page = browser.new_context().new_page()
+    page.goto(f"{odd.url}/enter#{odd.people.add('bob', 'operator')}")
+    page.wait_for_url(f"{odd.url}/")
+    for path, tab in PAGES.items():
+        page.goto(f"{odd.url}/c/odd/{path}")
+        page.locator(".tabs").get_by_text("Review (12)").wait_for(timeout=120_000)
+        crumbs = page.locator(".crumbs a")
+        assert crumbs.nth(1).inner_text() == "odd", path
+        current = page.locator(".tabs [aria-current=page]")
+        assert current.all_text_contents() == ([tab] if tab else []), path
+        assert page.locator(".who > span").text_content() == "bob"
+        for width, height in ((1440, 48), (1024, 48), (390, 92)):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate(BAR) == TABS, path
+            assert page.locator(".bar").bounding_box()["height"] == height, (path, width)
+            assert not page.evaluate(WIDE), (path, width)
+            inside = "[...document.querySelectorAll('.bar > *')].every((one) => "
+            inside += "one.getBoundingClientRect().right <= innerWidth)"
+            assert page.evaluate(inside), (path, width)
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url(f"{odd.url}/enter")
+
+
+def test_a_slash_opens_the_search_which_finds_each_kind_of_thing(rita):
+    rita.goto(rita.url + "c/odd/ask/")
+    for words, kind, path in (
+        ("run@1", "system", f"systems/{encoded(SYSTEM)}"),
+        ("why 0", "query", f"queries/{encoded(QUERIES[0])}"),
+        ("sea blue", "passage", f"passages/{encoded(PASSAGES[1])}"),
+        ("item/1", "item", f"items/{encoded(ITEM)}"),
+        ("how far", "question", "ask/"),
+    ):
+        rita.keyboard.press("/")
+        rita.keyboard.type(words)
+        first = rita.locator("#found a").first
+        expect(first).to_contain_text(kind)
+        rita.keyboard.press("ArrowDown")
+        rita.keyboard.press("Enter")
+        rita.wait_for_url(lambda url, path=path: unquote(path) in unquote(url))
+        if "ask" not in path:
+            expect(rita.locator("#view h1")).to_be_visible(timeout=60_000)

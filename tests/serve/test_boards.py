@@ -1,17 +1,25 @@
 """The report, live: the address of each thing, whatever its id holds; a release of one's choice."""
 
 import re
+import shutil
 import time
+from math import ceil
 from urllib.parse import quote
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
 
+from gradelake.serve import app, boards
+from gradelake.serve.people import People
+from gradelake.serve.readers import Readers
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.project import Project
 from tests.command_line import gradelake
 from tests.lakes import start_lake
 from tests.projects import USUAL, project
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM, UNASKED, XSS, Seen
-from tests.serve.server import Server
+from tests.serve.server import Server, token
 
 
 @pytest.fixture(scope="module")
@@ -73,15 +81,14 @@ def test_a_board_is_zipped_where_that_is_asked_for(reader):
     assert zipped.text == plain.text
 
 
-def test_a_board_leads_back_to_the_servers_pages_and_the_file_has_no_such_links(reader, odd_lake):
-    html = board(reader).text
-    (nav,) = re.findall(r'<nav aria-label="Gradelake" data-at="/c/odd">.*?</nav>', html)
-
-    assert Seen(nav).links == ["/", "/c/odd/ask/", "/c/odd/rubric/"]
-    assert html.index('class="skip"') < html.index(nav) < html.index("<h1>")
-    for path in Seen(nav).links:
-        assert reader.get(path).status_code == 200
-    assert 'aria-label="Gradelake"' not in html.replace(nav, "")
+def test_the_bar_of_a_board_leads_to_every_page(reader):
+    page = board(reader).text
+    (bar,) = re.findall(r'<header class="bar".*?</header>', page, re.DOTALL)
+    at = "/c/odd"
+    tabs = ["", "systems", "queries", "judges", "rubric/", "review/", "ask/"]
+    assert Seen(bar).links[3:10] == [f"{at}/{each}" for each in tabs]
+    for path in dict.fromkeys(Seen(bar).links):
+        assert reader.get(path).status_code == (403 if "review" in path else 200), path
 
 
 def test_each_thing_has_an_address_at_which_the_board_is(reader):
@@ -157,7 +164,7 @@ def test_a_lake_with_nothing_in_it_or_not_built_yet_has_a_first_page(tmp_path):
         assert first.status_code == 200
         assert "nothing is published yet" in first.text
         assert "gradelake build" in first.text
-        assert "/c/few/board" in Seen(first.text).links
+        assert "/c/few/" in Seen(first.text).links
         assert reader.get("/c/few/board").status_code == 400
 
 
@@ -179,3 +186,78 @@ def test_a_missing_slash_is_added_without_scheme_or_host(reader):
         answer = reader.get(path, headers={"x-forwarded-proto": "https"})
         assert (answer.status_code, answer.headers["location"]) == (307, to)
         assert reader.get(path, follow_redirects=True).status_code in (200, 202)
+
+
+@pytest.mark.slow
+def test_a_board_is_made_before_anybody_asks_and_the_first_page_says_what_it_says(
+    odd_lake, tmp_path, monkeypatch
+):
+    folder = shutil.copytree(odd_lake, tmp_path / "odd")
+    monkeypatch.setattr(app, "_QUIET", 0)
+    project = Project.read(folder / "gradelake.toml")
+    people = People(project)
+    url = "http://127.0.0.1:8137"
+    with TestClient(app.make_app(project, people, 8137), url) as client:
+        client.post("/enter", data={"secret": people.add("bob", "assessor")})
+
+        def first_page(release: str) -> str:
+            for _ in range(600):
+                page = client.get("/").text
+                if f"Release {release}." in page and '<p class="verdict">' in page:
+                    return page
+                time.sleep(0.1)
+            raise AssertionError(page)
+
+        page = first_page("r1")
+        assert "is ahead by nDCG@10 of the labels assessor:me; not shown to be worse: " in page
+        cards = client.get("/c/odd/review/first/cards").json()["cards"]
+        answer = {"id": cards[0]["id"], "grade": 0, "seconds": 90}
+        headers = {"x-token": token(client)}
+        client.post("/c/odd/review/first/answers", json=answer, headers=headers).raise_for_status()
+        left = len(cards) - 1
+        waiting = (
+            f"{counted(left, 'cards', 'wait')} in first of odd, "
+            f"about {counted(ceil(1.5 * left), 'minutes')}"
+        )
+        while waiting not in (page := first_page("r1")):
+            time.sleep(0.1)
+        assert page.index(waiting) < page.index('<p class="verdict">')
+        assert "/c/odd/review/first/" in Seen(page).links
+        for path in Seen(page).links:
+            assert not path.startswith("/c/") or client.get(path).status_code in (200, 202), path
+        assert client.get("/c/odd/board").status_code == 200
+        gradelake(folder, "import", "labels", "odd", "me.qrels", "--judge", "again")
+        gradelake(folder, "build")
+        first_page("r2")
+        assert client.get("/c/odd/board").status_code == 200
+
+
+def test_what_somebody_asks_for_is_made_first_and_the_servers_end_waits_for_none(
+    odd_lake, monkeypatch
+):
+    worked, policy = [], '<meta http-equiv="Content-Security-Policy" content="x">'
+
+    def slow_report(project, lake, collection, request, progress):
+        for _ in progress("working", range(5 if collection == "asked" else 10_000), 0):
+            worked.append(collection)
+            time.sleep(0.01)
+        return policy, {"sentences": []}
+
+    monkeypatch.setattr(boards, "make_report", slow_report)
+    monkeypatch.setattr(boards, "_NAMES", "select unnest(['early', 'last'])")
+    project = Project.read(odd_lake / "gradelake.toml")
+    reports, readers = boards.Reports(project), Readers(project)
+    reports.make_early(readers)
+    while "early" not in worked:
+        time.sleep(0.01)
+    assert reports.made("r1", "asked").plain == policy.encode()
+    asked = [place for place, each in enumerate(worked) if each == "asked"]
+    assert "last" not in worked
+    assert worked[asked[0] : asked[-1]].count("early") <= 1  # what was at work
+    assert reports.made("r1", "last") is None  # though "early" is not made
+    reports.close()
+    began = time.monotonic()
+    for maker in (reports._maker, reports._early_maker):
+        maker.shutdown(wait=True)
+    assert time.monotonic() - began < 1
+    readers.close()

@@ -235,7 +235,7 @@ def test_paths_lead_nowhere_else_and_other_methods_do_nothing(server, reader):
 
 
 def test_every_answer_has_the_policy(reader):
-    for path in ("/", "/enter", "/nothing", "/static/serve/serve.css"):
+    for path in ("/", "/enter", "/nothing", "/static/report/report.css"):
         headers = reader.get(path).headers
         assert "script-src 'self'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]

@@ -50,7 +50,7 @@ class Shown:
 
 PICTURES = {
     "leaderboard": Shown("#board?labels=judge:lexical_direct&measure=nDCG@10", "#board"),
-    "scatter": Shown("#board?labels=lexical/v0/best&measure=nDCG@10", "#scatter"),
+    "scatter": Shown("#judges?labels=lexical/v0/best&measure=nDCG@10", "#scatter"),
     "grid": Shown(f"#grid?grader=lexical&query={BIRDS}", "#grid", "#grid-table td.g4"),
     "coverage": Shown("#coverage?labels=lexical/v0/best&system=bm25", "#coverage"),
 }

@@ -18,7 +18,8 @@ function addressed() {
 }
 
 function link(words, kind, ids, state) {
-  return make("a", { href: addressOf(kind, ids, state) }, words);
+  const isId = words === ids?.at(-1); // in the face of what is typed
+  return make("a", { href: addressOf(kind, ids, state), class: isId ? "id" : null }, words);
 }
 
 // What a control does: the address changes, and the section or view follows it. What was chosen over
@@ -26,7 +27,7 @@ function link(words, kind, ids, state) {
 function choose(kind, ids, state, instead = false) {
   const stays = Object.entries(stands[kind] ?? {})
     .filter(([name]) => OVER_TABLES.test(name) && !(name in state));
-  const to = addressOf(kind, ids, { ...state, ...Object.fromEntries(stays) });
+  const to = addressOf(inTab(kind), ids, { ...state, ...Object.fromEntries(stays) });
   const now = here();
   if (to === addressOf(now.kind, now.ids, now.state)) return;
   chosenHere = true;
@@ -58,6 +59,7 @@ async function follow() {
     if (addressed() !== address) return; // another choice came first
     document.title = `${shown[0].textContent}: ${PAGE_TITLE}`;
     const focused = still && document.activeElement?.id;
+    showTab({ kind, ids });
     byId("view").replaceChildren(...shown);
     document.documentElement.dataset.view = kind;
     startTables(byId("view"));
@@ -68,21 +70,23 @@ async function follow() {
     shown[0].tabIndex = -1;
     return shown[0].focus();
   }
-  const id = kind || "board"; // an address of nothing shows what the page opened on
+  const id = sectionOf(kind);
   const others = history.state; // what other sections showed, where "back" led here
+  const isThere = id in stands && !undrawn.has(id) && addressOf(id, [], stands[id]) === addressOf(id, [], state);
   remember(id, state);
   if (isDrawn) {
     showTables(byId(id), state);
     return others && drawOthers(id, others);
   }
   delete document.documentElement.dataset.view;
-  document.title = PAGE_TITLE;
+  showTab({ kind, ids });
+  document.title = tabOf(kind) === "overview" ? PAGE_TITLE : `${byId("here").textContent}: Gradelake report`;
   byId("view").replaceChildren();
   dispatchEvent(new Event("resize")); // pictures that were hidden had no width
   if (undrawn.has("board") && id !== "board") await drawSection("board"); // others ask for its choices
-  if (isSection(id)) await drawSection(id, state);
+  if (isSection(id) && !isThere) await drawSection(id, state);
   if (others) await drawOthers(id, others);
-  if (!still && kind) byId(kind)?.scrollIntoView();
+  if (!still) scrollToKind(kind);
   await drawRest();
 }
 
@@ -110,7 +114,7 @@ async function orSays(show) {
     return await show();
   } catch (error) {
     console.error(error);
-    return [make("h2", {}, "Not drawn"), make("p", { class: "note" },
+    return [make("h1", {}, "Not drawn"), make("p", { class: "note" },
       `This could not be drawn here (${error.message}). Is this an old browser?`)];
   }
 }

@@ -100,6 +100,7 @@ async function showBoards(data, { labels, measure, level }) {
     `Leaderboard by ${measure}, with groups of systems that do not differ significantly: ` +
     rows.map((row) => `${row.system} ${figure(row.score, 4)} ${row.groups}`).join(", "));
   if (!undrawn.has("scatter")) await showScatter();
+  undrawn.add("queries"); // they are of these labels
 }
 
 function incomplete(labels) {
@@ -114,7 +115,7 @@ function incomplete(labels) {
 function movedCell(by, instead) {
   const words = by > 0 ? `\u25b2${by}` : by < 0 ? `\u25bc${-by}` : "=";
   return make("td", {
-    class: `n ${by > 0 ? "up" : by < 0 ? "down" : ""}`, "data-value": by ?? "",
+    class: `n ${by > 0 ? "better" : by < 0 ? "worse" : ""}`, "data-value": by ?? "",
   }, by === null ? instead : words);
 }
 
@@ -137,7 +138,7 @@ function leaderboardTable(data, labels, level, measure, rows) {
     ...(isRanked ? ["95 % of ranks", "groups"] : []), ...measures.slice(1)];
   const known = rows.some((row) => row.before !== null);
   const column = new Map(data.systems.map((system, i) => [system, i]));
-  const scoreOf = (row, name) => make("td", { class: "n" },
+  const scoreOf = (row, name) => make("td", { class: name === measure ? "n" : "n other" },
     figure(data.boards[level][name]?.score[column.get(row.system)], 4));
   const lines = rows.map((row) => {
     return make("tr", {},
@@ -158,7 +159,8 @@ function leaderboardTable(data, labels, level, measure, rows) {
   });
   table.replaceChildren(
     make("caption", { class: "caption" }, countsWhere(labels, measure, level)),
-    make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
+    make("thead", {}, make("tr", {}, ...heads.map((head) =>
+      make("th", { class: measures.indexOf(head) > 0 ? "other" : "" }, head)))),
     make("tbody", {}, ...lines));
   table.tHead.rows[0].cells[0].setAttribute("aria-sort", "ascending");
   sortable(table);

@@ -108,7 +108,7 @@ function topicByTopic({ a, b }, id, ofWhat, rows, better) {
   const shown = inOrder.length <= MOST_BARS ? inOrder
     : [...inOrder.slice(0, MOST_BARS / 2), ...inOrder.slice(-MOST_BARS / 2)];
   return [
-    make("h3", {}, "Topic by topic"),
+    make("h2", {}, "Topic by topic"),
     place(id, "differences", shown, `${ofWhat} of ${a} less that of ${b}, topic by topic: ` +
       shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", ")),
     make("p", { class: "caption" }, `To the right ${a} ${better}, to the left ${b}.` +
@@ -132,7 +132,7 @@ async function compareSystems(ids, asked) {
     if (asked && !systems.includes(asked)) return notThere("system", asked);
   }
   const a = pick(systems, at.a), b = pick(systems.filter((one) => one !== a), at.b);
-  if (!b) return [make("h2", {}, "Two systems"), make("p", { class: "note" }, "There are no two.")];
+  if (!b) return [make("h1", {}, "Two systems"), make("p", { class: "note" }, "There are no two.")];
   const state = { ...at, a, b };
   const of = await topicScores(labels, level, measure);
   const rows = board.settled.queries.map(({ query_id, text }, i) => {
@@ -141,7 +141,7 @@ async function compareSystems(ids, asked) {
     return { query_id, text, a: x, b: y, difference };
   }).filter((row) => row.a !== null && row.b !== null && weightOf(row) > 0);
   if (!rows.length) {
-    return [make("h2", {}, `${a} and ${b}`),
+    return [make("h1", {}, `${a} and ${b}`),
       make("p", { class: "note" }, `No topic counts for ${measure} of the labels ${labels}.`)];
   }
   const found = paired(rows, data.reach[measure]), said = await told(state);
@@ -154,7 +154,7 @@ async function compareSystems(ids, asked) {
   const nOwed = owed(rows.map((row) => weightOf(row) * row.difference), found.mean);
   const topics = nOwed > 1 ? `${nOwed} topics` : "topic";
   return [
-    make("h2", {}, `${a} and ${b}`),
+    make("h1", {}, `${a} and ${b}`),
     viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
     make("p", { id: "compare-says" }, ...(said ? [said.sentence] : [verdict, incomplete(labels)])),
     facts([
@@ -168,7 +168,7 @@ async function compareSystems(ids, asked) {
           : `Holm ${figure(test.holm, 4)}`)]] : []),
     ]),
     ...topicByTopic(state, "view-chart", measure, rows, "is better"),
-    make("h3", {}, "Topics that decide"),
+    make("h2", {}, "Topics that decide"),
     make("p", {}, !nOwed ? "Their means are equal."
       : verdict.startsWith("No ") ? `The difference of the means comes from ${nOwed} of ${found.n_topics} topics.`
       : `Without its best ${topics}, ${found.mean > 0 ? a : b} would not be ahead.`),

@@ -12,7 +12,7 @@ async function showItem(ids, state) {
     graded[0]?.items.find((one) => one.item_id === id);
   if (!item) return notThere("rubric item", id);
   return [
-    make("h2", {}, `Rubric item ${id}`),
+    make("h1", {}, `Rubric item ${id}`),
     make("p", { class: "text" }, item.item_text ?? "(Its text is not in the lake.)"),
     make("p", {}, ...(item.facet_id ? [`Facet ${item.facet_id}. `] : []), "For the query ",
       link(`${queryId}: ${board.settled.queries[at].text}`, "query", [queryId], along(state)), "."),
@@ -39,7 +39,7 @@ function answersOf(grid, queryId, id, data, state) {
   const sets = assessorsOf(data);
   const numbers = new Map(data.passages.map((passage, at) => [passage, at]));
   return [
-    make("h3", {}, `Answered, says ${grid.grader}`),
+    make("h2", {}, `Answered, says ${grid.grader}`),
     make("p", {}, `${answering.length} of ${graded.length} graded passages answer it, with a grade of ` +
       `${tau} or more.` + (grid.shown < grid.n_passages
       ? ` Only the best ${grid.shown} of ${grid.n_passages} are in this report.` : "")),

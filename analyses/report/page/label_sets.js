@@ -28,7 +28,7 @@ async function compareLabelSets(ids, asked) {
   const a = pick(names, asked.a, reference);
   const alike = (one) => names.filter((other) => other !== one && ofAnswers(other) === ofAnswers(one));
   const b = pick(alike(a), asked.b); // labels of passages and scores of answers have no measure in common
-  if (!b) return [make("h2", {}, "Two label sets"), make("p", { class: "note" }, "There are no two.")];
+  if (!b) return [make("h1", {}, "Two label sets"), make("p", { class: "note" }, "There are no two.")];
   const { levels } = board.settled;
   const [ours, theirs] = await Promise.all([a, b].map(boardOf));
   const measures = ours.measures.filter((measure) => theirs.measures.includes(measure));
@@ -68,7 +68,7 @@ async function compareLabelSets(ids, asked) {
   const higher = `${found.mean > 0 ? a : b} scores the systems higher by more than chance`;
   const knows_topics = deciding.some((row) => row.tau !== undefined);
   return [
-    make("h2", {}, `${a} and ${b}`),
+    make("h1", {}, `${a} and ${b}`),
     viewChoices("labels", [], state,
       [["a", "Labels", alike(b)], ["b", "with", alike(a)], ["measure", "Measure", measures]]),
     make("p", { id: "label-sets-says" }, says, incomplete(a), incomplete(b)),
@@ -85,7 +85,7 @@ async function compareLabelSets(ids, asked) {
         countCell(row.rank_a), countCell(row.rank_b),
         movedCell(row.moved),
         scoreCell(row.score_a), scoreCell(row.score_b)])),
-    make("h3", {}, "Who scores them higher"),
+    make("h2", {}, "Who scores them higher"),
     ...(deciding.length ? [
       make("p", { id: "higher-says" }, toldApart(higher, found, test), " What lifts all systems alike " +
         "moves no rank."),
@@ -94,7 +94,7 @@ async function compareLabelSets(ids, asked) {
       ...topicByTopic(state, "view-differences", `Mean ${measure} of the systems`, deciding,
         "scores higher"),
     ] : [make("p", { class: "note" }, "No topic counts for both.")]),
-    make("h3", {}, "Topics that decide"),
+    make("h2", {}, "Topics that decide"),
     make("p", { class: "caption" }, "Uneven is how far a topic's other labels move a system's score " +
       "from where they move all of them on average: what lifts all alike moves no rank." +
       (knows_topics ? " Kendall's tau-b is of the two orders of the systems on that topic." : "")),

@@ -11,17 +11,17 @@ async function showPassage([queryId, id], state) {
   const labels = Object.entries(data.labels).map(([name, of]) => ({ name, label: of[number] }));
   const retrieved = ranksOf(data, number);
   return [
-    make("h2", {}, `Passage ${id}`),
+    make("h1", {}, `Passage ${id}`),
     make("p", {}, "For the query ",
       link(`${queryId}: ${board.settled.queries[at].text}`, "query", [queryId], along(state)), "."),
     make("p", { class: "text" }, texts[id] ?? "(Its text is not in this report.)"),
-    make("h3", {}, "Judgments and labels"),
+    make("h2", {}, "Judgments and labels"),
     make("p", { id: "view-says" }, agreementSays(labels)),
     ...(labels.length ? [viewTable(`Labels of ${id}`, ["label set", "label", "relevant from", "says"],
       labels.map(({ name, label }) => [
         name, countCell(label), countCell(levelFrom(name)), relevance(name, label)]))] : []),
     ...grids.flatMap((grid) => gradesOf(grid, queryId, id, state)),
-    make("h3", {}, "Retrieved by"),
+    make("h2", {}, "Retrieved by"),
     ...(retrieved.length ? [viewTable(`Systems that retrieved ${id}`,
       ["system", "rank", "its passages"], retrieved.map(({ system, rank }) => [
         link(system, "system", [system], along(state)), countCell(rank),
@@ -64,7 +64,7 @@ function agreementSays(labels) {
 
 function gradesOf(grid, queryId, id, state) {
   const graded = grid.passages.find((passage) => passage.passage_id === id);
-  const title = make("h3", {}, `Grades by ${grid.grader}`);
+  const title = make("h2", {}, `Grades by ${grid.grader}`);
   if (!graded) {
     return grid.shown < grid.n_passages
       ? [title, make("p", {}, `None here: only the best ${grid.shown} of the ${grid.n_passages} ` +

@@ -1,17 +1,19 @@
 // How an address is written and read. Of a file it is a hash, `#system/bm25?measure=AP`; of a page that
 // a server shows a path, `/c/dl19/systems/bm25?measure=AP`, below the one that the server has put in it.
-const AT = document.querySelector("nav[data-at]")?.dataset.at; // /c/dl19; undefined in a file
+const AT = document.querySelector(".bar").dataset.at; // /c/dl19; undefined in a file
 const RELEASE = AT && new URLSearchParams(location.search).get("release");
 const PATHS = {
   system: "systems", query: "queries", passage: "passages", item: "items",
   compare: "compare", labels: "labels",
 };
+const PAGES = ["systems", "queries", "judges"]; // tabs with a path of their own
 
 // `kind`: a view, or a section's id
 function addressOf(kind, ids = [], state = {}) {
   const known = Object.entries(state).filter(([, value]) => value !== null && value !== undefined);
   if (!AT) return joined(`#${encoded([kind, ...ids])}`, known);
   const path = PATHS[kind] ? [PATHS[kind], ...ids.slice(-1)]
+    : PAGES.includes(kind) ? [kind] : kind === "overview" ? [""]
     : kind && kind !== "board" ? ["board", kind] : ["board"];
   return joined(`${AT}/${encoded(path)}`, [
     ...(ids.length > 1 ? [["query", ids[0]]] : []), // that a passage or an item is looked at for
@@ -32,7 +34,9 @@ function ofHash(hash) {
 function ofPath(place) {
   const [first = "", ...ids] = place.pathname.split("/").slice(3).map(decoded);
   const { release, ...state } = Object.fromEntries(new URLSearchParams(place.search));
-  if (["", "board"].includes(first)) return { kind: ids[0] || "board", ids: [], state };
+  if (!first) return { kind: "overview", ids: [], state };
+  if (first === "board") return { kind: ids[0] || "board", ids: [], state };
+  if (PAGES.includes(first) && !ids.length) return { kind: first, ids, state };
   const kind = Object.keys(PATHS).find((each) => PATHS[each] === first);
   if (!["passage", "item"].includes(kind) || !("query" in state)) return { kind, ids, state };
   const { query, ...others } = state;
@@ -66,7 +70,7 @@ function visit(to, instead) {
 }
 
 function isOurs(kind) {
-  return views.has(kind) || isSection(kind);
+  return views.has(kind) || isSection(kind) || BOARDS.includes(kind);
 }
 
 // On a server's page: the template's links are hashes, and so are links of a file's report.
@@ -99,9 +103,9 @@ function followLink(event) {
   if (!isOurs(kind)) return;
   event.preventDefault();
   visit(to.href, to.href === location.href);
-  if (!isSection(kind)) return;
-  const head = byId(kind).querySelector("h2");
+  if (views.has(kind)) return;
+  const head = byId(kind)?.querySelector("h2") ?? byId("here");
   head.tabIndex = -1;
   head.focus({ preventScroll: true });
-  byId(kind).scrollIntoView();
+  scrollToKind(kind);
 }

@@ -14,14 +14,14 @@ async function showQueryView([id], asked) {
   const systems = [...new Set([...onTopic.map((row) => row.system), ...Object.keys(data.rankings)])];
   state.system = pick(systems, asked.system);
   return [
-    make("h2", {}, `Query ${id}: ${board.settled.queries[at].text}`),
+    make("h1", {}, `Query ${id}: ${board.settled.queries[at].text}`),
     viewChoices("query", [id], state,
       systems.length ? [["system", "Ranking of", [...systems].sort()]] : []),
     ...(asked.system && asked.system !== state.system
       ? [make("p", { class: "note" }, `This report has no system \u201c${asked.system}\u201d: ` +
         "choose one here.")] : []),
     ...rankingOf(id, state, data, texts, grids),
-    make("h3", {}, "Systems"),
+    make("h2", {}, "Systems"),
     ...(onTopic.length ? [viewTable(`Systems by ${measure} on ${id}`,
       ["system", measure, "rank", "its passages"],
       onTopic.map((row) => [
@@ -32,7 +32,7 @@ async function showQueryView([id], asked) {
       : [make("p", { class: "note" }, ofBoard
         ? `The labels ${labels} do not count this query in ${measure}: choose others.`
         : "No system has a score yet.")]),
-    ...(data.items.length ? [make("h3", {}, `Rubric items (${data.items.length})`),
+    ...(data.items.length ? [make("h2", {}, `Rubric items (${data.items.length})`),
       make("ol", {}, ...data.items.map((item) => make("li", {},
         link((item.facet_id ? `[${item.facet_id}] ` : "") + (item.item_text ?? item.item_id), "item",
           [id, item.item_id], along(state)))))] : []),
@@ -47,7 +47,7 @@ function highest(grades) {
 function rankingOf(id, state, data, texts, grids) {
   const { system, labels } = state;
   if (!system) return [make("p", { class: "note" }, "No system has retrieved passages yet.")];
-  const title = make("h3", {}, `The ranking of ${system}`);
+  const title = make("h2", {}, `The ranking of ${system}`);
   const ranking = data.rankings[system];
   if (!ranking) return [title, make("p", {}, `${system} retrieved nothing for this query.`)];
   const shown = ranking.passages;
@@ -71,7 +71,7 @@ function rankingOf(id, state, data, texts, grids) {
       shown.map((passage, at) => [
         at + 1, toPassage(passage), ...sets.map((name) => countCell(of(name, passage))),
         ...best.map((one) => countCell(one.of.get(data.passages[passage]))),
-        shortened(texts[data.passages[passage]])])),
+        shortened(texts[data.passages[passage]])]), "stacked"),
     ...(missed.length ? [make("details", {},
       make("summary", {}, `Relevant by ${labels} (from ${levelFrom(labels)}), and ` +
         `not among these: ${missed.length}`),

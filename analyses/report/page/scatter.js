@@ -12,13 +12,13 @@ async function showScatter() {
     labels = board.settled.label_sets.find((name) => name !== reference);
     if (!labels) return noScatter(`There are no labels but ${reference}'s own.`);
     level = defaultLevel(labels);
-    why = ` The leaderboard above is ${reference}'s own: choose other labels there to see theirs.`;
+    why = ` The labels chosen are ${reference}'s own: choose others to see theirs.`;
   }
   byId("compare-labels").href = addressOf("labels", [], { a: reference, b: labels, measure });
   const [all, ours, theirs] = await Promise.all(
     [unpack("agreement"), boardOf(labels), boardOf(reference)]);
   if (byId("choose-labels").value !== wanted) return; // another choice came first
-  if (document.documentElement.dataset.view) { // it is hidden now, and has no width
+  if (byId("scatter").hidden) { // it has no width
     undrawn.add("scatter");
     return;
   }

@@ -18,10 +18,10 @@ async function drawSection(id, state = {}) {
 }
 
 async function drawRest() {
-  for (const id of undrawn) {
+  for (const id of [...undrawn]) {
+    if (byId(id).hidden) continue; // a picture that is hidden has no width
     await new Promise((free) => (window.requestIdleCallback ?? setTimeout)(free, { timeout: 500 }));
-    if (document.documentElement.dataset.view) break; // a picture that is hidden has no width
-    if (undrawn.has(id)) await drawSection(id);
+    if (undrawn.has(id) && !byId(id).hidden) await drawSection(id);
   }
 }
 
@@ -29,16 +29,16 @@ async function drawRest() {
   unpack("vega"); // while the rest is read
   const settled = await unpack("settled");
   startPaths();
-  const { kind, state } = here();
+  const { kind, ids, state } = here();
   // a server's page opens with its head, where the way back is
-  const below = isSection(kind) && !(AT && kind === "board") ? byId(kind) : null;
+  const below = isSection(kind) && !(AT && kind === "board");
   startBoards(settled);
   startGrid();
   startControls("correlation", CORRELATION);
   startControls("coverage", COVERAGE);
   for (const [id, show] of [
     ["board", chooseBoard], ["scatter", showScatter], ["correlation", showCorrelation],
-    ["grid", chooseGrid], ["coverage", chooseCoverage], ["moved", showMoved],
+    ["grid", chooseGrid], ["queries", showQueries], ["coverage", chooseCoverage], ["moved", showMoved],
   ]) {
     if (!byId(id)) continue; // it would be empty, and was left out
     sections.set(id, show);
@@ -50,15 +50,17 @@ async function drawRest() {
     await follow();
   } else {
     asked = addressed();
-    await drawSection("board", kind === "board" ? state : {});
-    if (kind !== "board" && isSection(kind)) await drawSection(kind, state);
-    below?.scrollIntoView();
+    const id = sectionOf(kind);
+    showTab({ kind, ids });
+    await drawSection("board", id === "board" ? state : {});
+    if (id !== "board" && isSection(id)) await drawSection(id, state);
+    if (below) scrollToKind(kind);
     history.replaceState({ ...stands }, "");
     dataset.ready = "first";
     const top = scrollY;
     await drawRest();
     // a browser that does not hold its place while sections above it grow
-    if (below && scrollY === top) below.scrollIntoView();
+    if (below && scrollY === top) scrollToKind(kind);
   }
   dataset.ready = "yes";
 })();

@@ -16,7 +16,7 @@ async function showSystem([name], asked) {
   const go = along(state, { system: name });
   const than = state.than || "the median system";
   return [
-    make("h2", {}, `System ${name}`),
+    make("h1", {}, `System ${name}`),
     viewChoices("system", [name], state,
       [["than", "Beside", ["", ...others], (other) => other || "the median system"]]),
     make("p", {}, ranked
@@ -25,7 +25,7 @@ async function showSystem([name], asked) {
         `rank ${ranked.rank} of ${rows.length}, a ${whatMean()} over ` +
         `${data.queries[measure]} queries.`
       : `It has no score by ${measure} of the labels ${labels} at ${level}.`,
-    " ", link("The leaderboard", "board", [], { labels, measure, level }), ". ",
+    " ", link("The leaderboard", "systems", [], { labels, measure, level }), ". ",
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
       { a: name, b: state.than || best?.system, labels, measure, level }), "."] : [])),
     ...(counted.length ? [

@@ -3,6 +3,8 @@
 // `sort=descending RR` of a section's first table, `filter-2=` and so on of its second.
 const MANY = { rows: 10, columns: 6 };
 const FORMULA = /^'*[=+\-@\t\r]/; // what a spreadsheet would run: gradelake/sql/common/spreadsheet.py
+const PAIR = /^(-?[\d.,]+) (to|of) (-?[\d.,]+)$/; // two figures: an interval, or a part and the whole
+const NO_PAIR = /^(\u2013( (to|of) \u2013)?)?$/;
 const SEPARATOR = "|"; // no column's name has one
 const tooled = new WeakMap(); // table -> its tools, which stay when its rows are new
 
@@ -42,6 +44,7 @@ function withTools(table, whole) {
     return make("label", {}, box, ` ${heads[column]}`);
   }));
   showChosen(table, tools.chosen);
+  if (table.matches(".stacked")) labelCells(table);
 }
 
 function newTools(table, whole = () => table) {
@@ -119,21 +122,36 @@ function openAround(element) {
   for (let at = element.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
 }
 
-// What is shown, in its order, by RFC 4180: figures as exact as the page has them.
+// What is shown, in its order, by RFC 4180: figures as exact as the page has them, one in each cell.
 function written(table) {
-  return [table.tHead.rows[0], ...table.tBodies[0].rows].filter((row) => !row.hidden)
-    .map((row) => [...row.cells].filter((cell) => !cell.hidden).map(field).join(","))
-    .join("\r\n") + "\r\n";
+  const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+  const pairs = headsOf(table).map((_, column) => {
+    const texts = rows.map(({ cells }) => cells[column].textContent.trim()).filter((text) => !NO_PAIR.test(text));
+    return texts.every((text) => PAIR.test(text)) && texts[0]?.match(PAIR)[2];
+  });
+  return [table.tHead.rows[0], ...rows].map((row) => [...row.cells].flatMap((cell, column) => {
+    const between = pairs[column];
+    if (cell.hidden) return [];
+    if (!between) return field(cell);
+    if (cell.closest("thead")) {
+      return (between === "of" ? ["", ", of"] : [", low", ", high"]).map((end) => quoted(cell.textContent + end));
+    }
+    const [, first = "", , second = ""] = cell.textContent.trim().match(PAIR) ?? [];
+    return [first, second].map((figure) => figure.replaceAll(",", ""));
+  }).join(",")).join("\r\n") + "\r\n";
 }
 
 function field(cell) {
   const shown = [...cell.childNodes].map(plain).join("").trim();
-  const figures = shown.match(/[\d.,]*\d/g) ?? []; // an interval has two: none of them is the cell
-  const isFigure = cell.classList.contains("n") && figures.length < 2;
+  const isFigure = cell.classList.contains("n") && !PAIR.test(shown);
   let text = isFigure ? cell.dataset.value ?? shown : shown;
   if (cell.classList.contains("n") && /^-?[\d,]+$/.test(text)) text = text.replaceAll(",", "");
   if (text === "\u2013") text = "";
   if (FORMULA.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
+  return quoted(text);
+}
+
+function quoted(text) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -144,7 +162,7 @@ function plain({ tagName, textContent }) {
 
 // Give the reader a file: it is made here, and no network is asked.
 function save(name, ending, type, content) {
-  const words = `${document.querySelector("h1").textContent} ${name}`;
+  const words = `${board.settled.collection} ${name}`;
   const file = `${words.replace(/[^\p{L}\p{N}.]+/gu, "-").toLowerCase()}.${ending}`;
   const address = URL.createObjectURL(new Blob([content], { type }));
   make("a", { href: address, download: file }).click();

@@ -67,7 +67,7 @@ function viewChoices(kind, ids, state, more = []) {
 }
 
 function notThere(what, id) {
-  const heading = make("h2", {}, `No ${what} \u201c${id ?? ""}\u201d here`);
+  const heading = make("h1", {}, `No ${what} \u201c${id ?? ""}\u201d here`);
   if (what === "rubric item" && !board.settled.has_texts) {
     return [heading, make("p", { class: "note" }, "Left out: the rubric is not shared.")];
   }
@@ -89,12 +89,12 @@ function scoreCell(value, sign = "") {
 }
 
 // A table, which sorts once the view stands in the page; cells are td elements, or what a td holds. The first column names the row.
-function viewTable(label, heads, rows) {
+function viewTable(label, heads, rows, more = "") {
   const lines = rows.map(([first, ...others]) => make("tr", {},
     make("th", { scope: "row" }, first ?? "\u2013"),
     ...others.map((cell) => (cell instanceof Node && cell.tagName === "TD"
       ? cell : make("td", {}, cell ?? "\u2013")))));
-  const table = make("table", { class: "sortable" },
+  const table = make("table", { class: `sortable ${more}` },
     make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", {}, head)))),
     make("tbody", {}, ...lines));
   return make("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 }, table);

@@ -7,6 +7,9 @@ select
     cast(sum(prompt_tokens) as bigint) as prompt_tokens,
     cast(sum(cached_tokens) as bigint) as cached_tokens,
     cast(sum(completion_tokens) as bigint) as completion_tokens,
+    -- what is known in part is not known
+    if(bool_and(cost is not null), round(sum(cost), 2), null) as cost,
+    if(bool_and(cost is not null), any_value(currency), null) as currency,
     min(day) as first_day,
     max(day) as last_day
 from lake.marts.grading_cost

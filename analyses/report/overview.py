@@ -1,0 +1,173 @@
+"""The report in three sentences: who is best, what would settle it, how far to trust judges."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+
+from gradelake.analyses.compare.comparison import compare
+from gradelake.analyses.gate.sample import Sample
+from gradelake.analyses.gate.verdict import queries_needed
+from gradelake.analyses.stats.boards import Board, read_board
+from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.opening import Lake
+
+ALPHA = 0.05
+NAMED = 5  # systems of a sentence
+JUDGES = 3  # of a sentence, the best first
+ALIKE = 0.8  # tau: below it boards differ noticeably (Voorhees, SIGIR 2001)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """`why`: the address of what it is read off, as it stands behind # in a file."""
+
+    text: str
+    why: str
+
+
+def overview(
+    lake: Lake,
+    collection: str,
+    first: dict[str, Any] | None,
+    judges: Sequence[str],
+    against: str | None,
+    correlated: Sequence[dict[str, Any]],
+    kappas: dict[str, dict[str, Any]],
+) -> list[Sentence]:
+    """The three. `first` is the board that the report opens on (`first_board`), `judges` the label
+    sets that no person made, `against` what `correlated` (`correlate`) compares boards with;
+    `kappas` are with the reference."""
+    of = first or {"measure": ""}
+    taus = {row["label_set"]: row for row in correlated if row["measure"] == of["measure"]}
+    trust = Sentence(_trust(judges, against or "", taus, kappas), "judges")
+    if first is None:
+        unknown = "How many queries tell systems apart is known once systems have scores."
+        return [Sentence("No system has a score yet.", "board"), Sentence(unknown, "board"), trust]
+    chosen = {"labels": first["label_set"], "measure": first["measure"], "level": first["level"]}
+    board = read_board(lake, collection, *chosen.values())
+    best = Sentence(_best(first["rows"], board), f"board?{urlencode(chosen)}")
+    if len(first["rows"]) < 2:
+        unknown = "How many queries tell two systems apart is known once there are two."
+        return [best, Sentence(unknown, "board"), trust]
+    one, other = (row["system"] for row in first["rows"][:2])
+    names = (collection, other, one)
+    said = compare(lake, names, board.measure, board.label_set, board.level, alpha=ALPHA).found
+    if said["p"] <= ALPHA:
+        settling = f"The queries tell the first from the second: {said['sentence']}"
+    elif more := more_queries(board.pair(one, other)):
+        settling = f"About {counted(more, 'more queries')} would tell the first from the second, if"
+        settling += f" they differ as much as they seem to. {said['sentence']}"
+    else:
+        settling = f"{said['sentence']} No number of queries that would tell can be given."
+    why = f"compare?{urlencode({'a': other, 'b': one} | chosen)}"
+    return [best, Sentence(settling, why), trust]
+
+
+def _best(rows: Sequence[dict[str, Any]], board: Board) -> str:
+    """`rows`: of the board, the best first."""
+    best, *others = rows
+    groups = {row["system"]: re.findall("[a-zA-Z]'*", row["groups"] or "") for row in others}
+    near = [system for system, letters in groups.items() if "a" in letters]
+    by = f"by {board.measure} of the labels {board.label_set}"
+    by += f" ({complete})" if (complete := board.completeness.says) else ""
+    if not others:
+        return f"{best['system']} is the only system with a score: nothing to compare it with."
+    if not best["groups"]:
+        return f"{best['system']} is ahead {by}; whether by more than chance was not tested."
+    if not near:
+        return f"{best['system']} is the best {by}: every other system is shown to be worse."
+    return f"{best['system']} is ahead {by}; not shown to be worse: {_listed(near)}."
+
+
+def more_queries(pair: Board) -> int | None:
+    """How many more queries would tell two systems apart in four of five cases, if the true
+    difference is the one observed: Student's t at 0.05, two-sided, with the spread observed.
+    Rounded up to a second digit of 0 or 5; None where they are equal, or a million would not do."""
+    sample, n = Sample.of(pair.values[:, 0] - pair.values[:, 1], pair.counting), len(pair.queries)
+    # as the gate has it: of how many an equal system is shown not to be worse by as much
+    _, needed = queries_needed(sample, abs(sample.mean), ALPHA / 2, 1)
+    if needed is None:
+        return None
+    more = max(1, int(np.ceil(needed * n / sample.n)) - n)
+    step = max(1, 5 * 10 ** (len(str(more)) - 2))
+    return int(-(-more // step) * step)
+
+
+def _trust(
+    judges: Sequence[str],
+    against: str,
+    taus: dict[str, dict[str, Any]],
+    kappas: dict[str, dict[str, Any]],
+) -> str:
+    if not judges:
+        return "No judge has labelled passages: there is none to trust or not."
+    known = [name for name in judges if name in taus or name in kappas]
+    if not known:
+        return f"{_listed(judges)}: nothing to compare with, no person judged the same passages."
+    known.sort(key=lambda name: -(taus.get(name, {}).get("kendall") or -2))
+    whom = "people do" if against.startswith("assessor:") else "the official ranks do"
+    said = [_of_judge(name, taus.get(name), kappas.get(name), whom) for name in known[:JUDGES]]
+    if (more := len(judges) - len(said)) > 0:
+        said.append(f"{counted(more, 'more judges', 'are')} not named here")
+    by_people = [one for name, one in kappas.items() if name not in judges]
+    if by_people:
+        most = max(by_people, key=lambda one: one["n"])
+        said.append(f"people agree with each other by {_figures('kappa', most)}")
+    elif kappas:
+        said.append("how far people agree with each other is not known: one of them judged")
+    return f"{'; '.join(said)}."
+
+
+def _of_judge(
+    judge: str, row: dict[str, Any] | None, kappa: dict[str, Any] | None, whom: str
+) -> str:
+    said = f"{judge}: how it orders systems is not known"
+    if row and row["kendall"] is not None:
+        # a few systems are often in the same order by chance
+        is_shown = row["p_value"] <= ALPHA and (row["low"] or 0) > 0
+        how = "only partly " if row["kendall"] < ALIKE else ""
+        how = f"orders systems {how}as" if is_shown else "is not shown to order systems as"
+        incomplete = " (incomplete)" if row["is_incomplete"] else ""
+        said = f"{judge}{incomplete} {how} {whom}: {_figures('tau', row | {'tau': row['kendall']})}"
+    return f"{said}, on passages {_figures('kappa', kappa)}" if kappa else said
+
+
+def _figures(name: str, found: dict[str, Any]) -> str:
+    """`tau 0.83 (0.71 to 0.90)`; where all replicates are equal, no interval can be had."""
+    low, high = found["low"], found["high"]
+    if found[name] is None:
+        return f"{name} undefined"
+    known = low is not None and low < high
+    return f"{name} {found[name]:z.2f} ({f'{low:z.2f} to {high:z.2f}' if known else 'no interval'})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def next_steps(
+    judges: Sequence[str],
+    n_assessors: int,
+    incomplete: dict[str, str],
+    health: Sequence[dict[str, Any]],
+    failures: Sequence[dict[str, Any]],
+) -> list[Sentence]:
+    """What would tell more, each with the address of what asks for it."""
+    n_failed = sum(row["n_pairs"] for row in failures)
+    steps = [
+        (not n_assessors, "Have people judge some passages: nothing else tests a judge", "judges"),
+        (not judges, "Grade: no judge has labelled anything yet", "judges"),
+        (n_assessors == 1, "Have a second person judge some of the passages again", "judges"),
+        *((True, f"Grade on: {name} is {says}", "judges") for name, says in incomplete.items()),
+        (n_failed, f"Grade again: {counted(n_failed, 'pairs')} failed", "cost"),
+    ]
+    for one in health:
+        items = counted(n := one["n_spurious"], "items", "are")
+        words = f"Reword: by {one['grader']}, {items} answered by non-relevant passages"
+        steps.append((n, words, "rubric"))
+    return [Sentence(text, why) for holds, text, why in steps if holds]

@@ -1,0 +1,103 @@
+// The bar of every page, the report's file included: `/` focuses its search, whose answers are links; a
+// server's bar learns who is signed in, and how many cards wait for them.
+(() => {
+  const bar = document.querySelector(".bar"), input = bar.querySelector("#find");
+  const found = bar.querySelector("#found");
+  const { at, collection } = bar.dataset;
+  const PATIENCE = 150; // milliseconds after a letter
+
+  const element = (tag, attributes, ...children) => {
+    const one = Object.assign(document.createElement(tag), attributes);
+    one.append(...children);
+    return one;
+  };
+
+  async function asked(what, values) {
+    const release = new URLSearchParams(location.search).get("release");
+    const answer = await fetch(`/${what}.json?${new URLSearchParams(
+      { collection, ...values, ...(release && { release }) })}`);
+    if (!answer.ok) throw new Error((await answer.json()).error);
+    return answer.json();
+  }
+
+  const links = () => [...found.querySelectorAll("a")];
+  const close = () => { found.hidden = true; };
+  let goes = false; // Enter was pressed before the answer came
+
+  function tell(rows, words) {
+    found.replaceChildren(
+      element("p", { role: "status" }, words),
+      element("ul", {}, ...rows.map((row) => element("li", {}, element("a", { href: row.href },
+        element("span", { className: "chip" }, row.kind), " ",
+        element("span", { className: "id" }, row.id), " ", row.text ?? "")))));
+    found.hidden = false;
+    if (goes) links()[0]?.click();
+  }
+
+  let turn = 0; // of a letter: what was asked before is no longer wanted
+  async function look() {
+    const mine = ++turn, words = input.value.trim();
+    found.replaceChildren();
+    close();
+    goes = false;
+    if (!words) return;
+    await new Promise((free) => setTimeout(free, PATIENCE));
+    if (mine !== turn) return;
+    try {
+      const rows = await (at === undefined ? findHere(words) : asked("search", { words }));
+      if (mine === turn) tell(rows, rows.length ? "" : `Nothing has \u201c${words}\u201d.`);
+    } catch (error) {
+      if (mine === turn) tell([], error.message);
+    }
+  }
+
+  if (input) {
+    input.hidden = false;
+    input.addEventListener("input", look);
+    found.addEventListener("click", close);
+    bar.querySelector(".find").addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !relatedTarget.closest(".find")) close();
+    });
+    bar.querySelector(".find").addEventListener("keydown", (event) => {
+      const all = links(), place = all.indexOf(document.activeElement);
+      if (event.key === "Escape") close();
+      else if (event.key === "Enter" && all.length && place < 0) all[0].click();
+      else if (event.key === "Enter" && place < 0) goes = true;
+      else if (event.key === "ArrowDown") (all[place + 1] ?? all[place])?.focus();
+      else if (event.key === "ArrowUp") (all[place - 1] ?? input).focus();
+      else return;
+      if (event.key !== "Enter" || place < 0) event.preventDefault();
+    });
+    addEventListener("click", (event) => { if (!event.target.closest(".find")) close(); });
+    addEventListener("keydown", (event) => {
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+      event.preventDefault();
+      input.focus();
+      input.select();
+    });
+  }
+
+  async function whoAsks() {
+    const { name, may_review: mayReview, waiting, token } = await asked("bar", {});
+    const review = bar.querySelector("[data-tab=review]"), who = bar.querySelector(".who");
+    if (!mayReview) review?.remove();
+    else if (waiting && review) review.querySelector(".waiting").textContent = ` (${waiting})`;
+    if (who.childNodes.length) return;
+    who.append(element("span", {}, name));
+    if (token) {
+      who.append(" ", element("form", { method: "post", action: "/leave" },
+        element("input", { type: "hidden", name: "token", value: token }), element("button", {}, "Sign out")));
+    }
+  }
+  if (at) whoAsks().catch(() => {}); // signed out meanwhile: the next page says so
+})();
+
+// Below 640 px the rows of a table of class `stacked` stand below each other: each cell says its column.
+function labelCells(table) {
+  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, column) => { cell.dataset.head = heads[column]; });
+  }
+}
+for (const table of document.querySelectorAll("table.stacked")) labelCells(table);
