@@ -1,14 +1,14 @@
 """Whether a system fell behind a baseline: the statistics of the gate."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
-from gradelake.analyses.gate.rules import ALL
 from gradelake.analyses.gate.sample import Sample
-from gradelake.analyses.stats.boards import UNIT
+from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.counting import Counting, Units
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.stats.significance import holm
@@ -16,36 +16,6 @@ from gradelake.analyses.stats.significance import holm
 PASSED, FELL, CANNOT_TELL = "passed", "fell", "cannot tell"
 POWER = 0.8  # how often an equal system is to pass, for the number of queries that it takes
 MOST = 1_000_000  # queries: who needs more is not told how many
-
-
-@dataclass(frozen=True)
-class Paired:
-    """One measure's values of both systems on the same queries, in units of 1e-10: (queries,).
-    `is_same`: both rank the same passages in the same order, for every query."""
-
-    measure: str
-    level: int
-    queries: tuple[str, ...]
-    baseline: np.ndarray
-    system: np.ndarray
-    is_same: bool = False
-    counting: Counting | None = None
-    label_set: str = ""
-    segment: str = ALL
-
-    @property
-    def part(self) -> tuple[str, str]:
-        """The label set and the segment that it is of."""
-        return self.label_set, self.segment
-
-    @property
-    def units(self) -> Units:
-        """Of two columns, the baseline and the system."""
-        return Units.of(np.stack([self.baseline, self.system], axis=1), self.counting)
-
-    @property
-    def differences(self) -> np.ndarray:
-        return self.system - self.baseline
 
 
 @dataclass(frozen=True)
@@ -84,14 +54,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class Judged:
-    """One measure of a gate. `p_fell` is corrected by Holm for how many measures there are.
+    """One measure of a gate, on the board of the system and its baseline. `p_fell` is corrected by
+    Holm for how many measures there are, of all label sets and segments.
 
     `queries_as_seen`: of how many queries the interval would not hold the tolerance, if mean,
     spread and skewness stayed; `queries_if_equal`: of how many an equal system passes in four of
     five cases. None: the verdict stands, or more than a million would not do.
     """
 
-    paired: Paired
+    pair: Board
     difference: Difference
     p_fell: float
     verdict: str
@@ -111,33 +82,31 @@ class Decider:
     verdict_without: str
 
 
+def worst(measures: Sequence[Judged]) -> str:
+    """The verdict of several: all must pass."""
+    found = [one.verdict for one in measures]
+    return next((verdict for verdict in (FELL, CANNOT_TELL) if verdict in found), PASSED)
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """Of a system against a baseline, measure by measure. `beside`: those of the gate's other label
-    sets and segments, for which Holm corrects, too."""
+    """Of a system against a baseline, measure by measure."""
 
     measures: list[Judged]
     tolerance: float
     alpha: float
-    beside: tuple[Judged, ...] = ()
 
     @property
     def verdict(self) -> str:
-        found = [one.verdict for one in self.measures]
-        return next((worst for worst in (FELL, CANNOT_TELL) if worst in found), PASSED)
+        return worst(self.measures)
 
-    def of(self, part: tuple[str, str]) -> "Verdict":
-        """That of a label set and a segment alone."""
-        own = [one for one in self.measures if one.paired.part == part]
-        beside = tuple(one for one in self.measures if one.paired.part != part)
-        return replace(self, measures=own, beside=beside)
-
-    def deciders(self, n: int) -> list[Decider]:
-        """Of each measure the `n` queries that differ most."""
+    def deciders(self, n: int, of: Sequence[Judged] | None = None) -> list[Decider]:
+        """Of each measure, or each of these, the `n` queries that differ most."""
         found = []
         for place, one in enumerate(self.measures):
-            paired = one.paired
-            differences, counting = paired.differences, paired.counting
+            if of is not None and not any(one is each for each in of):
+                continue
+            pair, differences, counting = one.pair, one.pair.differences, one.pair.counting
             weights = counting.weights if counting else 1
             for row in np.argsort(-np.abs(weights * differences), kind="stable")[:n]:
                 if differences[row] == 0:
@@ -145,22 +114,24 @@ class Verdict:
                 without = CANNOT_TELL
                 if len(differences) > 2:
                     left = np.delete(np.arange(len(differences)), row)
-                    others = [each.difference for each in (*self.measures, *self.beside)]
-                    others[place] = Difference.of(
-                        differences[left],
-                        self.tolerance,
-                        self.alpha,
-                        counting=counting and counting.of(left),
-                    )
+                    rest = counting and counting.of(left)
+                    limits = self.tolerance, self.alpha
+                    others = [each.difference for each in self.measures]
+                    others[place] = Difference.of(differences[left], *limits, counting=rest)
                     without = _verdicts(others, self.alpha)[place][1]
-                scores = (paired.baseline[row], paired.system[row], differences[row])
-                was, now, by = (float(score) / UNIT for score in scores)
-                found.append(Decider(paired.measure, paired.queries[row], was, now, by, without))
+                now, was, by = (
+                    float(score) / UNIT for score in (*pair.values[row], differences[row])
+                )
+                found.append(Decider(pair.measure, pair.queries[row], was, now, by, without))
         return found
 
 
-def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict:
-    """The gate's verdict; `tolerance` is in points of a measure, `alpha` below 0.5.
+def judge(
+    pairs: Sequence[Board], tolerance: float, alpha: float, same: Collection[int] = ()
+) -> Verdict:
+    """The gate's verdict on boards of a system and its baseline; `tolerance` is in points of a
+    measure, `alpha` below 0.5. `same`: places of boards for which both rank the same passages in
+    the same order, for every query.
 
     Non-inferiority by the inclusion of an interval (Wellek, Testing Statistical Hypotheses of
     Equivalence and Noninferiority, 2nd edition 2010; over topics as in Sakai, Laboratory
@@ -184,21 +155,22 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
     queries (tests/benchmarks/README.md). Measures, label sets and segments need not be independent.
     """
     differences = [
-        Difference.of(one.differences, tolerance, alpha, one.is_same, one.counting)
-        for one in measures
+        Difference.of(pair.differences, tolerance, alpha, place in same, pair.counting)
+        for place, pair in enumerate(pairs)
     ]
     judged = []
-    for paired, found, (p_fell, verdict) in zip(
-        measures, differences, _verdicts(differences, alpha), strict=True
+    for pair, found, (p_fell, verdict) in zip(
+        pairs, differences, _verdicts(differences, alpha), strict=True
     ):
-        needed: tuple[int | None, int | None] = (None, None)
+        needed: tuple[int | None, ...] = (None, None)
         if verdict == CANNOT_TELL:
-            needed = queries_needed(found.sample, tolerance, alpha, len(measures))
-            if paired.counting:  # as many more as these tell less than equal ones
-                more = len(paired.queries) / found.sample.n
-                as_seen, if_equal = (n and int(np.ceil(n * more)) for n in needed)
-                needed = (as_seen, if_equal)
-        judged.append(Judged(paired, found, p_fell, verdict, *needed))
+            # where queries do not count alike, as many more as these tell less than equal ones
+            more = len(pair.queries) / found.sample.n
+            needed = tuple(
+                n and ceil(n * more)
+                for n in queries_needed(found.sample, tolerance, alpha, len(pairs))
+            )
+        judged.append(Judged(pair, found, p_fell, verdict, *needed))
     return Verdict(judged, tolerance, alpha)
 
 

@@ -7,19 +7,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Paired, judge
-from gradelake.analyses.stats.boards import UNIT
+from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, judge
+from gradelake.analyses.stats.boards import Board
+from tests.analyses.boards import board
 from tests.command_line import gradelake
 from tests.reading import published
 
 ALPHA, TOLERANCE = 0.05, 0.01
 
 
-def paired(differences, measure: str = "AP") -> Paired:
-    """Two systems whose scores differ so, in points."""
-    units = np.rint(np.asarray(differences, dtype=float) * UNIT)
-    queries = tuple(f"q{n}" for n in range(len(units)))
-    return Paired(measure, 1, queries, np.full(len(units), UNIT / 2), UNIT / 2 + units)
+def paired(differences, measure: str = "AP") -> Board:
+    """A system and its baseline, whose scores differ so, in points."""
+    moved = np.asarray(differences, dtype=float)
+    queries = [f"q{n}" for n in range(len(moved))]
+    both = board(np.stack([0.5 + moved, np.full(len(moved), 0.5)], axis=1), queries=queries)
+    return replace(both, measure=measure)
 
 
 def verdict_of(*differences, tolerance: float = TOLERANCE, alpha: float = ALPHA):
@@ -77,12 +79,10 @@ def test_without_skewness_the_bounds_are_students():
 
 @pytest.mark.parametrize("tolerance", [0, 0.01])
 def test_a_system_with_the_same_rankings_passes_and_one_that_is_equal_by_chance_does_not(tolerance):
-    same = replace(paired([0] * 5), is_same=True)
-    assert judge([same], tolerance, ALPHA).verdict == PASSED
+    assert judge([paired([0] * 5)], tolerance, ALPHA, same=[0]).verdict == PASSED
     assert verdict_of([0] * 5, tolerance=tolerance).verdict == CANNOT_TELL
     assert verdict_of([0] * 299).verdict == PASSED  # a share of 0.01 of all would be among them
-    labels_changed = replace(paired([-0.5] * 8), is_same=True)
-    assert judge([labels_changed], tolerance, ALPHA).verdict == FELL
+    assert judge([paired([-0.5] * 8)], tolerance, ALPHA, same=[0]).verdict == FELL  # by labels
 
 
 @pytest.mark.parametrize(
