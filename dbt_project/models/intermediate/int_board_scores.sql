@@ -117,18 +117,7 @@ entries_at_k as (
 )
 
 select
-    means.part,
-    means.collection,
-    means.label_set,
-    means.level,
-    means.system,
-    means.measure,
-    round(means.score, 10) as score,
-    round(means.score, 4) as score_4dp,
-    round(means.score_answered, 10) as score_answered,
-    round(means.stderr, 10) as stderr,
-    means.n_queries,
-    means.n_answered,
+    means.* exclude (averaged_over, weight),
     case when grid.cutoff is not null then coalesce(unlabelled_at_k.n_unlabelled, 0) end
         as n_unlabelled_at_k,
     cast(entries_at_k.n_entries as bigint) as n_entries_at_k
