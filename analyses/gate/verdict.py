@@ -7,49 +7,14 @@ from math import ceil
 
 import numpy as np
 
-from gradelake.analyses.gate.sample import Sample
+from gradelake.analyses.gate.sample import Difference
 from gradelake.analyses.stats.boards import UNIT, Board
-from gradelake.analyses.stats.counting import Counting, Units
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.stats.significance import holm
 
 PASSED, FELL, CANNOT_TELL = "passed", "fell", "cannot tell"
 POWER = 0.8  # how often an equal system is to pass, for the number of queries that it takes
 MOST = 1_000_000  # queries: who needs more is not told how many
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What the differences of a sample of queries say of the mean difference mu of all queries of
-    their kind, and of a tolerance. All of it is in points of the measure.
-
-    `low` and `high` are the one-sided bounds of mu at 1 - alpha each, together an interval at
-    1 - 2 alpha. `p_passed` is of mu <= -tolerance, `p_fell` of mu >= -tolerance.
-    """
-
-    sample: Sample
-    low: float
-    high: float
-    p_passed: float
-    p_fell: float
-
-    @classmethod
-    def of(
-        cls,
-        differences: np.ndarray,
-        tolerance: float,
-        alpha: float,
-        is_same: bool = False,
-        counting: Counting | None = None,
-    ) -> "Difference":
-        """Of two queries or more; `differences`: (queries,), in units of 1e-10."""
-        sample = Sample.of(differences, counting)
-        if is_same and not differences.any():  # so it is on every query: an interval of one point
-            return cls(sample, 0.0, 0.0, 0.0, 1.0)
-        # whole numbers: what is lower by just the tolerance has 0 here
-        n, total = len(differences), Units.of(differences[:, None], counting).totals.sum()
-        above = (total + n * np.rint(tolerance * UNIT)) / (n * UNIT)
-        return cls(sample, *sample.bounds(alpha), *sample.p_values(float(above)))
 
 
 @dataclass(frozen=True)
@@ -135,8 +100,8 @@ def judge(
 
     Non-inferiority by the inclusion of an interval (Wellek, Testing Statistical Hypotheses of
     Equivalence and Noninferiority, 2nd edition 2010; over topics as in Sakai, Laboratory
-    Experiments in Information Retrieval, 2018), and the same test the other way round; `Sample` has
-    the tests.
+    Experiments in Information Retrieval, 2018), and the same test the other way round; `Difference`
+    has the tests.
     With mu the mean difference, system less baseline, of all queries of this kind, a measure
 
     - passed, where mu <= -tolerance is rejected at alpha: the lower bound is above -tolerance;
@@ -144,7 +109,7 @@ def judge(
       and may be smaller than the tolerance, is none;
     - else it cannot be told. A system that ranks the same passages in the same order passes; one
       that is equal on these queries, though its rankings are others, may lose on queries like none
-      of these, and is judged as where all differences are equal (`Sample.p_values`).
+      of these, and is judged as where all differences are equal (`Difference.p_values`).
 
     The gate passed where every measure did, by every label set and on every segment: each at alpha,
     for what needs all of several tests needs no correction (Berger, Multiparameter hypothesis
@@ -165,10 +130,9 @@ def judge(
         needed: tuple[int | None, ...] = (None, None)
         if verdict == CANNOT_TELL:
             # where queries do not count alike, as many more as these tell less than equal ones
-            more = len(pair.queries) / found.sample.n
+            more = len(pair.queries) / found.n
             needed = tuple(
-                n and ceil(n * more)
-                for n in queries_needed(found.sample, tolerance, alpha, len(pairs))
+                n and ceil(n * more) for n in queries_needed(found, tolerance, alpha, len(pairs))
             )
         judged.append(Judged(pair, found, p_fell, verdict, *needed))
     return Verdict(judged, tolerance, alpha)
@@ -187,7 +151,7 @@ def _verdicts(differences: Sequence[Difference], alpha: float) -> list[tuple[flo
 
 
 def queries_needed(
-    found: Sample, tolerance: float, alpha: float, n_measures: int
+    found: Difference, tolerance: float, alpha: float, n_measures: int
 ) -> tuple[int | None, int | None]:
     """(as seen, if equal) of `Judged`, by the spread and the skewness observed.
 
