@@ -34,11 +34,6 @@ from gradelake.sql.lake.opening import Lake
 FIRST = 10  # passages that are looked at for a measure that knows no cutoff
 LISTED = 10  # queries that are shown of each kind
 
-BOTH_IN = """
-    select collection from lake.raw.systems where system in ($a, $b)
-    group by collection having count(distinct system) = $n
-    order by collection
-"""
 WITH_BOARDS = """
     select label_set from lake.marts.leaderboard
     where
@@ -197,11 +192,12 @@ def _named(lake: Lake, names: Sequence[str]) -> tuple[str, str, str]:
     if named:
         lake.require_collection(named[0])
         return named[0], a, b
-    known = lake.column("select distinct system from lake.raw.systems order by all")
+    of_all = "select system, list(collection) from lake.raw.systems group by all order by system"
+    known = dict(lake.rows(of_all))
     for system in (a, b):
         if system not in known:
             raise NotThere(f"there is no system {system!r}", did_you_mean(system, known))
-    collections = lake.column(BOTH_IN, a=a, b=b, n=len({a, b}))
+    collections = sorted({*known[a]} & {*known[b]})
     if len(collections) != 1:
         raise BadInput(
             f"{counted(len(collections), 'collections', 'have')} both {a!r} and {b!r}",

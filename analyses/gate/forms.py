@@ -93,8 +93,9 @@ def _measure(one: Judged) -> dict[str, Any]:
 def _deciders(found: Gate, block: Block, n: int) -> list[dict[str, Any]]:
     """Of each measure the `n` queries that differ most, in the order of `_DECIDERS`."""
     return [
-        {"measure": one.measure, "query_id": one.query_id, "text": found.texts[one.query_id]}
-        | vars(one)
+        {name: one[name] for name in ("measure", "query_id")}
+        | {"text": found.texts[one["query_id"]]}
+        | one
         for one in found.verdict.deciders(n, block.measures)
     ]
 

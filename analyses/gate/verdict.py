@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -35,18 +36,6 @@ class Judged:
     queries_if_equal: int | None = None
 
 
-@dataclass(frozen=True)
-class Decider:
-    """A query, and what the measure's verdict would be without it. Scores are in points."""
-
-    measure: str
-    query_id: str
-    baseline: float
-    system: float
-    difference: float
-    verdict_without: str
-
-
 def worst(measures: Sequence[Judged]) -> str:
     """The verdict of several: all must pass."""
     found = [one.verdict for one in measures]
@@ -65,8 +54,9 @@ class Verdict:
     def verdict(self) -> str:
         return worst(self.measures)
 
-    def deciders(self, n: int, of: Sequence[Judged] | None = None) -> list[Decider]:
-        """Of each measure, or each of these, the `n` queries that differ most."""
+    def deciders(self, n: int, of: Sequence[Judged] | None = None) -> list[dict[str, Any]]:
+        """Of each measure, or each of these, the `n` queries that differ most, with scores in
+        points, and what its verdict would be without them."""
         found = []
         for place, one in enumerate(self.measures):
             if of is not None and not any(one is each for each in of):
@@ -84,10 +74,13 @@ class Verdict:
                     others = [each.difference for each in self.measures]
                     others[place] = Difference.of(differences[left], *limits, counting=rest)
                     without = _verdicts(others, self.alpha)[place][1]
-                now, was, by = (
-                    float(score) / UNIT for score in (*pair.values[row], differences[row])
+                scores = (*pair.values[row, ::-1], differences[row])
+                names = ("baseline", "system", "difference")
+                found.append(
+                    {"measure": pair.measure, "query_id": pair.queries[row]}
+                    | {name: float(x) / UNIT for name, x in zip(names, scores, strict=True)}
+                    | {"verdict_without": without}
                 )
-                found.append(Decider(pair.measure, pair.queries[row], was, now, by, without))
         return found
 
 

@@ -222,14 +222,16 @@ def test_queries_that_decide_are_those_that_differ_most_with_the_verdict_without
     differences = np.array([0.001, -0.4, 0, 0.002, -0.001, 0, 0.3])
     found = verdict_of(differences)
     first, second, *_ = deciders = found.deciders(5)
-    assert [one.query_id for one in deciders] == ["q1", "q6", "q3", "q0", "q4"]  # not those of 0
-    assert (first.baseline, first.system, first.difference) == pytest.approx((0.5, 0.1, -0.4))
+    # not those of 0
+    assert [one["query_id"] for one in deciders] == ["q1", "q6", "q3", "q0", "q4"]
+    scores = [first[name] for name in ("baseline", "system", "difference")]
+    assert scores == pytest.approx([0.5, 0.1, -0.4])
     for one in (first, second):
-        rest = np.delete(differences, int(one.query_id[1:]))
-        assert one.verdict_without == verdict_of(rest).verdict
+        rest = np.delete(differences, int(one["query_id"][1:]))
+        assert one["verdict_without"] == verdict_of(rest).verdict
     steady = verdict_of([0.001, 0.002, -0.001, 0.0005, -0.2])
-    assert (steady.verdict, steady.deciders(1)[0].verdict_without) == (CANNOT_TELL, PASSED)
-    assert verdict_of([0.1, 0.1]).deciders(1)[0].verdict_without == CANNOT_TELL
+    assert (steady.verdict, steady.deciders(1)[0]["verdict_without"]) == (CANNOT_TELL, PASSED)
+    assert verdict_of([0.1, 0.1]).deciders(1)[0]["verdict_without"] == CANNOT_TELL
 
 
 def test_the_command_judges_the_scores_of_the_lake_and_leaves_with_the_verdict(demo):
