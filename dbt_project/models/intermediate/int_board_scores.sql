@@ -64,64 +64,40 @@ cells as (
 
 {{ board_means(['collection', 'label_set', 'averaged_over']) }},
 
-unlabelled_entries as (
+-- to the deepest cutoff all entries are there
+entries_by_rank as (
     select
         ranked_entries.collection,
         stale_systems.label_set,
         ranked_entries.system,
-        ranked_entries.rank
+        ranked_entries.rank,
+        count(*) as n_entries,
+        count(*) filter (where labels.label is null) as n_unlabelled
     from ranked_entries
     inner join stale_systems using (collection, system)
     semi join label_set_queries using (collection, label_set, query_id)
-    anti join labels using (collection, query_id, passage_id, label_set)
-),
-
-unlabelled_at_k as (
-    select
-        unlabelled_entries.collection,
-        unlabelled_entries.label_set,
-        unlabelled_entries.system,
-        grid.measure,
-        count(*) as n_unlabelled
-    from unlabelled_entries
-    inner join grid on unlabelled_entries.rank <= grid.cutoff
+    left join labels using (collection, query_id, passage_id, label_set)
     group by all
 ),
 
-ranking_lengths as (
+at_k as (
     select
-        ranked_entries.collection,
-        stale_systems.label_set,
-        ranked_entries.system,
-        max(ranked_entries.rank) as n_retrieved
-    from ranked_entries
-    inner join stale_systems using (collection, system)
-    semi join label_set_queries using (collection, label_set, query_id)
-    group by
-        ranked_entries.collection,
-        stale_systems.label_set,
-        ranked_entries.system,
-        ranked_entries.query_id
-),
-
-entries_at_k as (
-    select
-        ranking_lengths.collection,
-        ranking_lengths.label_set,
-        ranking_lengths.system,
+        entries_by_rank.collection,
+        entries_by_rank.label_set,
+        entries_by_rank.system,
         grid.measure,
-        sum(least(ranking_lengths.n_retrieved, grid.cutoff)) as n_entries
-    from ranking_lengths
-    inner join grid on grid.cutoff is not null
+        sum(entries_by_rank.n_entries) as n_entries,
+        sum(entries_by_rank.n_unlabelled) as n_unlabelled
+    from entries_by_rank
+    inner join grid on entries_by_rank.rank <= grid.cutoff
     group by all
 )
 
 select
     means.* exclude (averaged_over, weight),
-    case when grid.cutoff is not null then coalesce(unlabelled_at_k.n_unlabelled, 0) end
+    case when grid.cutoff is not null then coalesce(cast(at_k.n_unlabelled as bigint), 0) end
         as n_unlabelled_at_k,
-    cast(entries_at_k.n_entries as bigint) as n_entries_at_k
+    cast(at_k.n_entries as bigint) as n_entries_at_k
 from means
 inner join grid using (measure)
-left join unlabelled_at_k using (collection, label_set, system, measure)
-left join entries_at_k using (collection, label_set, system, measure)
+left join at_k using (collection, label_set, system, measure)
