@@ -105,15 +105,9 @@ _TAKEN = """
     ),
 
     items as (
-        select
-            collection,
-            query_id,
-            item_id,
-            any_value(text) as text,
-            any_value(gold_answers) as gold_answers
+        select distinct on (collection, query_id, item_id) *
         from lake.marts.wanted_items
         semi join sampled using (collection, query_id, item_id)
-        group by all
     )
 
     select
@@ -196,11 +190,8 @@ def taken(lake: Lake, grader: Grader, collection: str) -> Taken:
     )
     own = found.filter("is_own")
     here = own.filter("is_here")
-    if here.height >= ENOUGH:
-        return Taken(here, is_own=True, is_here=True)
-    if own.height >= ENOUGH:
-        return Taken(own, is_own=True)
-    return Taken(found)
+    is_own, is_here = own.height >= ENOUGH, here.height >= ENOUGH
+    return Taken(here if is_here else own if is_own else found, is_own, is_here)
 
 
 def _longest_passage(grader: Grader) -> int:

@@ -51,7 +51,7 @@ scored as (
         topic_scores.measure,
         topic_scores.value
     from {{ ref('topic_scores') }} as topic_scores
-    inner join {{ ref('int_measures') }} as measures using (measure)
+    inner join {{ ref('int_measures') }} using (measure)
     inner join board_queries using (collection, label_set, averaged_over, query_id)
 ),
 
