@@ -252,7 +252,7 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
         "either": passages,
     }
     shares = {
-        who: np.mean([one[2] is not None for one in ranked]) if ranked else np.nan
+        who: float(np.mean([one[2] is not None for one in ranked])) if ranked else np.nan
         for who, ranked in theirs.items()
     }
     bounds = [(np.nan, np.nan)] * len(board.queries)

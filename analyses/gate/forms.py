@@ -210,8 +210,8 @@ def _titles(found: Gate) -> tuple[str, ...]:
 
 def _row(one: Judged) -> tuple[Any, ...]:
     row = _measure(one)
-    shown = ("measure", "level", "n_queries", "n_worse", "n_better")
-    shown += ("baseline", "system", "difference")
+    shown = ["measure", "level", "n_queries", "n_worse", "n_better"]
+    shown += ["baseline", "system", "difference"]
     interval = f"{row['low']:z.4f} to {row['high']:z.4f}"
     return *(_points(row[name]) for name in shown), interval, one.verdict
 
