@@ -7,6 +7,16 @@ from math import inf, log2
 
 Passage = tuple[int | None, int | None, int | None]
 
+# family of measures, as of `P@10` -> the gain of a relevant passage by its rank; without a cutoff
+# they see all of a ranking
+BOUNDED: dict[str, Callable[[int], float]] = {
+    "nDCG": lambda rank: 1 / log2(rank + 1),
+    "RR": lambda rank: 1 / rank,
+    "P": lambda _: 1.0,
+    "R": lambda _: 1.0,
+    "Success": lambda _: 1.0,
+}
+
 
 @dataclass(frozen=True)
 class Head:
@@ -23,20 +33,6 @@ class Head:
     level: int
     top: int
 
-    @property
-    def unlabelled(self) -> list[Passage]:
-        return [one for one in self.passages if one[2] is None]
-
-    @property
-    def relevant(self) -> list[Passage]:
-        return [one for one in self.passages if one[2] is not None and one[2] >= self.level]
-
-    @property
-    def most_ahead(self) -> int:
-        """How many more relevant passages the first system can have than the second."""
-        known = sum(bool(first) - bool(second) for first, second, _ in self.relevant)
-        return known + sum(second is None for _, second, _ in self.unlabelled)
-
 
 def least_and_most(family: str, head: Head) -> tuple[float, float]:
     """The least and the greatest value of a measure for the first system, less that for the second.
@@ -44,85 +40,68 @@ def least_and_most(family: str, head: Head) -> tuple[float, float]:
     Over all labels, 0 to the top, that the unlabelled passages of `head` may have; passages that
     neither has in its first k get none. Both are exact: there are labels that give them.
     """
+    most = _most_of_first if family in ("RR", "Success") else _most_of_all
     turned = [(second, first, label) for first, second, label in head.passages]
-    most = BOUNDED[family]
-    return -most(replace(head, passages=turned)), most(head)
+    return -most(family, replace(head, passages=turned)), most(family, head)
 
 
-def _precision(head: Head) -> float:
-    return head.most_ahead / head.k
-
-
-def _recall(head: Head) -> float:
-    """What both have only adds to the relevant passages: it brings nearer to 0 what is below it."""
-    lead = head.most_ahead
-    helpful = [one for one in head.unlabelled if one[0] and (one[1] is None or lead < 0)]
-    n_relevant = sum(label >= head.level for label in head.labels)
-    return lead / max(n_relevant + len(helpful), 1)
-
-
-def _first_relevant(worth: Callable[[int], float]) -> Callable[[Head], float]:
+def _most_of_first(family: str, head: Head) -> float:
     """Of measures that see the first relevant passage alone: one more of them at most helps."""
 
     def lead(passages: list[Passage]) -> float:
-        ranks = [[rank for one in passages if (rank := one[place])] for place in (0, 1)]
-        first, second = (worth(min(of)) if of else 0.0 for of in ranks)
-        return first - second
+        gains = [[BOUNDED[family](rank) for one in passages if (rank := one[n])] for n in (0, 1)]
+        return max(gains[0], default=0) - max(gains[1], default=0)
 
-    def most(head: Head) -> float:
-        return max(lead(head.relevant + more) for more in ([], *([u] for u in head.unlabelled)))
-
-    return most
+    relevant = [one for one in head.passages if one[2] is not None and one[2] >= head.level]
+    unlabelled = [[one] for one in head.passages if one[2] is None]
+    return max(lead(relevant + more) for more in ([], *unlabelled))
 
 
-def _ndcg(head: Head) -> float:
-    """The greatest quotient of the lead in DCG and the ideal DCG, by Dinkelbach (On nonlinear
+def _most_of_all(family: str, head: Head) -> float:
+    """The greatest quotient of the lead in gains and the ideal gain, by Dinkelbach (On nonlinear
     fractional programming, Management Science 1967): labels that make lead - t * ideal greatest
     give the next t, until it grows no more.
 
-    A label adds its discounts once for each value from 1 up to it. To n passages at or above a
-    value the ideal ranking gives the first n discounts, whichever passages they are; so the best s
-    to be there are those with the greatest lead in discounts, and s is found for each value by
-    itself. (The higher the value, the fewer are there already, the dearer is one more, the smaller
-    the best s: those sets lie in each other.) For a t below 0 what is to be greatest is convex in
-    the labels: each is 0 or the top.
+    A label adds its passage's gains once for each value from 1 up to it; of P and R the one value
+    is the level. To n passages at or above a value the ideal ranking gives the first n gains,
+    whichever passages they are (of R; of P it is k); so the best s to be there are those with the
+    greatest lead in gains, and s is found for each value by itself. (The higher the value, the
+    fewer are there already, the dearer is one more, the smaller the best s: those sets lie in each
+    other.) For a t below 0 what is to be greatest is convex in the labels: each is 0 or the top.
     """
-    discounts = [1 / log2(rank + 1) for rank in range(1, head.k + 1)]
 
     def ahead(passage: Passage) -> float:
-        first, second = (discounts[rank - 1] if rank else 0.0 for rank in passage[:2])
+        first, second = (BOUNDED[family](rank) if rank else 0.0 for rank in passage[:2])
         return first - second
 
-    unknown = sorted(map(ahead, head.unlabelled), reverse=True)
+    values = range(1, head.top + 1) if family == "nDCG" else [head.level]
+    unknown = sorted((ahead(one) for one in head.passages if one[2] is None), reverse=True)
     leads = list(accumulate(unknown, initial=0.0))  # of the best s
-    beyond = [0.0] * (len(head.labels) + len(unknown))
-    ideal = list(accumulate([*discounts, *beyond], initial=0.0))  # of n passages
-    at_least = [sum(label >= value for label in head.labels) for value in range(1, head.top + 1)]
-    known = sum(ahead(one) * max(one[2] or 0, 0) for one in head.passages)
+    at_least = [sum(label >= value for label in head.labels) for value in values]
+    known = sum(
+        ahead(one) * sum(one[2] >= value for value in values)
+        for one in head.passages
+        if one[2] is not None
+    )
+
+    sums = [0.0, *accumulate(map(BOUNDED[family], range(1, head.k + 1)))]
+
+    def ideal(n: int) -> float:
+        return {"P": head.k, "R": n}.get(family, sums[min(n, head.k)])
 
     def quotient(sizes: list[int]) -> float:
-        gain = sum(ideal[n + s] for n, s in zip(at_least, sizes, strict=True))
+        gain = sum(ideal(n + s) for n, s in zip(at_least, sizes, strict=True))
         return (known + sum(leads[s] for s in sizes)) / gain if gain else 0.0
 
     def best(t: float, among: list[int]) -> int:
-        worth = [
-            len(among) * lead - t * sum(ideal[n + s] for n in among) for s, lead in enumerate(leads)
-        ]
-        return max(range(len(leads)), key=lambda s: (worth[s], s))
+        def worth(s: int) -> float:
+            return len(among) * leads[s] - t * sum(ideal(n + s) for n in among)
 
-    t, better = -inf, quotient([0] * head.top)
+        return max(range(len(leads)), key=lambda s: (worth(s), s))
+
+    t, better = -inf, quotient([0] * len(at_least))
     while better > t + 1e-12:
         t = better
-        together = [at_least] * head.top if t < 0 else [[n] for n in at_least]
+        together = [at_least] * len(at_least) if t < 0 else [[n] for n in at_least]
         better = quotient([best(t, among) for among in together])
     return t
-
-
-# family of measures, as of `P@10` -> the most; without a cutoff they see all of a ranking
-BOUNDED: dict[str, Callable[[Head], float]] = {
-    "nDCG": _ndcg,
-    "RR": _first_relevant(lambda rank: 1 / rank),
-    "P": _precision,
-    "R": _recall,
-    "Success": _first_relevant(lambda rank: 1.0),
-}

@@ -34,11 +34,6 @@ from gradelake.sql.lake.opening import Lake
 FIRST = 10  # passages that are looked at for a measure that knows no cutoff
 LISTED = 10  # queries that are shown of each kind
 
-BOTH_IN = """
-    select collection from lake.raw.systems where system in ($a, $b)
-    group by collection having count(distinct system) = $n
-    order by collection
-"""
 WITH_BOARDS = """
     select label_set from lake.marts.leaderboard
     where
@@ -64,17 +59,16 @@ HEADS = """
         from lake.intermediate.int_ranked_entries
         where collection = $collection and system in ($a, $b) and rank <= $k
         group by all
-    ),
-
-    passages as (
-        select query_id, list((heads.first, heads.second, labels.label)) as passages
-        from heads left join labels using (query_id, passage_id)
-        group by all
     )
 
-    select query_id, coalesce(any_value(passages.passages), []), list(labels.label)
-    from labels left join passages using (query_id)
-    group by all
+    select
+        query_id,
+        coalesce(list((first, second, label)) filter (coalesce(first, second) is not null), []),
+        list(label) filter (label is not null)
+    from labels
+    full join heads using (query_id, passage_id)
+    group by query_id
+    having count(label) > 0
 """
 
 
@@ -137,10 +131,9 @@ def compare(
         measure = next((name for name in usual if name in known), usual[0])
     board = read_board(lake, collection, label_set, measure, level, segment).pair(b, a)
     pairs = compare_pairs(board, replicates, seed)
-    differences = board.values[:, 0] - board.values[:, 1]
     mean_b, mean_a = board.units.means / UNIT
-    parts = [] if segment else segments_of(lake, collection)
     rows = _queries(lake, collection, board)
+    unweighted = board.differences.mean() / UNIT if board.counting else np.nan
     found = {
         "collection": collection,
         "release": lake.release,
@@ -152,23 +145,15 @@ def compare(
         "level": level,
         "segment": segment,
         "n_queries": len(board.queries),
-        "mean_a": _rounded(mean_a),
-        "mean_b": _rounded(mean_b),
+        **_rounded(mean_a=mean_a, mean_b=mean_b),
         **_told(pairs, alpha),
-        "difference_unweighted": _rounded(differences.mean() / UNIT) if board.counting else None,
+        **_rounded(difference_unweighted=unweighted),
         "alpha": alpha,
         "is_exact": pairs.is_exact,
         "replicates": replicates,
-        "wins": int((differences > 0).sum()),
-        "losses": int((differences < 0).sum()),
-        "ties": int((differences == 0).sum()),
+        **board.outcomes,
         **_missing(lake, collection, board),
-        "segments": [
-            {"segment": part, "n_queries": len(own.queries)}
-            | _told(compare_pairs(own, replicates, seed), alpha)
-            for part in parts
-            if (own := _of_segment(lake, board, collection, part))
-        ],
+        "segments": _by_segment(lake, collection, board, alpha, replicates, seed),
         "best": [row for row in rows if row["difference"] > 0][:LISTED],
         "worst": [row for row in rows[::-1] if row["difference"] < 0][:LISTED],
     }
@@ -181,20 +166,22 @@ def compare(
 
 def _told(pairs: Pairs, alpha: float) -> dict[str, float | None]:
     difference, reach = pairs.difference[0], pairs.reach(alpha)[0]
-    return {
-        "difference": _rounded(difference),
-        "low": _rounded(difference - reach),
-        "high": _rounded(difference + reach),
-        "p": float(pairs.p[0]),
-    }
+    ends = _rounded(difference=difference, low=difference - reach, high=difference + reach)
+    return ends | {"p": float(pairs.p[0])}
 
 
-def _of_segment(lake: Lake, board: Board, collection: str, segment: str) -> Board | None:
-    """The same board of a segment's queries; None where it has none of them."""
-    with suppress(BadInput):
-        of = (board.label_set, board.measure, board.level, segment)
-        return read_board(lake, collection, *of).pair(*board.systems)
-    return None
+def _by_segment(
+    lake: Lake, collection: str, board: Board, alpha: float, *of_test: int
+) -> list[dict[str, Any]]:
+    """Of the segments that the board's label set has queries of."""
+    found = []
+    for segment in [] if board.segment else segments_of(lake, collection):
+        with suppress(BadInput):
+            of = (board.label_set, board.measure, board.level, segment)
+            own = read_board(lake, collection, *of).pair(*board.systems)
+            about = {"segment": segment, "n_queries": len(own.queries)}
+            found.append(about | _told(compare_pairs(own, *of_test), alpha))
+    return found
 
 
 def _named(lake: Lake, names: Sequence[str]) -> tuple[str, str, str]:
@@ -205,11 +192,12 @@ def _named(lake: Lake, names: Sequence[str]) -> tuple[str, str, str]:
     if named:
         lake.require_collection(named[0])
         return named[0], a, b
-    known = lake.column("select distinct system from lake.raw.systems order by all")
+    of_all = "select system, list(collection) from lake.raw.systems group by all order by system"
+    known = dict(lake.rows(of_all))
     for system in (a, b):
         if system not in known:
             raise NotThere(f"there is no system {system!r}", did_you_mean(system, known))
-    collections = lake.column(BOTH_IN, a=a, b=b, n=len({a, b}))
+    collections = sorted({*known[a]} & {*known[b]})
     if len(collections) != 1:
         raise BadInput(
             f"{counted(len(collections), 'collections', 'have')} both {a!r} and {b!r}",
@@ -239,17 +227,12 @@ def _queries(lake: Lake, collection: str, board: Board) -> list[dict[str, Any]]:
     texts = dict(
         lake.rows("select query_id, text from lake.raw.queries where collection = ?", collection)
     )
-    rows = [
-        {
-            "query_id": query,
-            "text": texts.get(query),
-            "a": _rounded(of_a / UNIT),
-            "b": _rounded(of_b / UNIT),
-            "difference": _rounded((of_b - of_a) / UNIT),
-        }
-        for query, (of_b, of_a) in zip(board.queries, board.values, strict=True)
+    return [
+        {"query_id": query, "text": texts.get(query)}
+        | _rounded(a=of_a / UNIT, b=of_b / UNIT, difference=(of_b - of_a) / UNIT)
+        for row in np.argsort(-board.differences, kind="stable")
+        for query, (of_b, of_a) in [(board.queries[row], board.values[row])]
     ]
-    return sorted(rows, key=lambda row: -row["difference"])
 
 
 def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
@@ -263,21 +246,25 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
     of = {"collection": collection, "label_set": board.label_set, "a": a, "b": b, "k": k}
     heads = {query: parts for query, *parts in lake.rows(HEADS, **of)}
     passages = [one for in_heads, _ in heads.values() for one in in_heads]
-    has_label = [(*map(bool, one[:2]), True, one[2] is not None) for one in passages]
-    judged = {}
-    for place, who in enumerate(("b", "a", "either")):
-        theirs = [one[-1] for one in has_label if one[place]]
-        judged[who] = _rounded(float(np.mean(theirs))) if theirs else None
-    least = most = None
+    theirs = {
+        "b": [one for one in passages if one[0]],
+        "a": [one for one in passages if one[1]],
+        "either": passages,
+    }
+    shares = {
+        who: float(np.mean([one[2] is not None for one in ranked])) if ranked else np.nan
+        for who, ranked in theirs.items()
+    }
+    bounds = [(np.nan, np.nan)] * len(board.queries)
     if heads and cutoff and family in BOUNDED:
         top = choosing.highest_labels(lake, collection)[board.label_set]
         bounds = [
             least_and_most(family, Head(in_heads, labels, k, board.level, top))
             for in_heads, labels in map(heads.__getitem__, board.queries)
         ]
-        weights = board.counting and board.counting.weights
-        least, most = map(_rounded, np.average(bounds, axis=0, weights=weights))
-    return {"k": k, "judged": judged, "least": least, "most": most}
+    weights = board.counting and board.counting.weights
+    least, most = np.average(bounds, axis=0, weights=weights)
+    return {"k": k, "judged": _rounded(**shares)} | _rounded(least=least, most=most)
 
 
 def sentence(found: dict[str, Any]) -> str:
@@ -358,6 +345,6 @@ def _from_to(found: dict[str, Any], low: str, high: str) -> str:
     return f"{found[low]:z.4f} to {found[high]:z.4f}"
 
 
-def _rounded(value: float) -> float | None:
+def _rounded(**figures: float) -> dict[str, float | None]:
     """With 10 decimals, and no -0; None for one that is undefined."""
-    return or_none(round(float(value), 10) + 0.0)
+    return {name: or_none(round(float(value), 10) + 0.0) for name, value in figures.items()}

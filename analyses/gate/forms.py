@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
-from gradelake.analyses.gate.gate import Gate
+from gradelake.analyses.gate.gate import Block, Gate
 from gradelake.analyses.gate.rules import ALL
-from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Judged
+from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Judged, worst
 from gradelake.analyses.stats.boards import UNIT
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -43,17 +43,15 @@ class Answer:
             "baseline_release": found.baseline_release,
             "measures": [_measure(one) for one in found.verdict.measures],
             "queries": [
-                dict(zip(("label_set", "segment"), part, strict=True))
+                {"label_set": block.label_set, "segment": block.segment}
                 | {key: round(v, 10) if isinstance(v, float) else v for key, v in one.items()}
                 for block in blocks
-                for part in block.notes
-                for one in _deciders(block, self.n_queries)
+                for one in _deciders(found, block, self.n_queries)
             ],
             "notes": [
                 f"{_by(block)}: {note}" if blocks[1:] else note
                 for block in blocks
-                for notes in block.notes.values()
-                for note in notes
+                for note in block.notes
             ],
         }
 
@@ -68,21 +66,21 @@ class Answer:
 
 
 def _measure(one: Judged) -> dict[str, Any]:
-    paired, found = one.paired, one.difference
-    baseline, system = paired.units.means / UNIT
+    pair, found = one.pair, one.difference
+    system, baseline = pair.units.means / UNIT
     return {
-        "label_set": paired.label_set,
-        "segment": paired.segment,
-        "measure": paired.measure,
-        "level": paired.level,
+        "label_set": pair.label_set,
+        "segment": pair.segment or ALL,
+        "measure": pair.measure,
+        "level": pair.level,
         "verdict": one.verdict,
-        "n_queries": len(paired.queries),
-        **({"n_effective": round(found.sample.n, 2)} if paired.counting else {}),
-        "n_worse": int((paired.differences < 0).sum()),
-        "n_better": int((paired.differences > 0).sum()),
+        "n_queries": len(pair.queries),
+        **({"n_effective": round(found.n, 2)} if pair.counting else {}),
+        "n_worse": pair.outcomes["losses"],
+        "n_better": pair.outcomes["wins"],
         "baseline": round(float(baseline), 10),
         "system": round(float(system), 10),
-        "difference": round(found.sample.mean, 10),
+        "difference": round(found.mean, 10),
         "low": round(found.low, 10),
         "high": round(found.high, 10),
         "p_passed": found.p_passed,
@@ -92,50 +90,51 @@ def _measure(one: Judged) -> dict[str, Any]:
     }
 
 
-def _deciders(found: Gate, n: int) -> list[dict[str, Any]]:
+def _deciders(found: Gate, block: Block, n: int) -> list[dict[str, Any]]:
     """Of each measure the `n` queries that differ most, in the order of `_DECIDERS`."""
     return [
-        {"measure": one.measure, "query_id": one.query_id, "text": found.texts[one.query_id]}
-        | vars(one)
-        for one in found.verdict.deciders(n)
+        {name: one[name] for name in ("measure", "query_id")}
+        | {"text": found.texts[one["query_id"]]}
+        | one
+        for one in found.verdict.deciders(n, block.measures)
     ]
 
 
 def print_text(found: Gate, n_queries: int) -> None:
     """The verdict; of each label set and segment its own, each measure, what it means, and the
     queries that decide."""
-    console.say(f"{found.verdict.verdict}: {_of(found)}")
-    blocks = found.blocks
-    if blocks[1:]:
+    several = found.blocks[1:]
+    about = "" if several else f" {_by(found.blocks[0])}"
+    console.say(f"{found.verdict.verdict}: {_of(found, about)}")
+    if several:
         console.say(_promise(found), wrap=True)
-    for block in blocks:
-        if blocks[1:]:
-            console.say(f"\n{block.verdict.verdict}: {_by(block)}")
-        console.print_table(_titles(block), [_row(one) for one in block.verdict.measures])
-        for line in _sentences(block):
+    for block in found.blocks:
+        if several:
+            console.say(f"\n{worst(block.measures)}: {_by(block)}")
+        console.print_table(_titles(found), [_row(one) for one in block.measures])
+        for line in _sentences(found, block):
             console.say(line, wrap=True)
-        if deciders := _deciders(block, n_queries):
+        if deciders := _deciders(found, block, n_queries):
             console.say("\nqueries that differ most, and the verdict without each")
             console.print_table(_DECIDERS, [tuple(map(_points, one.values())) for one in deciders])
 
 
 def markdown(found: Gate, n_queries: int) -> str:
     """A comment for a pull request; names are shown as they are."""
-    rule, blocks = found.rule, found.blocks
+    rule, several = found.rule, found.blocks[1:]
     against = _code(found.baseline)
     if found.baseline_release != found.release:
         against += f" of release {_code(found.baseline_release or '')}"
+    by = "on" if several else f"{_by(found.blocks[0], _code)} on"
     lines = [f"### Gate {found.verdict.verdict}: {_code(rule.system)} against {against}", ""]
-    by = f"{_by(blocks[0], _code)} on" if not blocks[1:] else "on"
     lines += [f"{by.capitalize()} {_code(rule.collection)}; {_limits(found)}."]
-    if blocks[1:]:
-        lines += ["", f"{_promise(found)}."]
-    for block in blocks:
-        if blocks[1:]:
-            lines += ["", f"#### {block.verdict.verdict.capitalize()}: {_by(block, _code)}"]
-        lines += ["", *_table(_titles(block), [_row(one) for one in block.verdict.measures]), ""]
-        lines += [f"- {_plain(line)}" for line in _sentences(block)]
-        if deciders := _deciders(block, n_queries):
+    lines += ["", f"{_promise(found)}."] if several else []
+    for block in found.blocks:
+        if several:
+            lines += ["", f"#### {worst(block.measures).capitalize()}: {_by(block, _code)}"]
+        lines += ["", *_table(_titles(found), [_row(one) for one in block.measures]), ""]
+        lines += [f"- {_plain(line)}" for line in _sentences(found, block)]
+        if deciders := _deciders(found, block, n_queries):
             rows = [tuple(map(_points, one.values())) for one in deciders]
             summary = "Queries that differ most, and the verdict without each"
             lines += ["", f"<details><summary>{summary}</summary>", "", *_table(_DECIDERS, rows)]
@@ -146,16 +145,32 @@ def markdown(found: Gate, n_queries: int) -> str:
 def junit(found: Gate, n_queries: int) -> str:
     """A test case for each measure: a failure where it fell, an error where it cannot be told; a
     suite for each label set and segment."""
-    suites = ElementTree.Element("testsuites", {"name": "gradelake gate"} | _counts(found))
+    suites = ElementTree.Element(
+        "testsuites", {"name": "gradelake gate"} | _counts(found.verdict.measures)
+    )
+    classname = _xml(f"{found.rule.collection}.{found.rule.system}")
     for block in found.blocks:
-        _add_suite(suites, block, n_queries)
+        about = {"name": _xml(_of(found, f" {_by(block)}"))} | _counts(block.measures)
+        suite = ElementTree.SubElement(suites, "testsuite", about)
+        deciders = _deciders(found, block, n_queries)
+        for one in block.measures:
+            name = f"{one.pair.measure} level {one.pair.level}"
+            case = ElementTree.SubElement(suite, "testcase", classname=classname, name=name)
+            if one.verdict == PASSED:
+                continue
+            what = "failure" if one.verdict == FELL else "error"
+            message = _xml(_sentence(found, one))
+            element = ElementTree.SubElement(case, what, type=one.verdict, message=message)
+            told = [each for each in deciders if each["measure"] == one.pair.measure]
+            line = "{query_id}: {baseline:.4f} -> {system:.4f} ({text})"
+            element.text = _xml("\n".join(map(line.format_map, told)))
     ElementTree.indent(suites)
     # what is not ASCII becomes a reference: whatever the terminal's or the file's encoding
     return ElementTree.tostring(suites, encoding="us-ascii", xml_declaration=True).decode("ascii")
 
 
-def _counts(found: Gate) -> dict[str, str]:
-    verdicts = [one.verdict for one in found.verdict.measures]
+def _counts(measures: list[Judged]) -> dict[str, str]:
+    verdicts = [one.verdict for one in measures]
     return {
         "tests": str(len(verdicts)),
         "failures": str(verdicts.count(FELL)),
@@ -163,43 +178,17 @@ def _counts(found: Gate) -> dict[str, str]:
     }
 
 
-def _add_suite(suites: ElementTree.Element, found: Gate, n_queries: int) -> None:
-    named = {"name": _xml(_of(found))}
-    suite = ElementTree.SubElement(suites, "testsuite", named | _counts(found))
-    for one in found.verdict.measures:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname=_xml(f"{found.rule.collection}.{found.rule.system}"),
-            name=f"{one.paired.measure} level {one.paired.level}",
-        )
-        if one.verdict == PASSED:
-            continue
-        what = "failure" if one.verdict == FELL else "error"
-        element = ElementTree.SubElement(
-            case, what, type=one.verdict, message=_xml(_sentence(one, found))
-        )
-        element.text = _xml(
-            "\n".join(
-                "{query_id}: {baseline:.4f} -> {system:.4f} ({text})".format_map(each)
-                for each in _deciders(found, n_queries)
-                if each["measure"] == one.paired.measure
-            )
-        )
-
-
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _of(found: Gate) -> str:
-    by = f" {_by(found)}" if len(found.notes) == 1 else ""
+def _of(found: Gate, by: str) -> str:
     return f"{found.rule.system} against {found.against}{by}; {_limits(found)}"
 
 
-def _by(block: Gate, name: Callable[[str], str] = str) -> str:
+def _by(block: Block, name: Callable[[str], str] = str) -> str:
     """The label set and the segment of one of a gate's blocks."""
-    ((label_set, segment),) = block.notes
-    return f"by {name(label_set)}" + (f", segment {name(segment)}" if segment != ALL else "")
+    of_segment = f", segment {name(block.segment)}" if block.segment != ALL else ""
+    return f"by {name(block.label_set)}{of_segment}"
 
 
 def _limits(found: Gate) -> str:
@@ -221,30 +210,24 @@ def _titles(found: Gate) -> tuple[str, ...]:
 
 def _row(one: Judged) -> tuple[Any, ...]:
     row = _measure(one)
-    return (
-        row["measure"],
-        row["level"],
-        row["n_queries"],
-        row["n_worse"],
-        row["n_better"],
-        *(_points(row[name]) for name in ("baseline", "system", "difference")),
-        f"{row['low']:z.4f} to {row['high']:z.4f}",
-        one.verdict,
-    )
+    shown = ["measure", "level", "n_queries", "n_worse", "n_better"]
+    shown += ["baseline", "system", "difference"]
+    interval = f"{row['low']:z.4f} to {row['high']:z.4f}"
+    return *(_points(row[name]) for name in shown), interval, one.verdict
 
 
 def _points(value: Any) -> Any:
     return round(value, 4) + 0.0 if isinstance(value, float) else value  # no -0
 
 
-def _sentences(found: Gate) -> list[str]:
-    sentences = [_sentence(one, found) for one in found.verdict.measures if one.verdict != PASSED]
-    if any(one.paired.counting for one in found.verdict.measures):
+def _sentences(found: Gate, block: Block) -> list[str]:
+    sentences = [_sentence(found, one) for one in block.measures if one.verdict != PASSED]
+    if any(one.pair.counting for one in block.measures):
         sentences.append("queries count by their weights, and clusters of queries as one")
-    return sentences + [f"note: {note}" for notes in found.notes.values() for note in notes]
+    return sentences + [f"note: {note}" for note in block.notes]
 
 
-def _sentence(one: Judged, found: Gate) -> str:
+def _sentence(found: Gate, one: Judged) -> str:
     """What a measure's verdict means, and what would help."""
     row, tolerance = _measure(one), found.rule.tolerance
     moved = f"{row['baseline']:.4f} to {row['system']:.4f}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses.gate.rules import ALL, Rule, rule_of
-from gradelake.analyses.gate.verdict import Paired, Verdict, judge
+from gradelake.analyses.gate.verdict import Judged, Verdict, judge
 from gradelake.analyses.stats.boards import Board, counting_of, read_board
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -35,16 +35,26 @@ LABELS = """
 
 
 @dataclass(frozen=True)
+class Block:
+    """What came of a gate by a label set on a segment, and what else to know."""
+
+    label_set: str
+    segment: str
+    measures: list[Judged]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
 class Gate:
-    """A rule and what came of it; releases are None for the working catalog. `notes`: (label set,
-    segment) -> what else to know, in the rule's order. `texts`: query_id -> the query's words."""
+    """A rule and what came of it; releases are None for the working catalog. `blocks` are in the
+    rule's order. `texts`: query_id -> the query's words."""
 
     rule: Rule
     baseline: str
     release: str | None
     baseline_release: str | None
     verdict: Verdict
-    notes: dict[tuple[str, str], list[str]]
+    blocks: list[Block]
     texts: dict[str, str]
 
     @property
@@ -54,19 +64,6 @@ class Gate:
             return self.baseline
         of = f"{self.baseline} of" if self.baseline != self.rule.system else "that of"
         return f"{of} release {self.baseline_release}"
-
-    @property
-    def blocks(self) -> list["Gate"]:
-        """What came of it by each label set on each segment."""
-        return [
-            replace(
-                self,
-                rule=self.rule.model_copy(update={"label_set": part[:1], "segment": part[1:]}),
-                verdict=self.verdict.of(part),
-                notes={part: notes},
-            )
-            for part, notes in self.notes.items()
-        ]
 
 
 def run_gate(
@@ -93,7 +90,8 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
             f"{rule.system!r} would be compared with itself",
             "Name another system with --baseline, or an earlier release with --baseline-release.",
         )
-    measures: list[Paired] = []
+    pairs: list[Board] = []
+    same: list[int] = []  # places of pairs that rank the same
     notes: dict[tuple[str, str], list[str]] = {}
     for label_set, segment in product(*map(dict.fromkeys, (rule.label_set, rule.segment))):
         of_segment, level = None if segment == ALL else segment, rule.level
@@ -104,16 +102,20 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
             other = board if earlier is None else _earlier_board(earlier, rule, board)
             if measure == rule.measures[0]:
                 about += _notes_on_labels(lake, earlier, rule, board, other)
-            paired = _paired(board, other, rule.system, baseline, earlier)
-            if not paired.differences.any():  # perhaps by chance
+            pair = _paired(board, other, rule.system, baseline, earlier)
+            if not pair.differences.any():  # perhaps by chance
                 ours = lake.rows(RANKINGS, rule.collection, rule.system)
-                theirs = (earlier or lake).rows(RANKINGS, rule.collection, baseline)
-                paired = replace(paired, is_same=ours == theirs)
-            measures.append(replace(paired, label_set=label_set, segment=segment))
+                if ours == (earlier or lake).rows(RANKINGS, rule.collection, baseline):
+                    same.append(len(pairs))
+            pairs.append(pair)
             about += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, board)
-    verdict = judge(measures, rule.tolerance, rule.alpha)
+    verdict = judge(pairs, rule.tolerance, rule.alpha, same)
+    judged_of: dict[tuple[str, str], list[Judged]] = {part: [] for part in notes}
+    for one in verdict.measures:
+        judged_of[one.pair.label_set, one.pair.segment or ALL].append(one)
+    blocks = [Block(*part, judged_of[part], about) for part, about in notes.items()]
     texts = dict(lake.rows(TEXTS, rule.collection))
-    return Gate(rule, baseline, lake.release, (earlier or lake).release, verdict, notes, texts)
+    return Gate(rule, baseline, lake.release, (earlier or lake).release, verdict, blocks, texts)
 
 
 def _earlier_board(earlier: Lake, rule: Rule, board: Board) -> Board:
@@ -124,10 +126,10 @@ def _earlier_board(earlier: Lake, rule: Rule, board: Board) -> Board:
         raise BadInput(f"release {earlier.release}: {error.message}", error.hint) from None
 
 
-def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lake | None) -> Paired:
-    """The queries of both boards, in the order of the first."""
-    theirs = set(other.queries)
-    queries = [query for query in board.queries if query in theirs]
+def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lake | None) -> Board:
+    """The system and its baseline on the queries of both boards, which count as the newer lake
+    says."""
+    queries = [query for query in board.queries if query in set(other.queries)]
     if len(queries) < 2:
         of_segment = f" of segment {board.segment!r}" if board.segment else ""
         raise BadInput(
@@ -136,17 +138,22 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
             "An interval needs two at least, and is worth something from some tens on.",
         )
     where = "" if earlier is None else f"release {earlier.release}: "
+    was, now = other.of([baseline], where), board.of([system])
     rows, their_rows = ([one.queries.index(query) for query in queries] for one in (board, other))
-    was = other.values[their_rows, other.column(baseline, where)]
-    now = board.values[rows, board.column(system)]
-    counting = board.counting and board.counting.of(np.array(rows))  # as the newer lake says
-    paired = Paired(board.measure, board.level, tuple(queries), was, now, counting=counting)
-    if counting and paired.units.n_effective < 1.1:
+    pair = replace(
+        now,
+        queries=tuple(queries),
+        systems=(system, baseline),
+        values=np.hstack([now.values[rows], was.values[their_rows]]),
+        printed=np.hstack([now.printed, was.printed]),
+        counting=board.counting and board.counting.of(np.array(rows)),
+    )
+    if pair.counting and pair.units.n_effective < 1.1:
         raise BadInput(
             f"one query, or one cluster of queries, has nearly all weight by {board.measure}",
             "An interval needs two at least that weigh about the same.",
         )
-    return paired
+    return pair
 
 
 def _notes_on_labels(

@@ -1,6 +1,6 @@
 """What a sample of differences says of the mean of all: p and bounds, for the gate."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,30 +10,55 @@ from gradelake.analyses.stats.resample import student_reach
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Of the differences of some queries, in points of the measure: their number, mean, standard
-    deviation (n - 1) and skewness (the third central moment over that of the second, to 3/2)."""
+class Difference:
+    """What the differences of a sample of queries say of the mean difference mu of all queries of
+    their kind, and of a tolerance. All of it is in points of the measure.
+
+    Of the sample: its number, mean, standard deviation (n - 1) and skewness (the third central
+    moment over that of the second, to 3/2). `low` and `high` are the one-sided bounds of mu at
+    1 - alpha each, together an interval at 1 - 2 alpha. `p_passed` is of mu <= -tolerance, `p_fell`
+    of mu >= -tolerance.
+    """
 
     n: float
     mean: float
     spread: float
     skewness: float
+    low: float = 0.0
+    high: float = 0.0
+    p_passed: float = 0.0
+    p_fell: float = 1.0
 
     @classmethod
-    def of(cls, differences: np.ndarray, counting: Counting | None = None) -> "Sample":
-        """`differences`: (queries,), in units of 1e-10.
+    def of(
+        cls,
+        differences: np.ndarray,
+        tolerance: float,
+        alpha: float,
+        is_same: bool = False,
+        counting: Counting | None = None,
+    ) -> "Difference":
+        """Of two queries or more; `differences`: (queries,), in units of 1e-10.
 
         Of queries that do not count alike: as many equal ones as tell as much
         (`Units.n_effective`), with a spread that gives the mean its linearised standard error, and
         a skewness that gives it the third moment of what the units add to it.
         """
-        units = Units.of(differences[:, None], counting)
-        mean, n = units.means[0], units.n_effective
+        units, n_queries = Units.of(differences[:, None], counting), len(differences)
+        mean, spread, skewness, n = units.means[0], 0.0, 0.0, units.n_effective
         if not np.ptp(differences):
-            return cls(n, float(differences[0] / UNIT), 0.0, 0.0)
-        spread, residuals = units.standard_errors[0] * np.sqrt(n), units.residuals[:, 0]
-        of_mean = (residuals**3).sum() / (residuals**2).sum() ** 1.5 if spread else 0
-        return cls(n, *map(float, (mean / UNIT, spread / UNIT, of_mean * np.sqrt(n))))
+            mean = differences[0]
+        elif spread := units.standard_errors[0] * np.sqrt(n):
+            residuals = units.residuals[:, 0]
+            skewness = (residuals**3).sum() / (residuals**2).sum() ** 1.5 * np.sqrt(n)
+        found = cls(n, *map(float, (mean / UNIT, spread / UNIT, skewness)))
+        if is_same and not differences.any():  # so it is on every query: an interval of one point
+            return found
+        # whole numbers: what is lower by just the tolerance has 0 here
+        above = units.totals.sum() + n_queries * np.rint(tolerance * UNIT)
+        p_passed, p_fell = found.p_values(float(above / (n_queries * UNIT)))
+        low, high = found.bounds(alpha)
+        return replace(found, low=low, high=high, p_passed=p_passed, p_fell=p_fell)
 
     def p_values(self, above: float) -> tuple[float, float]:
         """p of (mu <= a bound, mu >= it); `above` is how far the mean lies above the bound.

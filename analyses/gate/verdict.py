@@ -1,15 +1,15 @@
 """Whether a system fell behind a baseline: the statistics of the gate."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
 
 import numpy as np
 
-from gradelake.analyses.gate.rules import ALL
-from gradelake.analyses.gate.sample import Sample
-from gradelake.analyses.stats.boards import UNIT
-from gradelake.analyses.stats.counting import Counting, Units
+from gradelake.analyses.gate.sample import Difference
+from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.stats.significance import holm
 
@@ -19,79 +19,16 @@ MOST = 1_000_000  # queries: who needs more is not told how many
 
 
 @dataclass(frozen=True)
-class Paired:
-    """One measure's values of both systems on the same queries, in units of 1e-10: (queries,).
-    `is_same`: both rank the same passages in the same order, for every query."""
-
-    measure: str
-    level: int
-    queries: tuple[str, ...]
-    baseline: np.ndarray
-    system: np.ndarray
-    is_same: bool = False
-    counting: Counting | None = None
-    label_set: str = ""
-    segment: str = ALL
-
-    @property
-    def part(self) -> tuple[str, str]:
-        """The label set and the segment that it is of."""
-        return self.label_set, self.segment
-
-    @property
-    def units(self) -> Units:
-        """Of two columns, the baseline and the system."""
-        return Units.of(np.stack([self.baseline, self.system], axis=1), self.counting)
-
-    @property
-    def differences(self) -> np.ndarray:
-        return self.system - self.baseline
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What the differences of a sample of queries say of the mean difference mu of all queries of
-    their kind, and of a tolerance. All of it is in points of the measure.
-
-    `low` and `high` are the one-sided bounds of mu at 1 - alpha each, together an interval at
-    1 - 2 alpha. `p_passed` is of mu <= -tolerance, `p_fell` of mu >= -tolerance.
-    """
-
-    sample: Sample
-    low: float
-    high: float
-    p_passed: float
-    p_fell: float
-
-    @classmethod
-    def of(
-        cls,
-        differences: np.ndarray,
-        tolerance: float,
-        alpha: float,
-        is_same: bool = False,
-        counting: Counting | None = None,
-    ) -> "Difference":
-        """Of two queries or more; `differences`: (queries,), in units of 1e-10."""
-        sample = Sample.of(differences, counting)
-        if is_same and not differences.any():  # so it is on every query: an interval of one point
-            return cls(sample, 0.0, 0.0, 0.0, 1.0)
-        # whole numbers: what is lower by just the tolerance has 0 here
-        n, total = len(differences), Units.of(differences[:, None], counting).totals.sum()
-        above = (total + n * np.rint(tolerance * UNIT)) / (n * UNIT)
-        return cls(sample, *sample.bounds(alpha), *sample.p_values(float(above)))
-
-
-@dataclass(frozen=True)
 class Judged:
-    """One measure of a gate. `p_fell` is corrected by Holm for how many measures there are.
+    """One measure of a gate, on the board of the system and its baseline. `p_fell` is corrected by
+    Holm for how many measures there are, of all label sets and segments.
 
     `queries_as_seen`: of how many queries the interval would not hold the tolerance, if mean,
     spread and skewness stayed; `queries_if_equal`: of how many an equal system passes in four of
     five cases. None: the verdict stands, or more than a million would not do.
     """
 
-    paired: Paired
+    pair: Board
     difference: Difference
     p_fell: float
     verdict: str
@@ -99,45 +36,32 @@ class Judged:
     queries_if_equal: int | None = None
 
 
-@dataclass(frozen=True)
-class Decider:
-    """A query, and what the measure's verdict would be without it. Scores are in points."""
-
-    measure: str
-    query_id: str
-    baseline: float
-    system: float
-    difference: float
-    verdict_without: str
+def worst(measures: Sequence[Judged]) -> str:
+    """The verdict of several: all must pass."""
+    found = [one.verdict for one in measures]
+    return next((verdict for verdict in (FELL, CANNOT_TELL) if verdict in found), PASSED)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of a system against a baseline, measure by measure. `beside`: those of the gate's other label
-    sets and segments, for which Holm corrects, too."""
+    """Of a system against a baseline, measure by measure."""
 
     measures: list[Judged]
     tolerance: float
     alpha: float
-    beside: tuple[Judged, ...] = ()
 
     @property
     def verdict(self) -> str:
-        found = [one.verdict for one in self.measures]
-        return next((worst for worst in (FELL, CANNOT_TELL) if worst in found), PASSED)
+        return worst(self.measures)
 
-    def of(self, part: tuple[str, str]) -> "Verdict":
-        """That of a label set and a segment alone."""
-        own = [one for one in self.measures if one.paired.part == part]
-        beside = tuple(one for one in self.measures if one.paired.part != part)
-        return replace(self, measures=own, beside=beside)
-
-    def deciders(self, n: int) -> list[Decider]:
-        """Of each measure the `n` queries that differ most."""
+    def deciders(self, n: int, of: Sequence[Judged] | None = None) -> list[dict[str, Any]]:
+        """Of each measure, or each of these, the `n` queries that differ most, with scores in
+        points, and what its verdict would be without them."""
         found = []
         for place, one in enumerate(self.measures):
-            paired = one.paired
-            differences, counting = paired.differences, paired.counting
+            if of is not None and not any(one is each for each in of):
+                continue
+            pair, differences, counting = one.pair, one.pair.differences, one.pair.counting
             weights = counting.weights if counting else 1
             for row in np.argsort(-np.abs(weights * differences), kind="stable")[:n]:
                 if differences[row] == 0:
@@ -145,27 +69,32 @@ class Verdict:
                 without = CANNOT_TELL
                 if len(differences) > 2:
                     left = np.delete(np.arange(len(differences)), row)
-                    others = [each.difference for each in (*self.measures, *self.beside)]
-                    others[place] = Difference.of(
-                        differences[left],
-                        self.tolerance,
-                        self.alpha,
-                        counting=counting and counting.of(left),
-                    )
+                    rest = counting and counting.of(left)
+                    limits = self.tolerance, self.alpha
+                    others = [each.difference for each in self.measures]
+                    others[place] = Difference.of(differences[left], *limits, counting=rest)
                     without = _verdicts(others, self.alpha)[place][1]
-                scores = (paired.baseline[row], paired.system[row], differences[row])
-                was, now, by = (float(score) / UNIT for score in scores)
-                found.append(Decider(paired.measure, paired.queries[row], was, now, by, without))
+                scores = (*pair.values[row, ::-1], differences[row])
+                names = ("baseline", "system", "difference")
+                found.append(
+                    {"measure": pair.measure, "query_id": pair.queries[row]}
+                    | {name: float(x) / UNIT for name, x in zip(names, scores, strict=True)}
+                    | {"verdict_without": without}
+                )
         return found
 
 
-def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict:
-    """The gate's verdict; `tolerance` is in points of a measure, `alpha` below 0.5.
+def judge(
+    pairs: Sequence[Board], tolerance: float, alpha: float, same: Collection[int] = ()
+) -> Verdict:
+    """The gate's verdict on boards of a system and its baseline; `tolerance` is in points of a
+    measure, `alpha` below 0.5. `same`: places of boards for which both rank the same passages in
+    the same order, for every query.
 
     Non-inferiority by the inclusion of an interval (Wellek, Testing Statistical Hypotheses of
     Equivalence and Noninferiority, 2nd edition 2010; over topics as in Sakai, Laboratory
-    Experiments in Information Retrieval, 2018), and the same test the other way round; `Sample` has
-    the tests.
+    Experiments in Information Retrieval, 2018), and the same test the other way round; `Difference`
+    has the tests.
     With mu the mean difference, system less baseline, of all queries of this kind, a measure
 
     - passed, where mu <= -tolerance is rejected at alpha: the lower bound is above -tolerance;
@@ -173,7 +102,7 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
       and may be smaller than the tolerance, is none;
     - else it cannot be told. A system that ranks the same passages in the same order passes; one
       that is equal on these queries, though its rankings are others, may lose on queries like none
-      of these, and is judged as where all differences are equal (`Sample.p_values`).
+      of these, and is judged as where all differences are equal (`Difference.p_values`).
 
     The gate passed where every measure did, by every label set and on every segment: each at alpha,
     for what needs all of several tests needs no correction (Berger, Multiparameter hypothesis
@@ -184,21 +113,21 @@ def judge(measures: Sequence[Paired], tolerance: float, alpha: float) -> Verdict
     queries (tests/benchmarks/README.md). Measures, label sets and segments need not be independent.
     """
     differences = [
-        Difference.of(one.differences, tolerance, alpha, one.is_same, one.counting)
-        for one in measures
+        Difference.of(pair.differences, tolerance, alpha, place in same, pair.counting)
+        for place, pair in enumerate(pairs)
     ]
     judged = []
-    for paired, found, (p_fell, verdict) in zip(
-        measures, differences, _verdicts(differences, alpha), strict=True
+    for pair, found, (p_fell, verdict) in zip(
+        pairs, differences, _verdicts(differences, alpha), strict=True
     ):
-        needed: tuple[int | None, int | None] = (None, None)
+        needed: tuple[int | None, ...] = (None, None)
         if verdict == CANNOT_TELL:
-            needed = queries_needed(found.sample, tolerance, alpha, len(measures))
-            if paired.counting:  # as many more as these tell less than equal ones
-                more = len(paired.queries) / found.sample.n
-                as_seen, if_equal = (n and int(np.ceil(n * more)) for n in needed)
-                needed = (as_seen, if_equal)
-        judged.append(Judged(paired, found, p_fell, verdict, *needed))
+            # where queries do not count alike, as many more as these tell less than equal ones
+            more = len(pair.queries) / found.n
+            needed = tuple(
+                n and ceil(n * more) for n in queries_needed(found, tolerance, alpha, len(pairs))
+            )
+        judged.append(Judged(pair, found, p_fell, verdict, *needed))
     return Verdict(judged, tolerance, alpha)
 
 
@@ -215,7 +144,7 @@ def _verdicts(differences: Sequence[Difference], alpha: float) -> list[tuple[flo
 
 
 def queries_needed(
-    found: Sample, tolerance: float, alpha: float, n_measures: int
+    found: Difference, tolerance: float, alpha: float, n_measures: int
 ) -> tuple[int | None, int | None]:
     """(as seen, if equal) of `Judged`, by the spread and the skewness observed.
 

@@ -30,14 +30,12 @@ def draw_topics(
     paired randomisation test. Raises `BadInput` for a system that the leaderboard does not have.
     """
     board = read_board(lake, collection, label_set, measure, level).pair(*systems)
-    differences = board.values[:, 0] - board.values[:, 1]
+    differences = board.differences
     order = np.argsort(-differences, kind="stable")
     pairs = compare_pairs(board, replicates, seed)
     found = {
         "queries": len(board.queries),
-        "wins": int((differences > 0).sum()),
-        "ties": int((differences == 0).sum()),
-        "losses": int((differences < 0).sum()),
+        **board.outcomes,
         "difference": float(pairs.difference[0]),
         "p": float(pairs.p[0]),
     }

@@ -23,19 +23,25 @@ WANTED = """
     and map($label_sets, $levels)[label_set] = level
     and measure in (select unnest($measures))
 """
-ROWS = f"""
-    select label_set, measure, system, query_id, value
+SCORES = f"""
+    select label_set, measure, list((system, query_id, value))
     from lake.marts.topic_scores
     where {WANTED}
+    group by all
 """
-SYSTEMS = f"""
-    select label_set, measure, system, score_4dp, n_queries
+BOARDS = f"""
+    select
+        label_set,
+        measure,
+        list(system order by system),
+        list(score_4dp order by system),
+        any_value(n_queries)
     from lake.marts.leaderboard
     where {WANTED}
-    order by label_set, measure, system
+    group by all
 """
 # in releases of a Gradelake without segments there is no such mart
-OF_SEGMENT = SYSTEMS.replace("leaderboard", "leaderboard_by_segment").replace(
+OF_SEGMENT = BOARDS.replace("leaderboard", "leaderboard_by_segment").replace(
     "where", "where segment = $segment and"
 )
 QUERIES = """
@@ -89,9 +95,20 @@ class Board:
             )
         return self.systems.index(system)
 
-    def of(self, systems: list[str]) -> "Board":
-        """The board of some of its systems, in this order."""
-        columns = [self.column(system) for system in systems]
+    @property
+    def differences(self) -> np.ndarray:
+        """Of two systems, (queries,): the first less the second."""
+        return self.values[:, 0] - self.values[:, 1]
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Of two systems: on how many queries the first is better, worse and equal."""
+        signs = {"wins": 1, "losses": -1, "ties": 0}
+        return {name: int((np.sign(self.differences) == n).sum()) for name, n in signs.items()}
+
+    def of(self, systems: list[str], where: str = "") -> "Board":
+        """The board of some of its systems, in this order. Raises as `column` does."""
+        columns = [self.column(system, where) for system in systems]
         return replace(
             self,
             systems=tuple(systems),
@@ -206,38 +223,31 @@ def boards_by_measure(
         "levels": list(levels.values()),
         "measures": list(measures),
     }
-    systems_of: dict[tuple[str, str], list[tuple]] = {}
     of_segment = {} if segment is None else {"segment": segment}
     try:
-        rows = lake.rows(OF_SEGMENT if of_segment else SYSTEMS, **wanted, **of_segment)
+        boards = lake.rows(OF_SEGMENT if of_segment else BOARDS, **wanted, **of_segment)
     except duckdb.CatalogException as error:
         raise BadInput(
             f"release {lake.release} was built before there were boards by segment",
             "Run `gradelake build`, and read that release.",
         ) from error
-    for label_set, measure, *row in rows:
-        systems_of.setdefault((label_set, measure), []).append(tuple(row))
-    if not systems_of:
+    if not boards:
         return {}
-    scores_of: dict[tuple[str, str], list[tuple]] = {key: [] for key in systems_of}
-    for label_set, measure, *row in lake.rows(ROWS, **wanted):
-        scores_of[label_set, measure].append(tuple(row))
+    scores_of = {(name, measure): scores for name, measure, scores in lake.rows(SCORES, **wanted)}
     averaged = _averaged_queries(lake, collection, list(levels), of_segment)
     kinds, complete = choosing.measures(lake), choosing.completeness(lake, collection)
     found = {}
-    for (label_set, measure), board in systems_of.items():
-        scores = scores_of[label_set, measure]
+    for label_set, measure, systems, printed, n_queries in boards:
+        scores = scores_of.get((label_set, measure), [])
         of_items = kinds[measure] in OF_ITEMS  # measured where there are rubric items, or answers
         counts = averaged.get((label_set, kinds[measure] if of_items else "labels"), {})
         answered = {query for _, query, _ in scores} if of_items else set()
         counts = counts or dict.fromkeys(answered, (1.0, None))  # of an older release
         queries = sorted(counts, key=lambda query: (query not in answered, query))
         # a query with rubric items that no system answered counts as well
-        n_queries = board[0][2]
-        queries = queries + [f"(unanswered {n})" for n in range(1, n_queries - len(queries) + 1)]
-        row_of = {query: row for row, query in enumerate(queries)}
-        column_of = {system: column for column, (system, *_) in enumerate(board)}
-        values = np.zeros((len(queries), len(board)))
+        queries += [f"(unanswered {n})" for n in range(1, n_queries - len(queries) + 1)]
+        row_of, column_of = ({one: n for n, one in enumerate(of)} for of in (queries, systems))
+        values = np.zeros((len(queries), len(systems)))
         for system, query, value in scores:
             if query in row_of:  # else it weighs nothing, or is of another segment
                 values[row_of[query], column_of[system]] = value
@@ -246,9 +256,9 @@ def boards_by_measure(
             levels[label_set],
             measure,
             tuple(queries),
-            tuple(column_of),
+            tuple(systems),
             np.rint(values * UNIT),
-            np.rint(np.array([printed for _, printed, _ in board]) * 1e4),
+            np.rint(np.array(printed) * 1e4),
             complete[label_set],
             _counting([counts.get(query, (1.0, None)) for query in queries]),
             segment,
@@ -294,11 +304,16 @@ def effective_queries(lake: Lake, collection: str) -> dict[tuple[str, str], floa
 
 def counting_of(lake: Lake, collection: str) -> dict[str, tuple[float, str]]:
     """query -> (weight, cluster), where queries do not all count alike."""
-    query = "select * exclude (collection) from lake.intermediate.int_query_weights"
-    with suppress(duckdb.CatalogException):  # a release of a Gradelake that knew of none
-        rows = lake.rows(f"{query} where collection = ?", collection)
-        return {query_id: (weight, cluster) for query_id, weight, cluster in rows}
-    return {}
+    query = "select query_id, weight, cluster from lake.intermediate.int_query_weights"
+    rows = _if_known(lake, f"{query} where collection = ?", collection)
+    return {query_id: (weight, cluster) for query_id, weight, cluster in rows}
+
+
+def _if_known(lake: Lake, query: str, *values: str) -> list[tuple]:
+    """Rows; none in a release of a Gradelake to which all queries counted alike."""
+    with suppress(duckdb.CatalogException):
+        return lake.rows(query, *values)
+    return []
 
 
 def require_even(lake: Lake, collection: str, what: str) -> None:
@@ -314,9 +329,7 @@ def require_even(lake: Lake, collection: str, what: str) -> None:
 def segments_of(lake: Lake, collection: str) -> list[str]:
     """The kinds of queries that a collection has, by name."""
     query = "select distinct unnest(segments) from lake.raw.query_weights where collection = ?"
-    with suppress(duckdb.CatalogException):  # a release of a Gradelake without segments
-        return sorted(lake.column(query, collection))
-    return []
+    return sorted(segment for (segment,) in _if_known(lake, query, collection))
 
 
 def _require_segment(lake: Lake, collection: str, segment: str, label_set: str) -> None:

@@ -105,10 +105,7 @@ def rank_uncertainty(
         best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
     first, second = np.triu_indices(n_systems, k=1)
     if p_tukey is None:
-        # the draws, so each p, are `compare_pairs`'s
-        in_boards_order = board.units.totals.sum(axis=0)
-        observed = in_boards_order[first] - in_boards_order[second]
-        p_tukey = tukey_hsd(board.units.totals, observed, n_replicates, seed, board.units.slack)
+        p_tukey = tukey_hsd(board.units, n_replicates, seed)
     ps = np.ones((n_systems, n_systems))
     ps[first, second] = ps[second, first] = p_tukey
     groups = runs(ps[np.ix_(order, order)] <= alpha)

@@ -74,11 +74,10 @@ def compare_pairs(board: Board, n_replicates: int = 10_000, seed: int = 1) -> Pa
     if len(board.systems) < 2:
         raise BadInput(f"the leaderboard of {board.label_set!r} has one system; a pair needs two")
     first, second = np.triu_indices(len(board.systems), k=1)
-    differences, slack = _differences(board, first, second).totals, board.units.slack
-    observed = differences.sum(axis=0)
-    p, is_exact = randomisation_test(differences, n_replicates, seed, slack)
-    p_tukey = tukey_hsd(board.units.totals, observed, n_replicates, seed, slack)
-    difference = observed / (len(board.queries) * UNIT)
+    differences = _differences(board, first, second).totals
+    p, is_exact = randomisation_test(differences, n_replicates, seed, board.units.slack)
+    p_tukey = tukey_hsd(board.units, n_replicates, seed)
+    difference = differences.sum(axis=0) / (len(board.queries) * UNIT)
     return Pairs(board, is_exact, n_replicates, first, second, difference, p, p_tukey)
 
 
@@ -127,18 +126,19 @@ def holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def tukey_hsd(
-    values: np.ndarray, observed: np.ndarray, n_replicates: int, seed: int, slack: float = 0.0
-) -> np.ndarray:
-    """p of differences between systems' sums; `values`: (queries, systems), whole numbers. Ranges
-    that are smaller than the observed by `slack` are as large (`Units`)."""
+def tukey_hsd(units: Units, n_replicates: int, seed: int) -> np.ndarray:
+    """p of the differences of all pairs of columns, as `compare_pairs` has them. Ranges that are
+    smaller than the observed by the slack are as large."""
+    values = units.totals
+    first, second = np.triu_indices(values.shape[1], k=1)
+    observed = values.sum(axis=0)[first] - values.sum(axis=0)[second]
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
         shuffled = generator.permuted(np.broadcast_to(values, (n, *values.shape)), axis=2)
         return {"range": np.ptp(shuffled.sum(axis=1), axis=1)}
 
     ranges = np.sort(in_blocks(replicates, n_replicates, seed, values.size)["range"])
-    at_least = n_replicates - np.searchsorted(ranges, np.abs(observed) - slack, side="left")
+    at_least = n_replicates - np.searchsorted(ranges, np.abs(observed) - units.slack, side="left")
     return (at_least + 1) / (n_replicates + 1)
 
 

@@ -1,5 +1,6 @@
 {# Means over queries and their standard errors, one for each row of `cells`: CTEs up to `means`,
-   which has score, score_answered, stderr, n_queries and n_answered beside the cell's columns.
+   which has score, score_4dp, score_answered, stderr, n_queries and n_answered, and the weight of
+   the queries, beside the cell's columns.
 
    `by`: what names the queries of a mean. The model has the CTEs
    - board_queries: `by`, query_id, weight, cluster;
@@ -40,7 +41,8 @@ even_means as (
             - coalesce(even_sums.total * even_sums.total, 0)
         ) / (even_boards.n_queries * sqrt(nullif(even_boards.n_queries - 1, 0))) as stderr,
         even_boards.n_queries,
-        coalesce(even_sums.n_answered, 0) as n_answered
+        coalesce(even_sums.n_answered, 0) as n_answered,
+        even_boards.n_queries as weight
     from cells
     inner join even_boards using ({{ board }})
     left join even_sums using ({{ cell }})
@@ -58,17 +60,6 @@ clusters as (
     group by all
 ),
 
-weighted_boards as (
-    select
-        {{ board }},
-        cast(sum(n_queries) as bigint) as n_queries,
-        count(*) as n_clusters,
-        sum(weight order by cluster) as weight,
-        sum(weight * weight order by cluster) as squared_weights
-    from clusters
-    group by all
-),
-
 cluster_sums as (
     select
         {{ cell }},
@@ -83,61 +74,46 @@ cluster_sums as (
 
 weighted_sums as (
     select
-        {{ cell }},
-        cast(sum(n_answered) as bigint) as n_answered,
-        sum(weight_answered order by cluster) as weight_answered,
-        sum(total order by cluster) as total
-    from cluster_sums
-    group by all
-),
-
-weighted_scores as (
-    select
         cells.*,
-        coalesce(weighted_sums.total, 0) / weighted_boards.weight as score,
-        weighted_sums.total / weighted_sums.weight_answered as score_answered,
-        weighted_boards.n_queries,
-        coalesce(weighted_sums.n_answered, 0) as n_answered,
-        weighted_boards.n_clusters,
-        weighted_boards.weight,
-        weighted_boards.squared_weights
+        cast(sum(clusters.n_queries) as bigint) as n_queries,
+        cast(coalesce(sum(cluster_sums.n_answered), 0) as bigint) as n_answered,
+        sum(cluster_sums.weight_answered order by cluster) as weight_answered,
+        coalesce(sum(cluster_sums.total order by cluster), 0) as total,
+        sum(clusters.weight order by cluster) as weight,
+        list(
+            { 'total': coalesce(cluster_sums.total, 0), 'weight': clusters.weight } order by cluster
+        ) as of_clusters
     from cells
-    inner join weighted_boards using ({{ board }})
-    left join weighted_sums using ({{ cell }})
-),
-
--- how far each cluster is from the mean; one with nothing answered, by all that the mean takes off
-residuals as (
-    select
-        {{ cell }},
-        sum(
-            power(cluster_sums.total - weighted_scores.score * clusters.weight, 2)
-            order by cluster
-        ) as squares,
-        sum(clusters.weight * clusters.weight order by cluster) as squared_weights
-    from cluster_sums
-    inner join weighted_scores using ({{ cell }})
-    inner join clusters using ({{ board }}, cluster)
+    inner join clusters using ({{ board }})
+    left join cluster_sums using ({{ cell }}, cluster)
     group by all
 ),
 
+-- the standard error is of how far each cluster is from the mean
 weighted_means as (
     select
-        weighted_scores.* exclude (n_clusters, weight, squared_weights),
-        sqrt((
-            coalesce(residuals.squares, 0)
-            + weighted_scores.score * weighted_scores.score * greatest(
-                weighted_scores.squared_weights - coalesce(residuals.squared_weights, 0), 0
-            )
-        ) * weighted_scores.n_clusters / nullif(weighted_scores.n_clusters - 1, 0))
-        / weighted_scores.weight as stderr
-    from weighted_scores
-    left join residuals using ({{ cell }})
+        * exclude (weight_answered, total, of_clusters),
+        total / weight as score,
+        total / weight_answered as score_answered,
+        sqrt(
+            list_sum([pow(each.total - total / weight * each.weight, 2) for each in of_clusters])
+            * len(of_clusters) / nullif(len(of_clusters) - 1, 0)
+        ) / weight as stderr
+    from weighted_sums
 ),
 
 means as (
-    select * from even_means
-    union all by name
-    select * from weighted_means
+    select
+        * replace (
+            round(score, 10) as score,
+            round(score_answered, 10) as score_answered,
+            round(stderr, 10) as stderr
+        ),
+        round(score, 4) as score_4dp
+    from (
+        select * from even_means
+        union all by name
+        select * from weighted_means
+    )
 )
 {%- endmacro %}

@@ -16,6 +16,13 @@
 -- Queries, passages and items are numbered first: joining and sorting whole numbers is several
 -- times faster than strings, and ten million grades fit in little memory.
 
+-- how long a prompt is, without the item
+create or replace temp macro prompt_bytes(prompt, query, passage_bytes, answer) as
+strlen(prompt)
++ if(contains(prompt, '{query}'), strlen(query), 0)
++ if(contains(prompt, '{passage}'), passage_bytes, 0)
++ if(contains(prompt, '{answer}'), coalesce(strlen(answer), 0), 0);
+
 -- what is in the pool: to find it out, all runs are ranked. Answers and what they cite are in none
 create or replace temp table plan_pool as
 select
@@ -334,37 +341,7 @@ of_this_collection as (
     where plan_missing.may_repeat
 ),
 
-others as (
-    select
-        collection,
-        query_id,
-        passage_id,
-        item_id,
-        passage_sha256,
-        query_sha256,
-        gold_sha256,
-        graded_at
-    from lake.raw.grades
-    where
-        getvariable('may_share')
-        and grader_id = getvariable('grader_id')
-        and collection != getvariable('collection')
-        and status != 'failed'
-),
-
-items_of_others as (
-    select distinct
-        collection,
-        query_id,
-        item_id,
-        text
-    from lake.marts.wanted_items
-    where
-        kind = getvariable('kind')
-        and collection in (select others.collection from others)
-),
-
--- the first that was graded
+-- the first that was graded; an item may stand in several versions of a rubric
 of_others as (
     select
         plan_missing.work_no,
@@ -377,8 +354,8 @@ of_others as (
             },
             (others.graded_at, others.collection, others.query_id, others.passage_id)
         ) as known
-    from others
-    inner join items_of_others using (collection, query_id, item_id)
+    from lake.marts.wanted_items as items
+    inner join lake.raw.grades as others using (collection, query_id, item_id)
     inner join plan_passages
         on
             others.passage_sha256 = plan_passages.text_sha256
@@ -386,13 +363,16 @@ of_others as (
     inner join plan_items
         on
             plan_passages.query_id = plan_items.query_id
-            and items_of_others.text = plan_items.item_text
+            and items.text = plan_items.item_text
             and others.gold_sha256 is not distinct from plan_items.gold_sha256
-    inner join plan_missing
-        on
-            plan_passages.passage_no = plan_missing.passage_no
-            and plan_items.item_no = plan_missing.item_no
+    inner join plan_missing using (passage_no, item_no)
     anti join of_this_collection on plan_missing.work_no = of_this_collection.work_no
+    where
+        getvariable('may_share')
+        and others.grader_id = getvariable('grader_id')
+        and others.collection != getvariable('collection')
+        and others.status != 'failed'
+        and items.kind = getvariable('kind')
     group by plan_missing.work_no
 )
 

@@ -37,11 +37,7 @@ _SIZE = """
                 when plan_work.answer = '' then 0
                 else len(plan_items.gold_answers)
             end as n_prompts,
-            strlen($prompt)
-            + if(contains($prompt, '{query}'), strlen(queries.text), 0)
-            + if(contains($prompt, '{passage}'), texts.n_bytes, 0)
-            + if(contains($prompt, '{answer}'), coalesce(strlen(plan_work.answer), 0), 0)
-                as n_shared,
+            prompt_bytes($prompt, queries.text, texts.n_bytes, plan_work.answer) as n_shared,
             strlen(plan_items.item_text) as n_item
         from plan_work
         inner join plan_passages using (passage_no)
@@ -109,15 +105,9 @@ _TAKEN = """
     ),
 
     items as (
-        select
-            collection,
-            query_id,
-            item_id,
-            any_value(text) as text,
-            any_value(gold_answers) as gold_answers
+        select distinct on (collection, query_id, item_id) *
         from lake.marts.wanted_items
         semi join sampled using (collection, query_id, item_id)
-        group by all
     )
 
     select
@@ -127,15 +117,11 @@ _TAKEN = """
         coalesce(sampled.cached_tokens, 0) as cached_tokens,  -- not every endpoint tells them
         coalesce(sampled.completion_tokens, 0) as completion_tokens,
         if(graders.target = 'verify', len(items.gold_answers), 1) * (
-            (
-                strlen(graders.prompt_text)
-                + if(contains(graders.prompt_text, '{query}'), strlen(queries.text), 0)
-                + if(
-                    contains(graders.prompt_text, '{passage}'),
-                    strlen(left(passages.text, $longest_passage)),
-                    0
-                )
-                + if(contains(graders.prompt_text, '{answer}'), coalesce(strlen(answer), 0), 0)
+            prompt_bytes(
+                graders.prompt_text,
+                queries.text,
+                strlen(left(passages.text, $longest_passage)),
+                answer
             )
             * coalesce(ceil(n_together.n_pairs / $window) / n_together.n_pairs, 1)
             + strlen(items.text)
@@ -204,11 +190,8 @@ def taken(lake: Lake, grader: Grader, collection: str) -> Taken:
     )
     own = found.filter("is_own")
     here = own.filter("is_here")
-    if here.height >= ENOUGH:
-        return Taken(here, is_own=True, is_here=True)
-    if own.height >= ENOUGH:
-        return Taken(own, is_own=True)
-    return Taken(found)
+    is_own, is_here = own.height >= ENOUGH, here.height >= ENOUGH
+    return Taken(here if is_here else own if is_own else found, is_own, is_here)
 
 
 def _longest_passage(grader: Grader) -> int:

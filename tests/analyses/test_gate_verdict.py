@@ -7,19 +7,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Paired, judge
-from gradelake.analyses.stats.boards import UNIT
+from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, judge
+from gradelake.analyses.stats.boards import Board
+from tests.analyses.boards import board
 from tests.command_line import gradelake
 from tests.reading import published
 
 ALPHA, TOLERANCE = 0.05, 0.01
 
 
-def paired(differences, measure: str = "AP") -> Paired:
-    """Two systems whose scores differ so, in points."""
-    units = np.rint(np.asarray(differences, dtype=float) * UNIT)
-    queries = tuple(f"q{n}" for n in range(len(units)))
-    return Paired(measure, 1, queries, np.full(len(units), UNIT / 2), UNIT / 2 + units)
+def paired(differences, measure: str = "AP") -> Board:
+    """A system and its baseline, whose scores differ so, in points."""
+    moved = np.asarray(differences, dtype=float)
+    queries = [f"q{n}" for n in range(len(moved))]
+    both = board(np.stack([0.5 + moved, np.full(len(moved), 0.5)], axis=1), queries=queries)
+    return replace(both, measure=measure)
 
 
 def verdict_of(*differences, tolerance: float = TOLERANCE, alpha: float = ALPHA):
@@ -77,12 +79,10 @@ def test_without_skewness_the_bounds_are_students():
 
 @pytest.mark.parametrize("tolerance", [0, 0.01])
 def test_a_system_with_the_same_rankings_passes_and_one_that_is_equal_by_chance_does_not(tolerance):
-    same = replace(paired([0] * 5), is_same=True)
-    assert judge([same], tolerance, ALPHA).verdict == PASSED
+    assert judge([paired([0] * 5)], tolerance, ALPHA, same=[0]).verdict == PASSED
     assert verdict_of([0] * 5, tolerance=tolerance).verdict == CANNOT_TELL
     assert verdict_of([0] * 299).verdict == PASSED  # a share of 0.01 of all would be among them
-    labels_changed = replace(paired([-0.5] * 8), is_same=True)
-    assert judge([labels_changed], tolerance, ALPHA).verdict == FELL
+    assert judge([paired([-0.5] * 8)], tolerance, ALPHA, same=[0]).verdict == FELL  # by labels
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_skewed_differences_take_as_many_queries_as_their_test_does(side):
     (one,) = verdict_of(differences).measures
     assert one.verdict == CANNOT_TELL
     for n, is_told in ((one.queries_as_seen, True), (one.queries_as_seen - 1, False)):
-        p = min(replace(one.difference.sample, n=n).p_values(differences.mean() + TOLERANCE))
+        p = min(replace(one.difference, n=n).p_values(differences.mean() + TOLERANCE))
         assert (p <= ALPHA) == is_told
     unskewed = verdict_of(sample(20, differences.mean(), differences.std(ddof=1))).measures[0]
     assert one.queries_as_seen >= unskewed.queries_as_seen
@@ -222,14 +222,16 @@ def test_queries_that_decide_are_those_that_differ_most_with_the_verdict_without
     differences = np.array([0.001, -0.4, 0, 0.002, -0.001, 0, 0.3])
     found = verdict_of(differences)
     first, second, *_ = deciders = found.deciders(5)
-    assert [one.query_id for one in deciders] == ["q1", "q6", "q3", "q0", "q4"]  # not those of 0
-    assert (first.baseline, first.system, first.difference) == pytest.approx((0.5, 0.1, -0.4))
+    # not those of 0
+    assert [one["query_id"] for one in deciders] == ["q1", "q6", "q3", "q0", "q4"]
+    scores = [first[name] for name in ("baseline", "system", "difference")]
+    assert scores == pytest.approx([0.5, 0.1, -0.4])
     for one in (first, second):
-        rest = np.delete(differences, int(one.query_id[1:]))
-        assert one.verdict_without == verdict_of(rest).verdict
+        rest = np.delete(differences, int(one["query_id"][1:]))
+        assert one["verdict_without"] == verdict_of(rest).verdict
     steady = verdict_of([0.001, 0.002, -0.001, 0.0005, -0.2])
-    assert (steady.verdict, steady.deciders(1)[0].verdict_without) == (CANNOT_TELL, PASSED)
-    assert verdict_of([0.1, 0.1]).deciders(1)[0].verdict_without == CANNOT_TELL
+    assert (steady.verdict, steady.deciders(1)[0]["verdict_without"]) == (CANNOT_TELL, PASSED)
+    assert verdict_of([0.1, 0.1]).deciders(1)[0]["verdict_without"] == CANNOT_TELL
 
 
 def test_the_command_judges_the_scores_of_the_lake_and_leaves_with_the_verdict(demo):

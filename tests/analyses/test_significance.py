@@ -9,6 +9,7 @@ from statsmodels.stats.multitest import multipletests
 
 from gradelake.analyses.stats.answers import Significance
 from gradelake.analyses.stats.boards import UNIT
+from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.significance import (
     agreement_on_pairs,
     compare_pairs,
@@ -92,7 +93,7 @@ def test_tukeys_p_is_the_share_of_shuffles_with_as_large_a_range():
     totals = values.sum(axis=0)
     observed = np.array([totals[0] - totals[1], totals[0] - totals[2], totals[1] - totals[2]])
     exact = [(np.array(ranges) >= abs(difference)).mean() for difference in observed]
-    assert tukey_hsd(values, observed, 40_000, seed=1) == pytest.approx(exact, abs=0.01)
+    assert tukey_hsd(Units.of(values, None), 40_000, seed=1) == pytest.approx(exact, abs=0.01)
 
 
 def test_agreement_on_pairs_counts_directions():

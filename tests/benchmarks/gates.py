@@ -10,13 +10,14 @@ that did not, or by just the tolerance, and how often a drop of just the toleran
 
 import argparse
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gradelake.analyses.gate.verdict import FELL, PASSED, Paired, judge
+from gradelake.analyses.gate.verdict import FELL, PASSED, judge
 from gradelake.analyses.stats.boards import UNIT, Board, read_board
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -73,8 +74,8 @@ def _wrong(
                 differences = np.rint(differences - differences.mean())
             drawn = differences[rows] * sides
             for made, drop in ((measures, 0), (lower, TOLERANCE * UNIT)):
-                base = np.zeros(n_queries)
-                made.append(Paired(board.measure, 1, board.queries, base, drawn - drop))
+                values = np.stack([drawn - drop, np.zeros(n_queries)], axis=1)
+                made.append(replace(board.of(list(board.systems[:2])), values=values))
         by_tolerance = judge(lower, TOLERANCE, ALPHA).verdict
         wrong += (
             judge(measures, TOLERANCE, ALPHA).verdict == FELL,

@@ -13,6 +13,7 @@ from tests.ingest.conftest import report
 pytestmark = pytest.mark.slow
 
 N_QUERIES, N_PASSAGES, DAYS = 40, 25, 3
+BINS, LEAST_EXPECTED = (0, 0.5, 1, 2), 2  # seeds/click_bins.csv
 RATES = 0.5 / np.arange(1, N_PASSAGES + 1) ** 0.7  # of clicks, by position
 
 
@@ -27,7 +28,7 @@ def shop(tmp_path_factory):
     for query in range(N_QUERIES):
         for day in range(DAYS):
             for position, passage in enumerate(dice.permutation(N_PASSAGES), start=1):
-                shown = int(dice.integers(20, 60))
+                shown = int(dice.integers(20, 60)) if query else 2
                 likely = min(1.0, RATES[position - 1] * attraction[query, passage] / 3)
                 clicks = int(dice.binomial(shown, likely))
                 log.append((f"q{query}", f"p{passage}", position, f"day {day}", shown, clicks))
@@ -65,12 +66,18 @@ def test_counts_equal_a_plain_computation(shop):
         pl.col("impressions", "clicks").sum(), expected.sum().alias("expected")
     )
     found = lake.sql(
-        "select query_id, passage_id, n_impressions, n_clicks, n_expected from click_labels"
+        "select query_id, passage_id, n_impressions, n_clicks, n_expected, coec, label "
+        "from click_labels"
     ).fetchall()
     by_pair = {row[:2]: row[2:] for row in plain.rows()}
     assert len(found) == len(by_pair) == N_QUERIES * N_PASSAGES
-    for query, passage, *values in found:
+    for query, passage, *values, coec, label in found:
+        _, clicks, most_likely = by_pair[query, passage]
         assert values == pytest.approx(by_pair[query, passage], abs=1e-9)
+        assert coec == pytest.approx(clicks / most_likely)
+        bins = [n for n, least in enumerate(BINS) if coec >= least]
+        assert label == (max(bins) if most_likely >= LEAST_EXPECTED else None)
+    assert {row[-1] for row in found} == {None, 0, 1, 2, 3}
 
 
 def test_an_interval_holds_the_true_ratio_as_often_as_it_says(shop):

@@ -47,16 +47,6 @@ scored as (
 {{ board_means(['collection', 'label_set', 'averaged_over']) }}
 
 select
-    collection,
-    label_set,
-    level,
-    system,
-    measure,
-    round(score, 10) as score,
-    round(score, 4) as score_4dp,
-    round(score_answered, 10) as score_answered,
-    round(stderr, 10) as stderr,
-    n_queries,
-    n_answered,
+    * exclude (averaged_over, weight),
     null as n_unlabelled_at_k
 from means

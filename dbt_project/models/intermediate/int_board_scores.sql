@@ -76,7 +76,7 @@ entries_by_rank as (
     group by all
 ),
 
-entries_at_k as (
+at_k as (
     select
         entries_by_rank.collection,
         entries_by_rank.label_set,
@@ -90,21 +90,10 @@ entries_at_k as (
 )
 
 select
-    means.part,
-    means.collection,
-    means.label_set,
-    means.level,
-    means.system,
-    means.measure,
-    round(means.score, 10) as score,
-    round(means.score, 4) as score_4dp,
-    round(means.score_answered, 10) as score_answered,
-    round(means.stderr, 10) as stderr,
-    means.n_queries,
-    means.n_answered,
-    case when grid.cutoff is not null then coalesce(entries_at_k.n_unlabelled, 0) end
+    means.* exclude (averaged_over, weight),
+    case when grid.cutoff is not null then coalesce(at_k.n_unlabelled, 0) end
         as n_unlabelled_at_k,
-    entries_at_k.n_entries as n_entries_at_k
+    at_k.n_entries as n_entries_at_k
 from means
 inner join grid using (measure)
-left join entries_at_k using (collection, label_set, system, measure)
+left join at_k using (collection, label_set, system, measure)

@@ -1,17 +1,6 @@
 -- Every row of seeds/hybrids.csv that cannot be applied, and why.
 with
 
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
-assessors as (
-    select distinct
-        collection,
-        assessor
-    from {{ source('raw', 'judgments') }}
-),
-
 rows_of_file as (
     select
         *,
@@ -26,7 +15,8 @@ scales as (
     select
         rows_of_file.*,
         collections.collection is not null as is_collection,
-        assessors.assessor is not null as has_judged,
+        (rows_of_file.collection, rows_of_file.assessor)
+        in (select (collection, assessor) from {{ source('raw', 'judgments') }}) as has_judged,
         graders.grader is not null
         and (graders.target = 'direct') = (made_by['judge'] != '')
         and (made_by['judge'] != '' or policies.policy is not null) as is_label_set,
@@ -39,13 +29,9 @@ scales as (
         ) as top_of_mapping,
         collections.max_relevance
     from rows_of_file
-    left join {{ source('raw', 'collections') }} as collections
-        on rows_of_file.collection = collections.collection
-    left join assessors
-        on
-            rows_of_file.collection = assessors.collection
-            and rows_of_file.assessor = assessors.assessor
-    left join graders on graders.grader = coalesce(nullif(made_by['judge'], ''), made_by['grader'])
+    left join {{ source('raw', 'collections') }} as collections using (collection)
+    left join {{ ref('int_graders') }} as graders
+        on graders.grader = coalesce(nullif(made_by['judge'], ''), made_by['grader'])
     left join {{ ref('int_label_policies') }} as policies on made_by['policy'] = policies.policy
 )
 
@@ -56,7 +42,7 @@ select
             then 'a name has letters, digits and . _ + = @ - only'
         when count(*) over (partition by collection, hybrid) > 1 then 'listed twice'
         when not is_collection then 'the lake has no such collection'
-        when not has_judged
+        when not coalesce(has_judged, false)
             then 'no judgments of ' || coalesce(assessor, '(no assessor)') || ' in it'
         when not coalesce(is_label_set, false)
             then
