@@ -14,6 +14,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
+from multiprocessing import get_context
 from pathlib import Path
 from typing import IO
 from unittest import mock
@@ -22,6 +23,8 @@ from gradelake.app import main
 from gradelake.nightly import step
 from gradelake.sql.common import console
 
+step._FORKER = get_context("forkserver")  # this process has threads
+step._FORKER.set_forkserver_preload(["gradelake.app", "gradelake.nightly.night"])
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
@@ -73,7 +76,10 @@ def typed(folder: Path, line: str, code: int = 0) -> subprocess.CompletedProcess
 
 def a_night(folder: Path, *options: str, code: int = 0) -> dict:
     """What a night says whose steps are all done in this process."""
-    with mock.patch.object(step, "_do_apart", step._do_here):
+    with (
+        mock.patch.object(step, "forker", contextlib.nullcontext),
+        mock.patch.object(step, "_do_apart", step._do_here),
+    ):
         done = gradelake(folder, "nightly", "--json", *options, code=code)
     (line,) = done.stdout.splitlines()  # one JSON object, and nothing else
     return json.loads(line)

@@ -102,12 +102,12 @@ def work(project: Project, limits: Limits, arguments: list[str]) -> Iterator[Wor
         )
     project.lake_path.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
+        stop = Stop(stack.enter_context(step.forker()))
         try:
             stack.enter_context(night_lock(project))
         except Busy as error:
             raise NightBusy(error.message, "It goes on; this one did nothing.") from None
         night = record.begin(project, arguments)
-        stop = Stop()
         stack.enter_context(handled(after_imports(stop)))
         doing = _Doing(project, limits, night, stop)
         os.environ[NIGHT] = night.run_id  # for the commits of its steps

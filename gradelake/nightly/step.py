@@ -1,14 +1,15 @@
 """One step of a night: a function that a command calls, too, called here or in another process."""
 
 import os
+import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import forkserver, get_context, parent_process
-from multiprocessing.connection import Connection
+from multiprocessing import Pipe, get_context, parent_process
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from gradelake.sql.common import console
@@ -21,8 +22,9 @@ from gradelake.sql.common.results import as_object
 GRACE = 120.0  # seconds that a step gets to finish its work, once it was asked to stop
 DONE, PARTLY, FAILED, SKIPPED, STOPPED = "done", "partly", "failed", "skipped", "stopped"
 MAX_REASON = 1000  # characters
-# what the steps in processes of their own import, once for all of them
-_IMPORTED = ["gradelake.app", "gradelake.nightly.night"]
+_FORKED: Any = get_context("fork")
+_FORKER: Any = _FORKED  # tests, whose process has threads, start the forker in another way
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 Work = Callable[[], Any]  # returns what a command shows, with the exit code that it leaves with
 
 
@@ -46,10 +48,12 @@ class Stop:
     """Whether the night was asked to stop (SIGINT, SIGTERM), and how impatiently: the second time
     the step at work is killed, the third time the night leaves without closing its row.
 
-    `interrupts`: a step is at work in this process, which is interrupted as by Ctrl-C.
+    `interrupts`: a step is at work in this process, which is interrupted as by Ctrl-C. `forker`: to
+    the process that forks the others.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, forker: Connection | None = None) -> None:
+        self.forker = forker
         self.times = 0
         self.since = 0.0
         self.interrupts = False
@@ -135,38 +139,68 @@ def _done(name: str, work: Work) -> Step:
     return step
 
 
+@contextmanager
+def forker() -> Iterator[Connection]:
+    """A process that forks the steps that are done apart, while inside. It has what this process
+    imported until now, which may not have done more yet: forks of threads do not go on."""
+    ours, theirs = Pipe()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # they are for the night alone
+    process = _FORKER.Process(target=_fork, args=(ours, theirs))
+    process.start()
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    theirs.close()
+    try:
+        yield ours
+    finally:
+        ours.close()
+        process.join()
+
+
+def _fork(others: Connection, night: Connection) -> None:
+    """Fork a process for each step that the night sends; say its id, what it answered, and its
+    exit code. When the night is gone this process ends, and with it the step at work."""
+    others.close()
+    with suppress(EOFError, OSError):  # whenever the night goes
+        while True:
+            asked = night.recv_bytes()
+            ours, theirs = Pipe(duplex=False)
+            process = _FORKED.Process(target=_apart, args=(theirs, asked))
+            process.start()
+            theirs.close()
+            night.send(process.pid)
+            if night in wait([night, ours]):
+                break
+            answer = None
+            with suppress(EOFError, OSError), ours:  # it died, perhaps as it spoke
+                answer = ours.recv()
+            night.send(answer)
+            if night in wait([night, process.sentinel]):
+                break
+            process.join()
+            night.send(process.exitcode)
+    os._exit(0)  # waits for no step
+
+
 def _do_apart(name: str, work: Work, stop: Stop) -> Step:
     """In a process that gets SIGINT once when the night is asked to stop, and is killed when it has
     not ended in time."""
-    server = get_context("forkserver")
-    server.set_forkserver_preload(_IMPORTED)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # it is for the night alone
-    forkserver.ensure_running()
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    ours, theirs = server.Pipe(duplex=False)
-    process: Any = server.Process(
-        target=_apart, args=(theirs, dict(os.environ), console.loudness, name, work)
-    )
-    process.start()
-    theirs.close()
+    assert stop.forker
+    stop.forker.send((dict(os.environ), console.loudness, name, work))
+    pid = stop.forker.recv()
     asked = False
-    while not ours.poll(0.1):
+    while not stop.forker.poll(0.1):
         if stop.times and not asked:
             asked = True
-            os.kill(process.pid, signal.SIGINT)  # not its group: its workers finish their work
+            os.kill(pid, signal.SIGINT)  # not its group: its workers finish their work
         if asked and stop.is_over():
             with suppress(ProcessLookupError):  # it has no group of its own yet
-                os.killpg(process.pid, signal.SIGKILL)
-    try:
-        return ours.recv()
-    except EOFError:  # it died
-        pass
-    finally:
-        process.join(GRACE)
-        if process.exitcode is None:  # it said all, and does not leave: the night would wait for it
-            os.killpg(process.pid, signal.SIGKILL)
-            process.join()
-    code = process.exitcode
+                os.killpg(pid, signal.SIGKILL)
+    answer = stop.forker.recv()
+    if not stop.forker.poll(GRACE):  # it said all, and does not leave: the night would wait for it
+        os.killpg(pid, signal.SIGKILL)
+    code = stop.forker.recv()
+    if answer:
+        return answer
     reason = f"it left with exit code {code} and said nothing"
     if code < 0:
         reason = f"it was killed by {signal.Signals(-code).name}"
@@ -174,22 +208,16 @@ def _do_apart(name: str, work: Work, stop: Stop) -> Step:
     return Step(name, FAILED, exit_code=code, reason=reason)
 
 
-def _apart(
-    answer: Connection,
-    environment: dict[str, str],
-    loudness: console.Loudness,
-    name: str,
-    work: Work,
-) -> None:
+def _apart(answer: Connection, asked: bytes) -> None:
     os.setsid()
     os.dup2(2, 1)  # what is printed is no result
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell puts behind
     heed_ctrl_c()
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     threading.Thread(target=_die_with_the_night, daemon=True).start()
+    environment, console.loudness, name, work = pickle.loads(asked)
     os.environ.clear()
-    os.environ.update(environment)  # the server's are those of its first step
-    console.loudness = loudness
+    os.environ.update(environment)  # what the forker has is older
     answer.send(_done(name, work))
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from gradelake.grading.exchange.beside_rows import Row, as_json, judgments_of, rankings_of, together
-from gradelake.grading.exchange.workbench import GRADE_COLUMNS
-from gradelake.grading.exchange.workbench_write import GraderEntry, paragraph
+from gradelake.grading.exchange.workbench import OF_ITEM
+from gradelake.grading.exchange.workbench_write import READ_COLUMNS, GraderEntry, paragraph
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -90,8 +90,22 @@ JUDGMENTS = f"""
     where {_OF_BLOCK}
     order by passage_id, assessor
 """
+# columns, and their JSON; a time as Python writes it
+_JSON_OF = {column: f"to_json({column})" for column in OF_ITEM} | {
+    "graded_at": """'"' || if(
+        epoch_us(graded_at) % 1000000 = 0,
+        strftime(graded_at, '%Y-%m-%dT%H:%M:%S'),
+        strftime(graded_at, '%Y-%m-%dT%H:%M:%S.%f')
+    ) || '"'"""
+}
+_KEYS = ", ".join(f"""'"{column}": ' || {text}""" for column, text in _JSON_OF.items())
+# `whole` is the JSON of the grade, for a `gradelake` object: made here in a fifth of Python's time
 GRADES = f"""
-    select {", ".join(GRADE_COLUMNS)} from lake.raw.grades
+    select
+        {", ".join(READ_COLUMNS)},
+        epoch_us(graded_at) as since,
+        '{{' || concat_ws(', ', {_KEYS}) || '}}' as whole
+    from lake.raw.grades
     where {_OF_BLOCK} and grader_id in (select unnest($graders))
     order by passage_id, grader_id, item_id, graded_at
 """
@@ -102,7 +116,7 @@ BROUGHT_ALONG = f"""
 """
 TEXTS = """
     select passage_id, text from lake.raw.passages
-    inner join (select distinct unnest($named) as passage_id) using (passage_id)
+    semi join named using (passage_id)
     where collection = $collection
 """
 
@@ -185,17 +199,18 @@ def _rows(
     """What is written of these queries, which is read at once."""
     of: dict[str, Any] = {"collection": collection, "first": queries[0], "last": queries[-1]}
 
-    named: list[str] = []
+    named: list[pl.Series] = []
 
     def read(query: str, by: str, of_passage: str, **values: Any) -> dict[Any, pl.DataFrame]:
         frame = lake.frame(query, **of, **values)
-        named.extend(frame[of_passage].unique())
+        named.append(frame[of_passage].alias("passage_id"))
         return frame.partition_by(by, as_dict=True)
 
     grades = read(GRADES, "query_id", "passage_id", graders=list(graders))
     judgments = read(JUDGMENTS, "query", "paragraphId")
     rankings = read(RANKINGS, "query_id", "passage_id", depth=depth)
-    texts = dict(lake.rows(TEXTS, collection=collection, named=named))
+    with lake.registered("named", pl.concat(named).to_frame()):
+        texts = dict(lake.rows(TEXTS, collection=collection))
     brought = read(BROUGHT_ALONG, "query_id", "part", source=f"{collection}/grades/")
     for query_id in queries:
         yield _Rows(

@@ -6,7 +6,14 @@ from itertools import groupby
 from typing import Any
 
 from gradelake.grading.exchange.beside_rows import Row, as_json, with_beside
-from gradelake.grading.exchange.workbench import GRADER_COLUMNS, OF_ITEM, sha256
+from gradelake.grading.exchange.workbench import GRADER_COLUMNS, sha256
+
+# columns of raw.grades that tell a paragraph's entries; beside them a row has `since`, when it was
+# graded as a number, and `whole`, the JSON of all that a `gradelake` object says of it
+READ_COLUMNS = (
+    *("grader_id", "query_id", "passage_id", "item_id", "grade", "answer", "response", "error"),
+    "passage_sha256",
+)
 
 
 class GraderEntry:
@@ -31,26 +38,21 @@ class GraderEntry:
         else:
             self.head = _own_words(grader, settings)
 
-    def entry(self, rows: list[Row], text_hash: str | None, label: int | None) -> Row:
-        """The grades of one passage, in order of their items."""
-        best = _one_per_item(rows, text_hash)
+    def entry(self, rows: list[Row], text_hash: str | None, label: int | None, beside: Row) -> str:
+        """The grades of one passage, in order of their items, with what was beside them: JSON."""
+        is_repeated = len({row["item_id"] for row in rows}) < len(rows)  # with another text, too
+        best = _one_per_item(rows, text_hash) if is_repeated else rows
         entry = self._direct(best[0]) if self.is_direct else self._exam(best)
         if not self.is_plain:
             label = best[0]["grade"] if self.is_direct else None
         if label is not None:
             entry["relevance_label"] = label
-        items = {row["item_id"] for row in rows}
         other_text = any(row["passage_sha256"] != text_hash for row in rows)
-        is_repeated = len(items) < len(rows)  # graded with another text than the file shows, too
+        text = as_json(with_beside(entry, beside))
         if not self.is_plain or is_repeated or other_text:
-            entry["gradelake"] = {
-                "grades": [
-                    {column: row[column] for column in OF_ITEM if row[column] is not None}
-                    | {"graded_at": row["graded_at"].isoformat()}
-                    for row in rows
-                ]
-            }
-        return entry
+            whole = ", ".join([row["whole"] for row in rows])
+            text = f'{text[:-1]}, "gradelake": {{"grades": [{whole}]}}}}'
+        return text
 
     def _exam(self, best: list[Row]) -> Row:
         """Of `exam_grades`."""
@@ -119,8 +121,8 @@ def paragraph(
         grader_id: list(rows) for grader_id, rows in groupby(grades, lambda row: row["grader_id"])
     }
     labels = _labels_of_others(by_grader, graders, text_hash)
-    exam: list[Row] = []
-    direct: list[Row] = []
+    exam: list[str] = []
+    direct: list[str] = []
     for grader_id, rows in sorted(
         by_grader.items(), key=lambda of: (graders[of[0]].grader["name"], of[0])
     ):
@@ -130,15 +132,15 @@ def paragraph(
             continue
         of_file = beside.get("entries", {}).get(grader_id, {})
         written = direct if grader.is_direct else exam
-        written.append(with_beside(grader.entry(rows, text_hash, label), of_file))
+        written.append(grader.entry(rows, text_hash, label, of_file))
     data = {"judgments": as_json(judgments), "rankings": rankings} | _texts(beside.get("data", {}))
     value = _texts({"paragraph_id": passage_id, "text": text})
     value["paragraph_data"] = _object(data)
     value |= _texts(beside.get("keys", {}))
     if exam:
-        value["exam_grades"] = as_json(exam)
+        value["exam_grades"] = f"[{', '.join(exam)}]"
     if direct:
-        value["grades"] = as_json(direct)
+        value["grades"] = f"[{', '.join(direct)}]"
     return _object(value)
 
 
@@ -188,7 +190,7 @@ def _one_per_item(rows: list[Row], text_hash: str | None) -> list[Row]:
     """Each item's grade: of the text that the file shows if there is one, else the newest."""
 
     def merit(row: Row) -> tuple:
-        return row["passage_sha256"] in (None, text_hash), row["graded_at"]
+        return row["passage_sha256"] in (None, text_hash), row["since"]
 
     by_item = groupby(rows, lambda row: row["item_id"])
     return [max(of_item, key=merit) for _, of_item in by_item]

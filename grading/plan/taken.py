@@ -136,6 +136,13 @@ _TAKEN = """
         passages.text_sha256 = coalesce(sampled.passage_sha256, passages.text_sha256)
         and n_bytes > 0
 """
+_WAS_ASKED = """
+    select exists (
+        from lake.raw.grades
+        semi join (from lake.raw.graders where engine = ? and model = ?) using (grader_id)
+        where prompt_tokens > 0
+    )
+"""
 
 
 @dataclass(frozen=True)
@@ -178,6 +185,9 @@ def taken(lake: Lake, grader: Grader, collection: str) -> Taken:
 
     The lake must have the view `marts.wanted_items`.
     """
+    if not lake.value(_WAS_ASKED, grader.engine, grader.model):  # a fifth of the rest
+        tokens = [f"{name}_tokens" for name in ("prompt", "cached", "completion")]
+        return Taken(pl.DataFrame(schema=[*tokens, "n_bytes"]))
     found = lake.frame(
         _TAKEN,
         grader_id=grader.grader_id,

@@ -167,16 +167,17 @@ FIVE = {
     "item_id": ["a", "b", "c", "d", "a"],
     "grade": [4, 0, 1, None, 2],
     "status": ["ok", "unanswerable", "defaulted", "failed", "ok"],
-    "response": ["4", "it does not say", "well", None, None],
+    "response": ["4", "it does not say", 'w\x1f\x7f\te/l\\l "ü😀"', None, None],
     "answer": [None, "nothing", None, None, None],
     "error": [None, None, None, "three times no answer", None],
     "expected_grade": [3.7, None, None, None, None],
-    "scale_mass": [0.99, None, None, None, None],
+    "scale_mass": [0.99, 1e-07, 1.0, None, None],
     "prompt_tokens": [80, None, None, None, None],
     "cached_tokens": [64, None, None, None, None],
     "completion_tokens": [1, None, None, None, None],
     "cut_characters": [0, None, 12, None, None],
     "passage_sha256": [TEXT] * 4 + ["0" * 64],  # the last is of an earlier text
+    "graded_at": [datetime(2026, 1, 2, 3, 4, 5, n) for n in (0, 10, 123456, 0, 500000)],
 }
 
 
@@ -252,7 +253,7 @@ def test_the_workbench_can_read_a_grader_of_our_own(ingested):
     assert [given["paragraph_id"] for given in paragraphs] == ["p1", "p2"]  # p2 is in the pool
     (entry,) = paragraphs[0]["exam_grades"]
     assert entry["llm_options"]["gradelake"]["prompt_text"] == "Rate {item} on {passage}"
-    answers, ratings = {"a": "4", "b": "it does not say", "c": "well"}, {"a": 4, "b": 0, "c": 1}
+    answers, ratings = dict(zip("abc", FIVE["response"], strict=False)), {"a": 4, "b": 0, "c": 1}
     read = rated(ratings, answers, llm="org/model", exam_ratio=0.5)
     read["prompt_info"] = {"prompt_class": "question_self_rating", "is_self_rated": True}
     read["prompt_info"]["context_first"] = True

@@ -21,7 +21,6 @@ from gradelake.nightly.budget import Budget, Share
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import night_lock
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.lake.transaction import NIGHT
 from gradelake.sql.operations.upkeep.verify import verify
 from tests.command_line import a_night, gradelake, run_apart, start
 from tests.conftest import made_once
@@ -219,8 +218,7 @@ def kill_the_reader(night: subprocess.Popen, note: Path, times: int) -> None:
         assert night.poll() is None, night.communicate()
         time.sleep(0.01)
         with suppress(psutil.Error, FileNotFoundError):  # one has ended, or nothing is read
-            children = psutil.Process(night.pid).children(recursive=True)
-            started = [each for each in children if "forkserver" in str(each.parent().cmdline())]
+            started = steps_of(night)
             tried = note.read_text().partition("poison")[2]
     started[-1].kill()
 
@@ -340,16 +338,14 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, httpserver,
 # --- killed and stopped ---------------------------------------------------------------------------
 
 
-def of_night(run_id: str) -> list[psutil.Process]:
-    """Processes of a night's steps, whoever their parent is."""
-    return [each for each in psutil.process_iter() if night_of(each) == run_id]
-
-
-def night_of(process: psutil.Process) -> str | None:
-    try:
-        return process.environ().get(NIGHT)
-    except psutil.Error:
-        return None
+def steps_of(night: subprocess.Popen) -> list[psutil.Process]:
+    """Processes of a night's steps, and what they started."""
+    return [
+        each
+        for each in psutil.Process(night.pid).children(recursive=True)
+        # the night's own child forks the steps; Python's tracker does not read
+        if each.ppid() != night.pid and "resource_tracker" not in str(each.cmdline())
+    ]
 
 
 def wait_for_step(night: subprocess.Popen, step: str) -> None:
@@ -377,19 +373,18 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
 
     night = start(folder, "nightly", "--json")
     wait_for_step(night, "ingest tiny")
-    ((run_id, name),) = live(folder).rows(
-        "select run_id, json_extract_string(counts, '$.night') "
+    name = live(folder).value(
+        "select json_extract_string(counts, '$.night') "
         "from lake.raw.pipeline_runs where state = 'running'"
     )
-    while not of_night(run_id):
+    while not (steps := steps_of(night)):
         assert night.poll() is None, night.communicate()
     refused = gradelake(folder, "nightly", "--json", code=75)  # it leaves at once
     assert json.loads(refused.stdout)["night"] is None
     assert "another night is at work: gradelake nightly (process" in refused.stderr
     night.kill()
     night.communicate()
-    psutil.wait_procs(of_night(run_id), timeout=10)
-    assert of_night(run_id) == []
+    assert psutil.wait_procs(steps, timeout=10)[1] == []
     with Lake.published(project) as release:
         assert release.release == first
         assert release.rows("select system from lake.raw.systems") == [("good",)]
@@ -497,7 +492,8 @@ def said_and_stays() -> dict[str, str]:
 
 def test_a_step_that_said_all_and_does_not_leave_holds_no_night_up(monkeypatch):
     monkeypatch.setattr(step, "GRACE", 0.5)
-    done = step.run("it", said_and_stays, step.Stop(), apart=True)
+    with step.forker() as forker:
+        done = step.run("it", said_and_stays, step.Stop(forker), apart=True)
     assert (done.state, done.result) == (step.DONE, {"said": "all"})
     assert multiprocessing.active_children() == []
 
