@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from gradelake.analyses.compare.comparison import compare
-from gradelake.analyses.gate.sample import Sample
+from gradelake.analyses.gate.sample import Difference
 from gradelake.analyses.gate.verdict import queries_needed
 from gradelake.analyses.stats.boards import Board, read_board
 from gradelake.sql.common.counted import counted
@@ -87,7 +87,8 @@ def more_queries(pair: Board) -> int | None:
     """How many more queries would tell two systems apart in four of five cases, if the true
     difference is the one observed: Student's t at 0.05, two-sided, with the spread observed.
     Rounded up to a second digit of 0 or 5; None where they are equal, or a million would not do."""
-    sample, n = Sample.of(pair.values[:, 0] - pair.values[:, 1], pair.counting), len(pair.queries)
+    sample = Difference.of(pair.differences, 0, ALPHA, counting=pair.counting)
+    n = len(pair.queries)
     # as the gate has it: of how many an equal system is shown not to be worse by as much
     _, needed = queries_needed(sample, abs(sample.mean), ALPHA / 2, 1)
     if needed is None:
