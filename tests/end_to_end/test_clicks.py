@@ -114,7 +114,7 @@ def test_a_log_may_be_row_by_row_and_what_cannot_be_is_told(tmp_path):
         ("q", "1", 1, "", 1, 0, 3),
     ]
     path.write_text("query,sku,position,clicks,views\nq,1,1,3,2\nq,1,0,0,1\nq,1,x,0,1\n")
-    told = report(lambda *a: [read_clicks(*a)], path, None).splitlines()
+    told = report(lambda *a: [read_clicks(*a)], path).splitlines()
     assert told[:2] == [
         "clicks.csv:2: 3 clicks of 2 impressions at position 1 cannot be",
         "clicks.csv:3: 0 clicks of 1 impressions at position 0 cannot be",
