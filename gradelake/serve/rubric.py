@@ -36,8 +36,10 @@ def queries(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         release = lake.release
     for row in rows:
         row["path"] = path_to("rubric", collection, row["query_id"])
+        if asked := request.url.query:  # what was chosen here holds there
+            row["path"] += f"{'&' if '?' in row['path'] else '?'}{asked}"
     saved = edits_file.newest_version(edits_file.read(state.project), collection)
-    waiting = f"{counted(saved - chosen.version, 'versions')} saved and not built yet"
+    waiting = f"{counted(saved - chosen.version, 'saved versions', 'are')} not built yet"
     return page(
         request,
         "rubric",
@@ -102,8 +104,16 @@ def _form_page(request: Request, tried: "Tried") -> Response:
     about = query_as_object(rubric, form.query_id, rubric.newest)
     history = {(one["bank"], one["item_id"]): one["in_this_version"] for one in about["items"]}
     history |= {(one["bank"], one["item_id"]): one["why"] for one in about["dropped"]}
-    for part in form.parts:
+    n_changes = rubric_form.mark_changes(form, rubric)
+
+    def badness(line: Line) -> tuple[float, int]:
+        return rubric_rows.worst_first(known.get(line.item_id))
+
+    parts = []  # worst first, and so their items; each with its place in the form
+    for place, part in enumerate(form.parts):
+        parts.append((place, part, sorted(enumerate(part.items), key=lambda one: badness(one[1]))))
         part.new.append(Line())  # one more may be written
+    parts.sort(key=lambda one: min(map(badness, one[1].items), default=badness(Line())))
     return page(
         request,
         "rubric_query",
@@ -115,6 +125,9 @@ def _form_page(request: Request, tried: "Tried") -> Response:
         facets=rubric.facets.get(form.query_id, {}),
         history=history,
         known=known,
+        parts=parts,
+        n_changes=n_changes,
+        n_ungraded=sum(not item["n_graded"] for item in known.values()),
         chosen=chosen,
         cover=cover,
         newest=rubric.newest,

@@ -23,7 +23,8 @@ _PLACE = re.compile(r"\bline (\d+)(?=\)?$)")  # of another item, at the end of a
 class Line:
     """An item as the form has it: of the rubric, or ('' for an id) a new one.
 
-    `answers` are as in a sheet, `a|b`. `is_in_force`: whether it shall be.
+    `answers` are as in a sheet, `a|b`. `is_in_force`: whether it shall be. `was`: of fields that
+    were changed, what the newest version has.
     """
 
     item_id: str = ""
@@ -34,6 +35,7 @@ class Line:
     facet_id: str = ""
     is_in_force: bool = True
     messages: list[str] = field(default_factory=list)
+    was: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -209,6 +211,17 @@ def brought_forward(form: Form, rubric: Rubric) -> Form:
                 same[0].is_in_force = line.is_in_force
         part.new += mine[part.bank].new
     return fresh
+
+
+def mark_changes(form: Form, rubric: Rubric) -> int:
+    """Say at each item of the form what it was before; returns how many are changed or new."""
+    newest = of_rubric(rubric, form.query_id, rubric.newest)
+    before = {(part.bank, line.item_id): line for part in newest.parts for line in part.lines()}
+    for part in form.parts:
+        for line in (*part.items, *part.dropped):
+            if was := before.get((part.bank, line.item_id)):
+                line.was = {name: getattr(was, name) for name in _changes(line, was)}
+    return sum(bool(line.was) or not line.item_id for line in form.lines())
 
 
 def _origin(item: RubricItem) -> tuple[str, str]:

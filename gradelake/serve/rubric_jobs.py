@@ -123,7 +123,7 @@ def _job(request: Request) -> Job:
     job = request.app.state.writer.job(request.path_params["id"])
     if job is None:
         raise HTTPException(
-            404, "The server no longer knows this job; the board shows what came of it."
+            404, "The server no longer knows this job; the leaderboard shows its outcome."
         )
     return job
 
@@ -169,8 +169,8 @@ def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
     version = lake.value(
         "select max(rubric_version) from rubric_versions where collection = ?", collection
     )
-    label_sets = preview.moved(lake, collection, version or 0)
-    measure = next((row["measure"] for row in label_sets if row["measure"]), None)
+    moved = preview.moved(lake, collection, version or 0)
+    measure = next((row["measure"] for row in moved["label_sets"] if row["measure"]), None)
     systems = lake.objects(
         """
         select
@@ -200,7 +200,7 @@ def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
         measure=measure,
         shown=_SHOWN,
     )
-    return {"version": version, "label_sets": label_sets, "measure": measure, "systems": systems}
+    return {"version": version, **moved, "measure": measure, "systems": systems}
 
 
 routes = [

@@ -7,8 +7,8 @@ from typing import Any
 from gradelake.sql.lake.opening import Lake
 
 _K = 10  # passages of a system that coverage looks at
-# of each item that is graded: n_graded, n_hits, best_grade (of passages), n_spurious,
-# n_non_relevant, rate (of judged non-relevant ones; of several assessors the worst)
+# of each item that the grader grades: n_graded, n_hits, best_grade (of passages), n_spurious,
+# n_non_relevant, rate, assessor (of judged non-relevant ones; of several assessors the worst)
 _ITEMS = """
     with
 
@@ -19,29 +19,45 @@ _ITEMS = """
             count(grade) as n_graded,
             count(*) filter (where grade >= $tau) as n_hits,
             max(grade) as best_grade
-        from lake.marts.grade_grid
+        from lake.intermediate.int_grader_items
+        left join lake.marts.grade_grid
+            using (collection, grader, rubric_version, query_id, item_id)
         where collection = $collection and grader = $grader and rubric_version = $version
         group by all
-        having n_graded > 0
     ),
 
     spurious as (
-        select
+        select distinct on (query_id, item_id)
             query_id,
             item_id,
-            arg_max(n_hits, rate) as n_spurious,
-            arg_max(n_non_relevant, rate) as n_non_relevant,
-            max(rate) as rate
+            n_hits as n_spurious,
+            n_non_relevant,
+            rate,
+            assessor
         from lake.marts.spurious_items
         where
             collection = $collection and grader = $grader
             and rubric_version = $version and tau = $tau
-        group by all
+        order by rate desc, n_hits desc, assessor asc
     )
 
     select *
     from graded
     left join spurious using (query_id, item_id)
+"""
+
+_PASSAGES = f"""
+    select items.item_id, grid.passage_id, passages.text, grid.grade, judgments.relevance
+    from ({_ITEMS}) as items
+    inner join lake.marts.grade_grid as grid using (query_id, item_id)
+    inner join lake.raw.judgments as judgments using (collection, query_id, passage_id, assessor)
+    inner join lake.raw.collections as collections using (collection)
+    left join lake.raw.passages as passages using (collection, passage_id)
+    where
+        collection = $collection and grid.grader = $grader and grid.rubric_version = $version
+        and query_id = $query_id and grid.grade >= $tau
+        and judgments.relevance < collections.min_relevant
+    order by grid.grade desc, grid.passage_id asc
 """
 
 
@@ -79,7 +95,8 @@ def chosen(lake: Lake, collection: str, asked: Mapping[str, str]) -> Chosen:
 
 
 def queries(lake: Lake, by: Chosen) -> list[dict[str, Any]]:
-    """All queries: query_id, text, n_items (of all kinds), n_graded, n_answered and n_spurious."""
+    """All queries, worst first: query_id, text, n_items (of all kinds), n_graded, n_unanswered (of
+    those) and n_spurious."""
     return lake.objects(
         f"""
         with
@@ -99,24 +116,34 @@ def queries(lake: Lake, by: Chosen) -> list[dict[str, Any]]:
             queries.query_id,
             queries.text,
             coalesce(effective.n_items, 0) as n_items,
-            count(items.item_id) as n_graded,
-            count(items.item_id) filter (where items.n_hits > 0) as n_answered,
+            count(*) filter (where items.n_graded > 0) as n_graded,
+            count(*) filter (where items.n_graded > 0 and items.n_hits = 0) as n_unanswered,
             count(items.n_spurious) as n_spurious
         from lake.raw.queries as queries
         left join effective using (query_id)
         left join items using (query_id)
         where queries.collection = $collection
         group by all
-        order by queries.query_id
+        order by n_spurious desc, max(items.rate) desc, n_unanswered desc, queries.query_id asc
         """,
         **by.values(),
     )
 
 
 def items(lake: Lake, query_id: str, by: Chosen) -> dict[str, dict[str, Any]]:
-    """What is known of a query's items, by item_id: see `_ITEMS`."""
-    found = lake.objects(f"{_ITEMS} where query_id = $query_id", query_id=query_id, **by.values())
-    return {row["item_id"]: row for row in found}
+    """What is known of a query's items, by item_id: see `_ITEMS`; `passages` are those that were
+    judged non-relevant and answer it: passage_id, text, grade, relevance."""
+    of = {"query_id": query_id, **by.values()}
+    found = lake.objects(f"{_ITEMS} where query_id = $query_id", **of)
+    known = {row["item_id"]: row | {"passages": []} for row in found}
+    for row in lake.objects(_PASSAGES, **of):
+        known[row["item_id"]]["passages"].append(row)
+    return known
+
+
+def worst_first(item: Mapping[str, Any] | None) -> tuple[float, int]:
+    """Sorts a query's items: by rate, then by how few passages answer; last what has no grades."""
+    return (-(item["rate"] or 0), item["n_hits"]) if item and item["n_graded"] else (1, 0)
 
 
 def cover(lake: Lake, query_id: str, by: Chosen) -> dict[str, Any] | None:

@@ -197,6 +197,17 @@ _GRADES = """
     order by grader
 """
 
+# of a version: whether its edits are new wordings and no more; and whether each label that they
+# change now misses a grade, so that nothing else moves it
+_ABSENCE = f"""
+    select
+        bool_and(action = 'reword') as is_wording,
+        bool_and(action = 'add' or (action in ('reword', 'reanswer') and weight is null))
+        and (select bool_and(n_missing_after > n_missing_before) from ({_IMPACT})) as is_all
+    from lake.staging.stg_rubric_edits
+    where collection = $collection and rubric_version = $version
+"""
+
 
 @dataclass(frozen=True)
 class Version:
@@ -213,6 +224,7 @@ class Version:
     grades: list[dict[str, Any]]
     impact: list[dict[str, Any]]
     shift: list[dict[str, Any]]
+    absence: dict[str, Any]  # whether missing grades alone do it: see `_ABSENCE`
 
     def as_object(self) -> dict[str, Any]:
         return {
@@ -306,9 +318,20 @@ def _version(lake: Lake, collection: str, number: int, previous: int) -> Version
         lake.objects(_GRADES, **of_version, previous=previous),
         lake.objects(_IMPACT, **of_version),
         lake.objects(_SHIFT, **of_version),
+        *lake.objects(_ABSENCE, **of_version),
     )
 
 
-def moved(lake: Lake, collection: str, version: int) -> list[dict[str, Any]]:
-    """The label sets that a version moved against the one before it, in a release or such."""
-    return lake.objects(_LABEL_SETS, collection=collection, version=version)
+def moved(lake: Lake, collection: str, version: int) -> dict[str, Any]:
+    """What a version moved against the one before it, in a release, as a `Version` has it."""
+    of = {"collection": collection, "version": version}
+    previous = lake.value(
+        "select previous_version from lake.intermediate.int_rubric_versions "
+        "where collection = $collection and rubric_version = $version",
+        **of,
+    )
+    return {
+        "label_sets": lake.objects(_LABEL_SETS, **of),
+        "grades": lake.objects(_GRADES, **of, previous=previous),
+        "absence": lake.objects(_ABSENCE, **of)[0],
+    }

@@ -195,7 +195,7 @@ def _print_label_sets(label_sets: list[dict[str, Any]]) -> None:
         console.say("no labels are made from this rubric yet")
         return
     measure = next((row["measure"] for row in label_sets if row["measure"]), "")
-    columns = ["label set", "labels up", "down", "new", "gone", "boards that move"]
+    columns = ["label set", "labels up", "down", "new", "gone", "leaderboards changed"]
     columns += [f"{measure}: tau-b", "ranks changed", "moves most", "by"]
     console.print_table(
         columns,

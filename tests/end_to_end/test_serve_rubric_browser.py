@@ -1,7 +1,7 @@
 """An editor rewords a question in Chromium and sees the board move: the loop, in the browser."""
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, expect
 
 from tests.browser import look_twice
 from tests.serve.server import Server, own_server
@@ -56,43 +56,63 @@ def test_an_editor_rewords_a_question_and_sees_the_board_move(server, browser):
     look_twice(page)
     page.click("text=sourdough-sour-rise")
     look_twice(page)
-    item = page.locator("fieldset", has=page.locator("textarea", has_text=OLD))
+    item = page.locator(".lines > li").first  # the worst
+    item.get_by_text("5 of 17 non-relevant").click()
+    assert item.locator(".passages li").count() == 5
+    assert "grade 4, judged 1" in item.locator(".passages li").first.inner_text()
+    item.get_by_text(OLD).first.click()
+    look_twice(page)
     item.get_by_label("Text").fill(NEW)
-    page.click("text=One more item")
+    assert page.inner_text("#changes") == "1 change"
+    page.click("text=Add an item to questions")
+    page.click("text=Add another item >> visible=true")
     page.get_by_label("Why (kept").fill("sour candy answers it")
 
     page.click("button:text-is('Preview')")
 
     page.wait_for_selector("#preview", timeout=60_000)
     assert page.evaluate("document.activeElement.id") == "preview"
-    assert "38 of 65" in page.inner_text(".preview")
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(page.get_by_role("button", name="Save")).to_be_in_viewport()  # the foot of a long page
+    first, then = "29 grades of the new wording would be missing", "9 down; scores on 43 of 65"
+    shown = " ".join(page.inner_text(".preview").split())
+    assert shown.index(first) < shown.index("only their absence") < shown.index(then)
     assert "give" in page.inner_text(".preview del >> nth=0")
-    assert page.locator("textarea", has_text=NEW).count() == 1
+    for text, told in ((OLD, "No changes"), (NEW, "1 change")):
+        item.get_by_label("Text").fill(text)
+        assert page.inner_text("#changes") == told
     look_twice(page)
-    begin(page, "Save and build")
-    assert "Saved as version 1" in words(page)
+    begin(page, "Save")
+    told = words(page)
+    assert "Saved as version 1" in told
+    assert told.index("29 grades of the new wording are missing; the movement below") < told.index(
+        "9 down; scores on 43 of 65 leaderboards"
+    )
+    page.click("text=All figures")
     assert "lexical/v1/best 0 7 0 0 38 of 65" in words(page)
     look_twice(page)
-    page.click("text=Grade what is missing")
+    page.click("a:text-is('Grade')")
     grading = page.url
     assert "lexical 29 29 none" in words(page)
     look_twice(page)
     begin(page, "Grade with lexical")
-    assert "29 pairs were graded" in words(page)
-    begin(page, "Build, to see what moved")
+    assert "29 grades were added" in words(page)
+    begin(page, "Build to see what changed")
+    assert "missing" not in words(page)
     for moved in ("tfidf_cosine {} 0.6746 0.6747 8 7", "ql_dirichlet {} 0.6775 0.6743 7 8"):
         assert moved.format("lexical/v1/best") in words(page)
-    page.click("text=Look at the board")
+    page.click("text=See the leaderboard")
     page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
     assert "lexical/v1/best" in page.content()
     page.goto(grading)
-    assert "No grader" in words(page)
+    assert "No grades of this query are missing" in words(page)
     assert said == []
 
 
 def test_what_nobody_saved_is_not_left_without_a_question(server, browser):
     page = signed_in(server, browser.new_context(), "ed", "editor")
     page.goto(f"{server.url}/c/demo/rubric/bird-navigation")
+    page.locator(".line summary").first.click()
     page.get_by_label("Text").first.fill("")
     page.click("button:text-is('Preview')")
     page.wait_for_selector("#messages")
@@ -112,7 +132,8 @@ def test_it_works_without_scripts(server, browser):
     context.add_cookies(scripted.cookies())
     page = context.new_page()
     page.goto(f"{server.url}/c/demo/rubric/bird-navigation")
+    page.locator(".line summary").first.click()
     page.get_by_label("Weight").first.fill("2")
-    page.click("text=Save and build")
-    page.wait_for_selector("text=Look at the board", timeout=120_000)
+    page.click("button:text-is('Save')")
+    page.wait_for_selector("text=See the leaderboard", timeout=120_000)
     assert "weight 2" in page.inner_text("main")

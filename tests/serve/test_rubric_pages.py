@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import time
+from collections import Counter
 from pathlib import Path
 
 import httpx
@@ -99,18 +100,32 @@ def editor(server):
 def test_the_list_has_what_the_query_book_says(server, demo_lake):
     page = server.browser("rita", "reader").get("/c/demo/rubric/?grader=lexical&tau=3").text
     with Lake.published(Project.read(demo_lake / "gradelake.toml")) as lake:
-        n_spurious = lake.value(
-            "select count(distinct item_id) from lake.marts.spurious_items where "
-            "collection = 'demo' and grader = 'lexical' and tau = 3 and query_id = ?",
-            QUERY,
+        spurious = lake.rows(
+            "select query_id, item_text, n_hits, n_non_relevant from lake.marts.spurious_items "
+            "where collection = 'demo' and grader = 'lexical' and tau = 3"
         )
-    row = re.search(rf'<tr><th scope="row"><a href="{AT}">.*?</tr>', page, re.DOTALL)
-    assert row
-    assert words(row[0]).split()[-1] == str(n_spurious)
+    listed = [
+        (row.xpath("string(th/a)"), int(row.xpath("string(td[last()])")))
+        for row in html.document_fromstring(page).xpath("//tbody/tr")
+    ]
+    assert Counter(dict(listed)) == Counter(row[0] for row in spurious)
+    assert [n for _, n in listed] == sorted((n for _, n in listed), reverse=True)  # worst first
     page = server.browser("rita", "reader").get(f"{AT}?grader=lexical&tau=3").text
     assert "Save" not in page
-    shown = words(page)
-    assert "5 of 17 non-relevant ones do (0.294)" in shown  # as ingest/rubric/README.md has it
+    assert "5 of 17 non-relevant" in words(page)  # as ingest/rubric/README.md has it
+    lines = html.document_fromstring(page).xpath("//ul[@class='lines']/li[details[2]]")
+    shown = [
+        (
+            QUERY,
+            line.xpath("string(details[1]/summary)"),
+            len(line.xpath("details[2]//li")),
+            int(line.xpath("string(details[2]/summary)").split()[2]),
+        )
+        for line in lines
+    ]
+    assert sorted(shown) == sorted(row for row in spurious if row[0] == QUERY)
+    rates = [n / of for _, _, n, of in shown]
+    assert rates == sorted(rates, reverse=True)
 
 
 def test_what_is_unknown_is_said(editor):
@@ -225,6 +240,8 @@ def test_each_kind_of_edit_is_a_row_as_the_command_writes_it_and_hostile_texts_a
     form["reason"] = "  many\r\n things "
     page = words(ended(ed, post(ed, form)))
     assert "Saved as version 2" in page
+    assert "grades of the changed items are missing; until they are made" in page
+    assert "12 items have no grades by lexical" in words(ed.get(AT).text)
 
     others = [row for row in rows(own.folder) if row["rubric_version"] == "2"]
     of_item = {"collection": "demo", "editor": "ed", "reason": "many things"}
@@ -246,7 +263,7 @@ def test_each_kind_of_edit_is_a_row_as_the_command_writes_it_and_hostile_texts_a
     while "Stop</button>" not in ed.get(started.headers["location"]).text:
         time.sleep(0.05)
     ed.post(f"{started.headers['location']}/stop", data=sent)
-    assert "Stopped. 0 pairs were graded" in words(ended(ed, started))
+    assert "Stopped. 0 grades were added" in words(ended(ed, started))
 
 
 def test_two_people_edit_the_same_query_and_the_server_ends_in_a_build(own):

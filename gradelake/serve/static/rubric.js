@@ -1,16 +1,37 @@
 "use strict";
 
 const form = document.getElementById("rubric");
-let changed = document.querySelector("#messages, #preview") !== null; // it holds what nobody saved yet
-form.addEventListener("input", () => { changed = true; });
-form.addEventListener("submit", () => { changed = false; });
-addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
+const shown = document.getElementById("changes"); // none where the form is only read
+let changes = 0, sends = false;
+
+// whether a field is not as the newest version has it; the server says of which it had changed already
+const isChanged = ({ type, checked, defaultChecked, value, defaultValue, dataset: { was } }) =>
+  type === "checkbox" ? checked !== (defaultChecked === (was === undefined)) : value !== (was ?? defaultValue);
+
+function count() {
+  changes = 0;
+  for (const item of form.querySelectorAll(".lines > li")) {
+    changes += item.classList.toggle("changed",
+      [...item.querySelectorAll("textarea, input:not([type=hidden])")].some(isChanged));
+  }
+  for (const item of form.querySelectorAll(".new fieldset")) {
+    changes += [...item.querySelectorAll("textarea")].some((field) => field.value.trim());
+  }
+  shown.textContent = changes ? `${changes} change${changes > 1 ? "s" : ""}` : "No changes";
+}
+
+if (shown) {
+  form.addEventListener("input", count);
+  addEventListener("pageshow", () => { sends = false; count(); });
+  form.addEventListener("submit", () => { sends = true; });
+  addEventListener("beforeunload", (event) => { if (changes && !sends) event.preventDefault(); });
+}
 
 // another empty item, as often as one likes
 for (const group of form.querySelectorAll(".new")) {
   const more = document.createElement("button");
   more.type = "button";
-  more.textContent = "One more item";
+  more.textContent = "Add another item";
   more.addEventListener("click", () => {
     const last = group.querySelector("fieldset:last-of-type");
     const next = last.cloneNode(true);
