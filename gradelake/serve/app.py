@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from gradelake.serve import ask, bar, boards, home, review, rubric, rubric_jobs
+from gradelake.serve import ask, bar, boards, home, people_pages, review, rubric, rubric_jobs
 from gradelake.serve.decks import Decks
 from gradelake.serve.guard import Attempts, Guard
 from gradelake.serve.journal import Journal
@@ -76,7 +76,7 @@ def make_app(
     ]
     pages = (
         *(*home.routes, *review.routes, *ask.routes, *rubric.routes, *rubric_jobs.routes),
-        *(*bar.routes, *boards.routes),
+        *(*bar.routes, *boards.routes, *people_pages.routes),
     )
     guard = Middleware(
         Guard, sessions=sessions, hosts=hosts, on_error=on_other_error, trust_header=trust_header

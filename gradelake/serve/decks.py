@@ -66,7 +66,7 @@ class Deck:
             "collection": self._collection,
             "grader": self._grader.name,
             "assessor": self._assessor,
-            "title": f"{'Settle' if self._settles else 'Review'}: {self._queue}",
+            "title": f"{'Resolve' if self._settles else 'Review'}: {self._queue}",
             **self._grader.for_cards,
             "blind": self.blind,
             "cards": shown,

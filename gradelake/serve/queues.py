@@ -7,6 +7,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from gradelake.grading.review.queue_request import faults_of
 from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.grading.review.queues import add_queue, deal_conflicts, drop_queue, queues_of
 from gradelake.serve.pages import at, page, route, texts
@@ -18,6 +19,13 @@ _MOST = {"size": 2_000, "overlap": 100, "seed": 1 << 31, "depth": 1 << 31, "tau"
 _LEAST = {"seed": 0}
 _FILLED = {"size": "60", "overlap": "2", "seed": "1"}
 _WHO = "assessor:"  # what the names of people's boxes begin with
+_FIELDS = {"queue": "name", "grader": "of", "label_set": "of"}  # option -> where it is in the form
+_AGREEMENT = """
+    select assessor, other_assessor, n_graded, n_same, kappa from lake.marts.assessor_agreement
+    where collection = $collection and grader = $grader and tau = $tau and reveal = 'before'
+        and list_contains($who, assessor) and list_contains($who, other_assessor)
+    order by all
+"""
 
 
 def queues(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -28,14 +36,23 @@ def queues(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 def added(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Add what a form asks for, as `gradelake queue add` does."""
     collection = request.path_params["collection"]
+    errors: dict[str, BadInput | Busy] = {}
+    name, options = _options(texts(sent), errors)
+    with request.app.state.readers.live() as lake:
+        lake.require_collection(collection)
+        asked = {key: value for key, value in options.items() if key not in ("size", "seed")}
+        for option, error in faults_of(lake, collection, name, **asked):
+            errors.setdefault(_FIELDS.get(option, option), error)
+        if name in [queue["queue"] for queue in queues_of(lake, collection)]:
+            errors["name"] = BadInput(f"There is a queue {name} already", "Choose another name.")
+    if errors:
+        return _page(request, person, sent, 400, errors)
+    work = partial(add_queue, request.app.state.project, ["queue", "add", collection, name])
     try:
-        name, options = _options(texts(sent))
-        arguments = ["queue", "add", collection, name]
-        work = partial(add_queue, request.app.state.project, arguments)
         request.app.state.writer.in_turn("queue", lambda: work(collection, name, **options))
     except (BadInput, Busy) as error:
         status = 503 if isinstance(error, Busy) else 400
-        return _page(request, person, sent, status, [error.message, error.hint])
+        return _page(request, person, sent, status, {"": error})
     return RedirectResponse(f"{at(collection)}/review/", 303)
 
 
@@ -48,13 +65,33 @@ def removed(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     return RedirectResponse(f"{at(collection)}/review/", 303)
 
 
-def _options(sent: dict[str, str]) -> tuple[str, dict[str, Any]]:
-    """A form's queue, by name. Raises `BadInput` for a number that is none."""
+def tasks(lake: Lake, collection: str, person: Person) -> list[dict[str, Any]]:
+    """The queues of a collection as `queues_of` has them, with somebody's `own` progress, the
+    number of conflicts that are theirs to settle, and the `path` of each."""
+    found = queues_of(lake, collection)
+    for queue in found:
+        if queue["n_conflicts"]:
+            conflicts = deal_conflicts(lake, collection, queue["queue"], person.name)
+            queue["n_conflicts"] = conflicts[1].n_left
+        own = (one for one in queue["assessors"] if one["assessor"] == person.name)
+        queue["own"] = next(own, None)
+        queue["path"] = f"{at(collection)}/review/{quote(queue['queue'], safe='')}"
+    return found
+
+
+def _options(
+    sent: dict[str, str], errors: dict[str, BadInput | Busy]
+) -> tuple[str, dict[str, Any]]:
+    """A form's queue, by name; what is no number is None, and among the errors by its field."""
     kind, _, whose = sent.get("of", "").partition("/")
-    numbers = {name: _number(name, sent.get(name, "")) for name in _MOST}
-    for name in _FILLED:
-        if numbers[name] is None:
-            raise BadInput(f"{name} is empty", "Give a whole number.")
+    numbers: dict[str, int | None] = {}
+    for name in _MOST:
+        try:
+            numbers[name] = _number(name, sent.get(name, ""))
+            if numbers[name] is None and name in _FILLED:
+                raise BadInput(f"{name} is empty", "Give a whole number.")
+        except BadInput as error:
+            numbers[name], errors[name] = None, error
     names = [each.strip() for each in sent.get("label_names", "").split(",")]
     return sent.get("name", "").strip(), numbers | {
         "grader": whose if kind == "grader" else None,
@@ -80,21 +117,18 @@ def _page(
     person: Person,
     form: dict[str, str],
     status: int = 200,
-    messages: list[str | None] | None = None,
+    errors: dict[str, BadInput | Busy] | None = None,
 ) -> Response:
     collection, people = request.path_params["collection"], request.app.state.sessions.people
     with request.app.state.readers.live() as lake:
         lake.require_collection(collection)
-        found = queues_of(lake, collection)
-        for queue in found:
-            if queue["n_conflicts"]:  # those that are theirs to settle
-                conflicts = deal_conflicts(lake, collection, queue["queue"], person.name)
-                queue["n_conflicts"] = conflicts[1].n_left
-        choices = _choices(lake, collection) if person.may("editor") else {}
-    for queue in found:
-        own = (one for one in queue["assessors"] if one["assessor"] == person.name)
-        queue["own"] = next(own, None)
-        queue["path"] = f"{at(collection)}/review/{quote(queue['queue'], safe='')}"
+        found, choices = tasks(lake, collection, person), {}
+        if person.may("editor"):
+            choices = _choices(lake, collection)
+            for queue in found:
+                about = {name: queue[name] for name in ("collection", "grader", "tau")}
+                who = [one["assessor"] for one in queue["assessors"]]
+                queue["agreement"] = lake.rows(_AGREEMENT, **about, who=who)
     if not person.may("editor"):
         found = [queue for queue in found if queue["own"] or queue["n_conflicts"]]
     return page(
@@ -108,22 +142,25 @@ def _page(
         sources=SOURCES,
         people=[one.name for one in people.everybody() if one.may("assessor")],
         form=form,
-        messages=[one for one in messages or [] if one],
+        errors=errors or {},
     )
 
 
 def _choices(lake: Lake, collection: str) -> dict[str, list[tuple[str, str]]]:
     """What a queue can be of: (name, what the form sends), in groups."""
     graders = lake.column(
-        "select grader from lake.intermediate.int_own_graders where kind is not null order by all"
+        "select grader from lake.intermediate.int_own_graders as graders "
+        "semi join (select grader_id from lake.raw.grades where collection = ?) as grades "
+        "on graders.grader_id = grades.grader_id where kind is not null order by all",
+        collection,
     )
     label_sets = lake.column(
         "select label_set from lake.intermediate.int_label_sets where collection = ? order by all",
         collection,
     )
     return {
-        "Grades, to be reviewed, of": [(name, f"grader/{name}") for name in graders],
-        "Passages, to be judged, of label set": [(name, f"labels/{name}") for name in label_sets],
+        "Review the grades of": [(name, f"grader/{name}") for name in graders],
+        "Judge passages of": [(name, f"labels/{name}") for name in label_sets],
     }
 
 

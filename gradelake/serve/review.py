@@ -12,6 +12,7 @@ from gradelake.serve import queues
 from gradelake.serve.decks import Deck, Decks
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
+from gradelake.sql.common.counted import counted
 
 _LONGEST = 2_000  # characters of a note
 _LONG_AGO = 1e6  # seconds: a card that was left open
@@ -56,6 +57,25 @@ def undone(
     return _of_card(sent, _deck(request, person, settles).undo)
 
 
+def next_tasks(
+    request: Request, person: Person, sent: dict[str, Any], settles: bool = False
+) -> Response:
+    """What else waits for who has answered all cards, of this collection."""
+    path, found = request.path_params, []
+    with request.app.state.readers.live() as lake:
+        for queue in queues.tasks(lake, path["collection"], person):
+            is_this, own = queue["queue"] == path["queue"], queue["own"]
+            left = own["n_assigned"] - own["n_answered"] if own else 0
+            # the last answers may not be in the lake yet
+            if left and (settles or not is_this):
+                words = f"Next: {counted(left, 'cards')} in {queue['queue']}"
+                found.append({"words": words, "href": f"{queue['path']}/"})
+            if queue["n_conflicts"] and not (is_this and settles):
+                words = f"Next: {queue['n_conflicts']} to resolve in {queue['queue']}"
+                found.append({"words": words, "href": f"{queue['path']}/conflicts/"})
+    return JSONResponse(found)
+
+
 def _of_card(sent: dict[str, Any], work: Callable[[str], dict[str, Any]]) -> Response:
     try:
         return JSONResponse(work(str(sent.get("id"))))
@@ -92,6 +112,7 @@ routes = [
         for name, answer, how in (
             ("", cards_page, "GET"),
             ("cards", cards, "GET"),
+            ("next", next_tasks, "GET"),
             ("answers", answered, "POST"),
             ("undo", undone, "POST"),
         )

@@ -1,4 +1,4 @@
-"""Grading what a query's rubric lacks: planned here, done by a process of its own.
+"""Grading what a query, or a collection, lacks: planned here, done by a process of its own.
 
 The process (`python -m gradelake.serve.rubric_grading FILE`) is told what to grade on its standard
 input, so that no id is read as anything else, and answers in lines of JSON.
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 _EVERY = 0.5  # seconds between two lines about progress
 
 
-def plans(project: Project, collection: str, query_id: str) -> list[dict[str, Any]]:
-    """What each grader of gradelake.toml lacks of a query, as `gradelake plan --json` has it.
+def plans(project: Project, collection: str, query_id: str | None) -> list[dict[str, Any]]:
+    """What each grader of gradelake.toml lacks of a query (None: of all): `gradelake plan --json`.
 
     Graders with nothing to grade there are left out. In the writer's thread: views may be made.
     """
@@ -34,9 +35,14 @@ def plans(project: Project, collection: str, query_id: str) -> list[dict[str, An
     from gradelake.sql.common import console
 
     with console.quietly(True):
-        found = plan(project, collection, queries=(query_id,))
+        found = plan(project, collection, queries=(query_id,) if query_id else None)
     missing = [
-        totals.as_object(grader) | {"needs_model": engine_finder.engine_of(grader).needs_model}
+        totals.as_object(grader)
+        | {
+            "needs_model": engine_finder.engine_of(grader).needs_model,
+            "in_batches": grader.in_batches,
+            "money": str(totals.cost or f"no price of {grader.model}"),
+        }
         for grader, totals in found.plans
         if totals.missing
     ]
@@ -48,10 +54,17 @@ def plans(project: Project, collection: str, query_id: str) -> list[dict[str, An
 
 
 def grading_job(
-    project: Project, writer: "Writer", collection: str, query_id: str, grader: str
+    project: Project,
+    writer: "Writer",
+    collection: str,
+    query_id: str | None,
+    graders: list[str],
+    by: str,
 ) -> "Job":
-    """Grade it in the background; its result is what `gradelake grade --json` prints."""
-    asked = {"collection": collection, "queries": [query_id], "grader": grader}
+    """Grade a query (None: all) in the background, by one grader after another, for they may share
+    a GPU; its result is what `gradelake grade --json` prints, with the counts of all."""
+    shown = ", ".join(graders)
+    asked = {"collection": collection, "queries": query_id and [query_id], "graders": graders}
 
     def work(job: "Job") -> dict[str, Any]:
         process = subprocess.Popen(
@@ -92,13 +105,13 @@ def grading_job(
                 return {"pairs": 0, "stopped": True, "left": None}
             raise WorkFailed(
                 f"the process that grades ended with status {code}",
-                f"`gradelake grade {collection} --grader {grader}` may say why; it goes on with "
-                "what is left.",
+                f"`gradelake grade {collection} --grader {graders[0]}` may say why; it goes on "
+                "with what is left.",
             )
         return last["run"]
 
-    about = {"kind": "grade", "collection": collection, "query_id": query_id, "grader": grader}
-    job = writer.beside(f"grade with {grader}", work, **about)
+    about = {"kind": "grade", "collection": collection, "query_id": query_id, "grader": shown}
+    job = writer.beside(f"grade with {shown}", work, **about, by=by)
     job.progress = job.progress or "starting"
     return job
 
@@ -125,16 +138,24 @@ def main() -> None:
             shown = f"{done:,} of {run.planned:,} pairs, {rates(run, committer.seconds)}"
             say(done=done, total=run.planned, progress=shown)
 
-    asked = json.load(sys.stdin)
-    try:
-        project = Project.read(Path(sys.argv[1]))
-        request = grader_run.requested(
-            project, asked["collection"], asked["grader"], None, tuple(asked["queries"])
-        )
-        run = grader_run.grade(project, request, lambda line: say(progress=line), on_progress)
-        say(run=run_as_object(request, run))
-    except GradelakeError as error:
-        say(error=error.message, hint=error.hint)
+    asked, wrong = json.load(sys.stdin), []
+    queries, counts = asked["queries"] and tuple(asked["queries"]), Counter[str]()
+    for grader in asked["graders"]:
+        try:
+            project = Project.read(Path(sys.argv[1]))
+            request = grader_run.requested(project, asked["collection"], grader, None, queries)
+            run = grader_run.grade(project, request, lambda line: say(progress=line), on_progress)
+        except GradelakeError as error:
+            wrong.append((f"{grader}: {error.message}", error.hint))  # the others go on
+            continue
+        done = run_as_object(request, run)
+        counts.update({name: done[name] or 0 for name in ("pairs", "failed", "left")})
+        if run.stopped:
+            break
+    if wrong:
+        say(error="; ".join(message for message, _ in wrong), hint=wrong[0][1])
+    else:
+        say(run=done | dict(counts))
 
 
 if __name__ == "__main__":

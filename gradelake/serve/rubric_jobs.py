@@ -43,6 +43,7 @@ def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response
     """How far it is; when it ended, what came of it and what to do next."""
     job = _job(request)
     collection, query_id = job.about["collection"], job.about["query_id"]
+    has_page = query_id or job.about["kind"] == "grade"
     return page(
         request,
         "rubric_job",
@@ -52,7 +53,7 @@ def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response
         query_id=query_id,
         there=at(collection),
         edit=path_to("rubric", collection, query_id) if query_id else None,
-        grade=path_to("grading", collection, query_id) if query_id else None,
+        grade=path_to("grading", collection, query_id or "") if has_page else None,
     )
 
 
@@ -81,42 +82,46 @@ def built(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 
 
 def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """What graders lack of a query, and what it takes."""
+    """What graders lack of a query, or of all queries, and what it takes; of all, what was done."""
     state, collection = request.app.state, request.path_params["collection"]
-    query_id = query_of(request)
+    query_id = _one_or_all(request)
     found = state.writer.in_turn(
-        f"plan {query_id}", lambda: rubric_grading.plans(state.project, collection, query_id)
+        f"plan {query_id or collection}",
+        lambda: rubric_grading.plans(state.project, collection, query_id),
     )
+    about = {"collection": collection} | ({"query_id": query_id} if query_id else {})
     return page(
         request,
         "rubric_grading",
-        title=f"Grade: {query_id}",
+        title=f"Grade: {query_id or collection}",
         collection=collection,
         query_id=query_id,
         plans=found,
-        edit=path_to("rubric", collection, query_id),
-        running=[
-            job
-            for job in state.writer.recent(kind="grade", collection=collection, query_id=query_id)
-            if not job.has_ended
-        ],
+        edit=path_to("rubric", collection, query_id) if query_id else None,
+        jobs=state.writer.recent(**about),
         job_path=path_of,
     )
 
 
 def graded(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """Begin to grade."""
+    """Begin to grade, with one grader or, in turn, all that the form names."""
     state, collection = request.app.state, request.path_params["collection"]
-    query_id = query_of(request)
+    query_id = _one_or_all(request)
     with state.readers.live() as lake:
         lake.require_collection(collection)
-        if query_id not in lake.query_ids(collection):
+        if query_id and query_id not in lake.query_ids(collection):
             raise HTTPException(404, f"{collection} has no query {query_id!r}.")
-    grader, known = str(sent.get("grader", "")), judges(state.project, collection)
-    if grader not in known:
-        raise HTTPException(400, f"No grader {grader!r}. {did_you_mean(grader, known)}")
-    job = rubric_grading.grading_job(state.project, state.writer, collection, query_id, grader)
-    return RedirectResponse(path_of(job), 303)
+    graders, known = str(sent.get("grader", "")).split(), judges(state.project, collection)
+    for grader in graders or [""]:
+        if grader not in known:
+            raise HTTPException(400, f"No grader {grader!r}. {did_you_mean(grader, known)}")
+    about = (state.project, state.writer, collection, query_id, graders, person.name)
+    return RedirectResponse(path_of(rubric_grading.grading_job(*about)), 303)
+
+
+def _one_or_all(request: Request) -> str | None:
+    """The query that a page of grading is about; None: all."""
+    return request.path_params["query_id"] or request.query_params.get("query")
 
 
 def _job(request: Request) -> Job:

@@ -13,10 +13,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from datetime import datetime
 from queue import PriorityQueue
 from typing import Any, TypeVar
 
 from gradelake.sql.common import console
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import Busy, GradelakeError
 from gradelake.sql.common.plain_words import in_plain_words
 
@@ -37,6 +39,7 @@ class Job:
     what: str
     work: Callable[["Job"], Any] = field(repr=False)
     about: dict[str, Any] = field(default_factory=dict)
+    at: datetime = field(default_factory=utc_now)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: str = "waiting"
     progress: str = ""

@@ -24,6 +24,12 @@ VIEWS = (
 ANSWERED = 4  # the grade from which an item counts as answered, unless another is asked for
 AT_ONCE = 2_000  # cards: more than anybody reviews without a pause
 
+_MEANINGS = {
+    (0, 1): ("no", "yes"),
+    (0, 2): ("not at all", "in part", "fully"),
+    (0, 5): ("not at all", "hardly", "in part", "with gaps", "well", "fully"),
+}
+
 # what can be reviewed: a grader's grades on items of its kind in the rubric's newest version, or on
 # sentences of answers, with item and passage in the lake
 ELIGIBLE = """
@@ -236,9 +242,15 @@ class Reviewable:
         return {
             "what": self.what,
             "scale": list(self.scale),
-            "names": list(self.label_names),
+            "names": list(self.label_names or self._meanings),
             "hint": self.hint,
         }
+
+    @property
+    def _meanings(self) -> tuple[str, ...]:
+        """What each grade of an item says of how well a passage answers or covers it; nothing for
+        a scale without usual words, and for labels."""
+        return () if self.kind == "pair" else _MEANINGS.get((self.scale_min, self.scale_max), ())
 
     @property
     def hint(self) -> str:

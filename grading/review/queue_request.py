@@ -1,6 +1,8 @@
 """The check of a queue that somebody asks for, before its cards are chosen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
 from gradelake.grading.review.cards import Reviewable, choose_tau, find_grader
 from gradelake.grading.review.queue_sources import OF_GRADES, OF_PAIRS, QueueRequest
@@ -10,6 +12,27 @@ from gradelake.sql.lake.opening import Lake
 
 
 def request_for(
+    lake: Lake, collection: str, queue: str, size: int, seed: int, **options: Any
+) -> QueueRequest:
+    """A checked request. The default source is a sample of grades, or of a label set the pairs that
+    narrow the estimate most. Raises the first `BadInput` of `faults_of`, which takes the options.
+    """
+    for _, error in faults_of(lake, collection, queue, **options):
+        raise error
+    tau: int | None
+    if options["label_set"]:
+        reviewable = labels_of(lake, collection, options["label_set"], options["label_names"])
+        tau = reviewable.relevant_from
+    else:
+        reviewable = find_grader(lake, options["grader"])
+        tau = choose_tau(lake, reviewable, options["tau"])
+    assert tau is not None
+    source = options["source"] or _sources(options["label_set"])[0]
+    about = (options["overlap"], options["assessors"], seed, options["depth"])
+    return QueueRequest(collection, queue, reviewable, source, tau, size, *about)
+
+
+def faults_of(
     lake: Lake,
     collection: str,
     queue: str,
@@ -20,54 +43,52 @@ def request_for(
     tau: int | None = None,
     depth: int | None = None,
     label_names: Sequence[str] | None = None,
-    size: int,
-    overlap: int,
+    overlap: int | None,
     assessors: Sequence[str],
-    seed: int,
-) -> QueueRequest:
-    """A checked request. The default source is a sample of grades, or of a label set the pairs that
-    narrow the estimate most.
-
-    Raises `BadInput` unless either a grader or a label set is named, for one that the lake does not
-    have, for a source or an option of the other kind, and for fewer people than each card wants.
-    """
+) -> Iterator[tuple[str, BadInput]]:
+    """Everything that is wrong with a request, after the option that it is about: not either a
+    grader or a label set, one that the lake does not have, a source or an option of the other kind,
+    fewer people than each card wants."""
     if bool(grader) == bool(label_set):
-        raise BadInput(
-            "a queue is of a grader's grades, or of a label set's pairs to be judged",
-            "Name either a grader (--grader) or a label set (--label-set).",
-        )
-    source = source or (OF_PAIRS[0] if label_set else OF_GRADES[0])
-    what, sources = ("a label set", OF_PAIRS) if label_set else ("a grader", OF_GRADES)
-    if source not in sources:
-        raise BadInput(
-            f"cards of {what} cannot be chosen from {source!r}", f"From: {', '.join(sources)}."
-        )
-    other: dict[str, object] = (
-        {"tau": tau} if label_set else {"depth": depth, "names of labels": label_names}
-    )
-    if useless := [name for name, value in other.items() if value]:
-        raise BadInput(f"{useless[0]} means nothing for cards of {what}", "Leave it out.")
-    check_name(queue, "the queue's name")
-    for name in assessors:
-        check_name(name, "--assessor")
-    if len(set(assessors)) != len(assessors):
-        raise BadInput("an assessor is named twice", "Name each once.")
-    if len(assessors) < overlap:
-        raise BadInput(
-            f"{overlap} people are to answer each card, and {len(assessors)} are named",
-            "Name more of them, or ask for fewer people for each card.",
-        )
+        message = "a queue is of a grader's grades, or of a label set's pairs to be judged"
+        hint = "Name either a grader (--grader) or a label set (--label-set)."
+        yield "grader", BadInput(message, hint)
+    what, sources = "a label set" if label_set else "a grader", _sources(label_set)
+    if source and source not in sources:
+        message = f"cards of {what} cannot be chosen from {source!r}"
+        yield "source", BadInput(message, f"From: {', '.join(sources)}.")
+    other: dict[str, Any] = {"depth": depth, "names of labels": label_names}
     if label_set:
-        reviewable = labels_of(lake, collection, label_set, label_names)
-        tau = reviewable.relevant_from
-        assert tau is not None
-    else:
-        assert grader
-        reviewable = find_grader(lake, grader)
-        tau = choose_tau(lake, reviewable, tau)
-    return QueueRequest(
-        collection, queue, reviewable, source, tau, size, overlap, assessors, seed, depth
-    )
+        other = {"tau": tau}
+    for name in (name for name, value in other.items() if value):
+        option = {"names of labels": "label_names"}.get(name, name)
+        yield option, BadInput(f"{name} means nothing for cards of {what}", "Leave it out.")
+    checks: list[tuple[str, Any]] = [("queue", partial(check_name, queue, "the queue's name"))]
+    checks += [("assessors", partial(check_name, name, "--assessor")) for name in assessors]
+    if grader:
+        checks.append(("grader", partial(find_grader, lake, grader)))
+        if tau:
+            checks.append(("tau", lambda: choose_tau(lake, find_grader(lake, grader), tau)))
+    elif label_set:
+        named = partial(labels_of, lake, collection, label_set)
+        checks.append(("label_set", named))
+        if label_names:
+            checks.append(("label_names", partial(named, label_names)))
+    for name, check in checks:
+        try:
+            check()
+        except BadInput as error:
+            yield name, error
+    if len(set(assessors)) != len(assessors):
+        yield "assessors", BadInput("an assessor is named twice", "Name each once.")
+    if overlap is not None and len(assessors) < overlap:
+        message = f"You asked for {overlap} reviewers per card but selected {len(assessors)}"
+        hint = "Select more of them, or ask for fewer reviewers per card."
+        yield "assessors", BadInput(message, hint)
+
+
+def _sources(label_set: str | None) -> tuple[str, ...]:
+    return OF_PAIRS if label_set else OF_GRADES
 
 
 def labels_of(

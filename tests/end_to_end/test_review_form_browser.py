@@ -29,20 +29,22 @@ content="default-src 'none'; script-src 'unsafe-inline' file:; style-src file:">
 # a store that shows the grader's grade once there is an answer, as one with a server may
 STORE = """
 window.asked = [];
+const others = [{ assessor: "bob", grade: 2 }];
 window.answered = new Map();
 reviewCards(document.getElementById("review"), {
   async load() {
     return { collection: "c", grader: "judge", assessor: "ann", title: "Any", blind: BLIND,
       scale: SCALE, cards: ["a", "b", "c"].map((id) => ({ id, query_id: id, passage_id: id,
         item_id: id, query: "Query", item: "Item", kind: "nugget", passage: `Passage ${id}`,
-        own: null, ...(BLIND ? {} : { grade: 3, answer: "because" }) })) };
+        own: null, ...(BLIND ? {} : { grade: 3, answer: "because", others }) })),
+      ...(BLIND ? {} : { names: ["", "", "a little"] }) };
   },
+  async next() { return [{ words: "Next: 15 to resolve", href: "#" }]; },
   async answer(id, { grade, note }) {
     if (window.fails) throw new Error("no server");
     window.asked.push([id, grade, note]);
     const stays = BLIND && !window.answered.has(id);
     window.answered.set(id, { grade, note });
-    const others = [{ assessor: "bob", grade: 2 }];
     const seen = BLIND ? { grade: 3, answer: "because", others } : {};
     return { own: { grade, note }, stays, ...seen };
   },
@@ -201,17 +203,22 @@ def test_after_a_blind_answer_the_graders_is_shown_and_ones_own_may_change(brows
     assert look.said == []
 
 
-def test_an_open_review_asks_whether_the_grade_is_right(browser, tmp_path):
+def test_who_resolves_a_conflict_answers_by_the_same_keys_below_the_names(browser, tmp_path):
     look = card_page(browser, tmp_path, False, [*range(6)])
     page = look.page
     assert "because" in page.inner_text("dl")
-    press(page, "a d b d 3 2")  # the grader's own grade is none to disagree with
+    assert page.inner_text(".ask") == "Which grade is right, 0 to 5?"
+    buttons = page.get_by_role("group", name="Your grade").get_by_role("button")
+    shown = [" ".join(text.split()) for text in buttons.all_inner_texts()]
+    assert shown == ["0", "1", "bob 2 a little", "judge 3", "4", "5"]
+    press(page, "?")
+    keys = page.locator(".help li").all_inner_texts()
+    assert (keys[2], keys[6]) == ("2 2 a little", "x Only that 3 is wrong")
+    press(page, "? a d 3 2")  # the computer's grade has no key of its own
     page.wait_for_selector("text=Card 3 of 3")
-    assert page.inner_text(".ask") == "Is this grade right?"
-    press(page, "d u")
+    press(page, "u")
     page.wait_for_selector("text=Card 2 of 3")
-    assert page.inner_text(".ask") == "Is this grade right?"
-    press(page, "d Enter")
+    press(page, "x")
     page.wait_for_selector("text=Card 3 of 3")
     assert page.evaluate("window.asked") == [
         ["a", 3, None],
@@ -219,6 +226,8 @@ def test_an_open_review_asks_whether_the_grade_is_right(browser, tmp_path):
         ["b"],
         ["b", None, None],
     ]
+    press(page, "0")
+    page.get_by_role("link", name="Next: 15 to resolve").wait_for()
 
 
 def test_scales_above_9_have_buttons_and_long_ones_a_field(browser, tmp_path):

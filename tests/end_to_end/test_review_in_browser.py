@@ -59,7 +59,7 @@ def answer(page: Page, grade: int) -> None:
     page.keyboard.press(str(grade))
     saved = f"{int(answered) + 1} {of}"
     expect(page.locator(".count")).to_have_text(saved, timeout=10_000)
-    page.get_by_role("button", name="Stay with it").wait_for()
+    page.get_by_role("button", name="Keep it").wait_for()
     page.keyboard.press("Enter")
 
 
@@ -157,6 +157,72 @@ def test_the_right_link_signs_in_from_a_tab_that_told_of_a_wrong_one(browser, se
     expect(page.get_by_role("alert")).to_contain_text("This link is invalid or has expired")
     page.goto(f"{server.url}/enter#{server.people.add('ruth', 'reader')}")
     expect(page).to_have_url(f"{server.url}/c/demo/ask/")
+
+
+def test_an_operator_adds_two_people_and_a_queue_and_sees_it_done(browser, folder, server):
+    olga = browser.new_context().new_page()
+    olga.goto(f"{server.url}/enter#{server.people.add('olga', 'operator')}")
+    olga.get_by_role("link", name="People").click()
+    links = {}
+    for name in ("zoe", "yan"):
+        olga.get_by_label("Name", exact=True).fill(name)
+        olga.get_by_role("button", name="Add", exact=True).click()
+        olga.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        olga.get_by_role("button", name="Copy").click()
+        expect(olga.get_by_role("button", name="Copied")).to_be_visible()
+        links[name] = olga.evaluate("navigator.clipboard.readText()")
+        look_twice(olga)
+    olga.goto(f"{server.url}/people")
+    assert "/enter#" not in olga.content()  # shown once
+    olga.goto(f"{server.url}/c/demo/review/")
+    for queue, size, who in (("twenty", 20, ("zoe", "yan")), ("mine", 1, ("olga",))):
+        olga.get_by_label("Name", exact=True).fill(queue)
+        olga.get_by_label("Task").select_option("lexical")
+        olga.get_by_label("Cards", exact=True).fill(str(size))
+        olga.get_by_label("Reviewers per card").fill(str(len(who)))
+        for name in who:
+            olga.get_by_label(name).check()
+        olga.get_by_role("button", name="Add", exact=True).click()
+        expect(olga.get_by_role("heading", name=queue)).to_be_visible()
+
+    grades = {"zoe": [n % 6 for n in range(20)], "yan": [n % 6 if n % 4 else 3 for n in range(20)]}
+    zoe = browser.new_context().new_page()
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    yan = browser.new_context(**phone).new_page()
+    for name, page in (("zoe", zoe), ("yan", yan)):
+        page.goto(links[name])
+        page.goto(f"{server.url}/c/demo/review/twenty/")
+        page.wait_for_selector("h2")
+    for grade in grades["zoe"]:
+        answer(zoe, grade)
+    expect(zoe.get_by_text("Nothing else is waiting for you.")).to_be_visible()
+    buttons = yan.locator(".panel button")
+    for n, grade in enumerate(grades["yan"], start=1):
+        boxes = [box for each in buttons.all() if (box := each.bounding_box())]
+        assert all(box["height"] >= 48 and box["y"] + box["height"] <= 844 for box in boxes)
+        yan.get_by_role("button", name=f"{grade} ").tap()
+        yan.get_by_role("button", name="Keep it").tap()
+        expect(yan.locator(".count")).to_have_text(f"{n} of 20 answered")
+    expect(yan.locator("h2")).to_have_text("All cards are answered")
+
+    found = {name: {row[:3]: row[5] for row in reviews(folder, name)} for name in grades}
+    assert {name: list(said.values()) for name, said in found.items()} == grades
+    olga.goto(f"{server.url}/c/demo/review/")
+    expect(olga.get_by_text("Done: everybody has answered 20 of 20 cards")).to_be_visible()
+    n_differ = sum(found["zoe"][card] != grade for card, grade in found["yan"].items())
+    answers = [[found[name][card] >= 4 for card in found["zoe"]] for name in ("yan", "zoe")]
+    same = f"yan and zoe gave {20 - n_differ} of 20 cards of lexical the same grade"
+    kappa = f"kappa from grade 4 on: {cohen_kappa_score(*answers):.2f}"
+    expect(olga.get_by_text(f"{same}; {kappa}")).to_be_visible()
+    olga.get_by_role("link", name="Review 1 card").click()
+    answer(olga, 3)
+    own = {row[:3] for row in reviews(folder, "olga")}  # what she reviews herself is not hers
+    left = sum(found["zoe"][card] != found["yan"][card] for card in found["zoe"].keys() - own)
+    olga.get_by_role("link", name=f"Next: {left} to resolve in twenty").click()
+    expect(olga.locator("h2")).to_have_text(f"Card 1 of {left}")
+    olga.keyboard.press("2")
+    expect(olga.locator(".count")).to_have_text(f"1 of {left} answered")
+    look_twice(olga)
 
 
 def test_axe_finds_nothing_on_any_page_and_none_scrolls_sideways(browser, folder, server):

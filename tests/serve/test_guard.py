@@ -2,6 +2,7 @@
 forms, requests that are too large, secrets that are guessed, and texts that would be HTML."""
 
 import json
+import re
 import socket
 from urllib.parse import quote
 
@@ -33,14 +34,14 @@ def reader(server):
 # of a collection and a query that are not there, and for whom
 PAGES = {
     "reader": ("/", "/c/x/", "/c/x/board", "/c/x/ask/", "/c/x/ask/leaderboard", "/c/x/rubric/q"),
-    "assessor": ("/c/x/review/", "/c/x/review/q/", "/c/x/review/q/cards"),
+    "assessor": ("/c/x/review/", "/c/x/review/q/", "/c/x/review/q/cards", "/c/x/review/q/next"),
     "editor": ("/sql", "/jobs/0", "/jobs/0/state"),
-    "operator": ("/c/x/grading/q",),
+    "operator": ("/c/x/grading/q", "/c/x/grading/", "/people"),
 }
 FORMS = {
     "assessor": ("/c/x/review/q/answers", "/c/x/review/q/undo", "/c/x/review/q/conflicts/answers"),
     "editor": ("/sql", "/c/x/rubric/q", "/c/x/build", "/c/x/review/", "/c/x/review/q/remove"),
-    "operator": ("/jobs/0/stop", "/c/x/grading/q"),
+    "operator": ("/jobs/0/stop", "/c/x/grading/q", "/people", "/people/remove"),
 }
 
 
@@ -208,6 +209,43 @@ def test_what_becomes_too_large_is_cut_off(reader):
     answer = reader.post("/leave", content=(b"x" * 100_000 for _ in range(20)))
 
     assert answer.status_code in (403, 413)
+
+
+def test_an_operator_adds_renews_and_removes_people_and_only_the_page_has_the_link(server):
+    olga = server.browser("olga", "operator")
+    token_of = {"token": olga.headers["x-token"]}
+
+    def post(path: str, **fields: str) -> httpx.Response:
+        return olga.post(path, data=token_of | fields)
+
+    def link(answer: httpx.Response) -> str:
+        found = re.search(r'id="link" value="(\S+)/enter#(\S+)"', answer.text)
+        assert found
+        assert found[1] == server.url
+        return found[2]
+
+    first = link(post("/people", name="nova", role="editor"))
+    nova = server.browser()
+    assert nova.post("/enter", data={"secret": first}).status_code == 303
+    assert nova.get("/sql").status_code == 200
+    again = post("/people", name="nova", role="reader")  # a second of the name takes nobody's link
+    assert (again.status_code, "in the list already" in again.text) == (400, True)
+    assert nova.get("/sql").status_code == 200
+    second = link(post("/people", name="nova", role="reader", again="yes"))
+    assert nova.get("/").status_code == 401
+    assert nova.post("/enter", data={"secret": second}).status_code == 303
+    assert nova.get("/sql").status_code == 403
+    kept = [file.read_bytes() for file in server.folder.rglob("*") if file.is_file()]
+    assert not any(secret.encode() in content for secret in (first, second) for content in kept)
+    assert second not in olga.get("/people").text
+
+    for wrong in ({"name": "a b"}, {"name": "king", "role": "king"}, {"name": "olga"}):
+        answer = post("/people", **({"role": "reader"} | wrong))
+        assert (answer.status_code, 'aria-describedby="wrong"' in answer.text) == (400, True), wrong
+    assert post("/people/remove", name="olga").status_code == 400
+    assert post("/people/remove", name="nova").status_code == 303
+    assert nova.get("/").status_code == 401
+    assert "nova" not in olga.get("/people").text
 
 
 def test_paths_lead_nowhere_else_and_other_methods_do_nothing(server, reader):

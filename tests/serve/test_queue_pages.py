@@ -30,8 +30,7 @@ def test_an_editor_adds_a_queue_sees_progress_and_removes_it(server, editor, dem
     assert editor.post(f"{AT}/", data=form(editor, name="doubts", tau="3")).status_code == 303
 
     page = editor.get(f"{AT}/").text
-    assert "6 cards of lexical, chosen from: sample;" in page
-    assert "2 people for each" in page
+    assert "6 cards of lexical. Sampling: sample. 2 reviewers per card." in page
     assert re.findall(
         r'<th scope="row">(\w+)</th><td class="n">(\d+)</td><td class="n">(\d+)', page
     )[-2:] == [("ann", "0", "6"), ("bob", "0", "6")]
@@ -77,22 +76,38 @@ def test_passages_are_judged_blind_and_the_judgment_is_in_the_lake(server, edito
     assert '<th scope="row">bob</th><td class="n">1</td>' in editor.get(f"{AT}/").text
 
 
-def test_a_form_that_cannot_be_comes_back_as_it_was(editor):
-    for fields, words in (
-        ({"name": "no/name"}, "the queue&#39;s name"),
-        ({"name": "<b>x</b>"}, "the queue&#39;s name"),
-        ({"of": ""}, "either a grader"),
-        ({"of": "grader/nobody"}, "no grades of a grader"),
-        ({"of": LABELS, "source": "spurious"}, "cannot be chosen from"),
-        ({"size": "many"}, "size &#39;many&#39; is not a whole number from 1 to 2,000"),
-        ({"size": "2001"}, "is not a whole number"),
-        ({"size": ""}, "size is empty"),
-        ({"overlap": "3"}, "3 people are to answer each card, and 2 are named"),
-        ({"assessor:<i>": "on"}, "--assessor"),
+def wrong_fields(page: str) -> dict[str, str]:
+    """What a page says is wrong, by field; each field is told of it."""
+    found = dict(re.findall(r'<span class="worse" id="wrong-([\w-]+)">(.*?)</span>', page))
+    assert all(f'aria-describedby="wrong-{name}"' in page for name in found)
+    return found
+
+
+def test_a_form_that_cannot_be_comes_back_as_it_was_with_each_error_at_its_field(editor):
+    for fields, field, words in (
+        ({"name": "no/name"}, "name", "the queue&#39;s name"),
+        ({"name": "<b>x</b>"}, "name", "the queue&#39;s name"),
+        ({"of": ""}, "of", "a queue is of"),
+        ({"of": "grader/nobody"}, "of", "no grades of a grader"),
+        ({"of": "labels/nobody"}, "of", "no label set"),
+        ({"of": LABELS, "source": "spurious"}, "source", "cannot be chosen from"),
+        ({"of": LABELS, "tau": "3"}, "tau", "means nothing"),
+        ({"of": LABELS, "label_names": "no,yes"}, "label_names", "2 labels are named"),
+        ({"tau": "9"}, "tau", "marts are computed at"),
+        ({"size": "many"}, "size", "size &#39;many&#39; is not a whole number from 1 to 2,000"),
+        ({"size": "2001"}, "size", "is not a whole number"),
+        ({"size": ""}, "size", "size is empty"),
+        ({"overlap": "4"}, "assessors", "You asked for 4 reviewers per card but selected 2"),
+        ({"overlap": "3", "assessor:<i>": "on"}, "assessors", "--assessor"),
     ):
         answer = editor.post(f"{AT}/", data=form(editor, **({"name": "wrong"} | fields)))
-        assert (answer.status_code, words in answer.text) == (400, True), fields
+        found = wrong_fields(answer.text)
+        assert (answer.status_code, list(found)) == (400, [field]), fields
+        assert words in found[field]
         assert "<b>" not in answer.text
         assert "<i>" not in answer.text
         assert 'name="assessor:ann" checked' in answer.text
+    all_at_once = {"name": "a b", "of": "grader/x", "size": "0", "overlap": "9", "seed": "-"}
+    answer = editor.post(f"{AT}/", data=form(editor, **all_at_once))
+    assert list(wrong_fields(answer.text)) == ["name", "of", "size", "assessors", "seed"]
     assert "wrong:" not in editor.get(f"{AT}/").text

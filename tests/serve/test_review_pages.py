@@ -105,9 +105,9 @@ def test_people_differ_and_somebody_else_settles(server, demo_lake):
     answer_all(server, at, "kim", 0, 5, 2)
     answer_all(server, at, "leo", 0, 1, 2)
     dora = server.browser("dora")
-    assert "Settle</a> what people differ on: 1 card." in dora.get("/c/demo/review/").text
+    assert "Resolve 1 disagreement</a>" in dora.get("/c/demo/review/").text
     for name in ("kim", "leo"):  # who differs does not settle
-        assert "Settle" not in server.browser(name).get("/c/demo/review/").text
+        assert "Resolve" not in server.browser(name).get("/c/demo/review/").text
     deck = dora.get(f"{at}/conflicts/cards").json()
     (card,) = deck["cards"]
     assert not deck["blind"]

@@ -264,6 +264,15 @@ def test_each_kind_of_edit_is_a_row_as_the_command_writes_it_and_hostile_texts_a
         time.sleep(0.05)
     ed.post(f"{started.headers['location']}/stop", data=sent)
     assert "Stopped. 0 grades were added" in words(ended(ed, started))
+    everything = "/c/demo/grading/"
+    (all_graders,) = re.findall(r'name="grader" value="(\S+ [^"]+)"', ed.get(everything).text)
+    started = ed.post(everything, data=sent | {"grader": all_graders})
+    assert re.search(r"[1-9]\d* grades were added", words(ended(ed, started)))
+    page = words(ed.get(everything).text)
+    assert "No grader of gradelake.toml lacks anything of demo." in page
+    named = ", ".join(all_graders.split())
+    assert re.search(rf"\d\d:\d\d grade with {named} all ed done", page)
+    assert re.search(rf"grade with lexical {QUERY} ed done", page)  # the one that was stopped
 
 
 def test_two_people_edit_the_same_query_and_the_server_ends_in_a_build(own):

@@ -74,8 +74,8 @@ def card(browser: Browser, form: Path) -> tuple[bytes, str]:
     look = Look(browser, form, SIZE["width"])
     look.page.set_viewport_size({**SIZE, "height": 640})
     look.page.keyboard.press("3")
-    parts = files("gradelake.grading.review.form")
-    return _taken(look.page, "body", [(parts / "card.css").read_text(encoding="utf-8")])
+    parts = [files("gradelake.grading.review.form") / f"{name}.css" for name in ("card", "form")]
+    return _taken(look.page, "body", [each.read_text(encoding="utf-8") for each in parts])
 
 
 def served(browser: Browser, demo: Path, place: Path) -> dict[str, tuple[bytes, str]]:
@@ -100,7 +100,7 @@ def served(browser: Browser, demo: Path, place: Path) -> dict[str, tuple[bytes, 
         page = entered(PEOPLE[0], "assessor")
         taken["before"] = _taken(page, "body", parts, keep=True)
         page.keyboard.press("3")
-        page.get_by_role("button", name="Stay with it").wait_for()
+        page.get_by_role("button", name="Keep it").wait_for()
         taken["after"] = _taken(page, "body", parts)
         reviews(server.folder, PEOPLE[0])  # until it is in the lake
         taken["progress"] = _taken(entered("edna", "editor"), "body", [])

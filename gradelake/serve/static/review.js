@@ -19,4 +19,5 @@ reviewCards(document.getElementById("review"), {
   load: () => send("cards"),
   answer: (id, answer) => send("answers", { id, ...answer }),
   undo: (id) => send("undo", { id }),
+  next: () => send("next"),
 }).catch((error) => { document.getElementById("review").textContent = error.message; });

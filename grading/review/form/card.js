@@ -6,6 +6,7 @@
 //   load()  -> {collection, grader, assessor, title, scale: [every grade, ascending], blind, cards}
 //              and, if it likes, `what` is given ("grade"), the grades' `names`, a `hint` to them,
 //              `saved` and `after`: the words about closing the tab, and at the end
+//   next()  may be left out: what to do at the end, [{words, href}]
 //   answer(id, {grade, note, seconds})  -> the card's state: what is new of it, below; `stays`: it
 //              is to be looked at once more. Throws what it cannot keep. grade: null is "wrong".
 //   undo(id)           -> the card's state once its answer is taken back, where that may be
@@ -27,7 +28,6 @@ async function reviewCards(root, store) {
   const spent = new Map(); // milliseconds on a card, before now
   let queue = cards.filter((each) => !each.own); // the first is on the screen
   let since = null; // when the card came on the screen; null while nobody can see it
-  let disagrees = false; // in an open review: their own grade is asked for
   let busy = false;
   let keys = {};
 
@@ -41,11 +41,13 @@ async function reviewCards(root, store) {
   const bar = make("progress", { max: cards.length, "aria-label": "Cards answered" });
   const count = make("p", { class: "count" });
   const place = make("section", { "aria-label": "Card" });
+  const help = make("ul", { class: "help", hidden: "" });
+  const panel = make("div", {}); // what is asked, and the buttons; at the foot of a phone
   root.classList.add("review");
   root.replaceChildren(
     make("h1", {}, review.title),
     make("div", { class: "progress" }, bar, count),
-    place, status, make("p", { class: "saved" }, saved),
+    place, make("div", { class: "panel" }, status, help, panel), make("p", { class: "saved" }, saved),
   );
 
   const tell = (text) => { status.textContent = text; };
@@ -94,7 +96,6 @@ async function reviewCards(root, store) {
 
   function leave(last = false) {
     clock();
-    disagrees = false;
     const [card] = queue.splice(0, 1);
     if (last) queue.push(card);
     path.push(card);
@@ -114,7 +115,6 @@ async function reviewCards(root, store) {
     if (!card) return tell("There is no card before this one.");
     if (card.own && !await wait(async () => Object.assign(card, await store.undo(card.id)))) return undefined;
     clock();
-    disagrees = false;
     path.pop();
     queue = [card, ...queue.filter((each) => each !== card)];
     tell("Back to the card before.");
@@ -123,30 +123,42 @@ async function reviewCards(root, store) {
 
   function button(label, key, run, attributes = {}) {
     if (key) keys[key] = run;
-    const made = make("button", { type: "button", ...attributes }, label);
+    const made = make("button", { type: "button", "data-does": label, ...attributes }, label);
     if (key && !label.startsWith(key)) made.append(" ", make("kbd", { "aria-hidden": "true" }, key));
     if (key) made.setAttribute("aria-keyshortcuts", key);
     made.addEventListener("click", run);
     return made;
   }
 
-  function grades(card, but) {
+  // Which keys there are just now.
+  function showKeys() {
+    help.hidden = !help.hidden;
+    help.replaceChildren(...[...panel.querySelectorAll("[aria-keyshortcuts]")].map((each) => make("li", {},
+      make("kbd", {}, each.getAttribute("aria-keyshortcuts")), " ", each.dataset.does)));
+  }
+
+  function grades(card) {
     const group = make("div", { role: "group", class: "grades", "aria-label": `Your ${what}` });
     if (scale.length > MANY) {
       const input = make("input", { type: "number", min: least, max: most, step: 1, "aria-label": `Your ${what}` });
       const read = () => {
         const grade = input.valueAsNumber;
-        if (scale.includes(grade) && grade !== but) answer(grade);
+        if (scale.includes(grade)) answer(grade);
         else tell(`Enter a whole number from ${least} to ${most}.`);
       };
       input.addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.repeat) read(); });
       group.append(input, button(`Give this ${what}`, null, read));
       return group;
     }
-    for (const grade of scale.filter((each) => each !== but)) {
+    group.classList.toggle("named", Boolean(review.names?.length));
+    const said = isSeen(card) ? [...card.others ?? [], { assessor: review.grader, grade: card.grade }] : [];
+    for (const grade of scale) {
       const pressed = { "aria-pressed": String(card.own?.grade === grade) };
       const label = [grade, review.names?.[grade - least]].join(" ").trim();
-      group.append(button(label, digits ? String(grade) : null, () => answer(grade), pressed));
+      const made = button(label, digits ? String(grade) : null, () => answer(grade), pressed);
+      const by = said.filter((each) => each.grade === grade).map((each) => each.assessor).join(", ");
+      if (by) made.prepend(make("span", { class: "by" }, by), " ");
+      group.append(made);
     }
     return group;
   }
@@ -155,18 +167,12 @@ async function reviewCards(root, store) {
   function asked(card) {
     const range = `${least} to ${most}`;
     if (!blind) {
-      if (!disagrees) {
-        return [`Is this ${card.item ? what : "label"} right?`, make("div", { class: "grades" },
-          button("Agree", "a", () => answer(card.grade)),
-          button("Disagree", "d", () => { disagrees = true; draw(); }))];
-      }
-      return [`Your ${what}, ${range} but not ${card.grade}:`, grades(card, card.grade),
-        button("None of my own", "Enter", () => answer(null)),
-        button("Back", "b", () => { disagrees = false; draw(); })];
+      return [`Which ${what} is right, ${range}?`, grades(card),
+        button(`Only that ${card.grade} is wrong`, "x", () => answer(null))];
     }
     if (!card.own) return [`Your ${what}, ${range}:`, grades(card)];
-    return [`Your ${what} is ${card.own.grade}. Stay with it, or give another, ${range}:`, grades(card),
-      button("Stay with it", "Enter", keep)];
+    return [`Your ${what} is ${card.own.grade}. Keep it, or give another:`, grades(card),
+      button("Keep it", "Enter", keep)];
   }
 
   function noted(card) {
@@ -196,9 +202,13 @@ async function reviewCards(root, store) {
     const head = make("h2", { tabindex: -1 });
     if (!card) {
       head.textContent = cards.length ? "All cards are answered" : "There is no card to review";
-      place.replaceChildren(head, make("p", {}, review.after ?? "Thank you."));
-      if (path.length) place.append(make("div", { class: "tools" }, button("Undo", "u", undo)));
+      const after = make("p", {}, review.after ?? "");
+      place.replaceChildren(head, after);
+      panel.replaceChildren(...(path.length ? [make("div", { class: "tools" }, button("Undo", "u", undo))] : []));
       head.focus();
+      store.next?.().then((tasks) => after.replaceChildren(...(tasks.length
+        ? tasks.map(({ words, href }) => make("a", { href, class: "button primary" }, words))
+        : ["Nothing else is waiting for you."]))).catch((error) => tell(error.message));
       return;
     }
     head.textContent = `Card ${cards.indexOf(card) + 1} of ${cards.length}`;
@@ -221,10 +231,12 @@ async function reviewCards(root, store) {
     const [words, ...buttons] = asked(card);
     const [note, noteButton] = noted(card);
     const tools = make("div", { class: "tools" }, ...buttons.slice(1));
-    if (!disagrees && !(blind && isSeen(card))) tools.append(button("Skip", "s", skip));
-    tools.append(noteButton, button("Undo", "u", undo));
+    if (!(blind && isSeen(card))) tools.append(button("Skip", "s", skip));
+    tools.append(noteButton, button("Undo", "u", undo), button("Keys", "?", showKeys));
+    help.hidden = true;
     const ids = make("p", { class: "ids" }, `${card.query_id}, passage ${card.passage_id}`);
-    place.replaceChildren(head, ids, facts, make("p", { class: "ask" }, words), buttons[0], note, tools);
+    place.replaceChildren(head, ids, facts, note);
+    panel.replaceChildren(make("p", { class: "ask" }, words), buttons[0], tools);
     clock();
     if (!document.hidden) since = performance.now();
     head.focus();
