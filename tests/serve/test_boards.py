@@ -137,6 +137,7 @@ def test_what_is_not_there_is_said_to_be_not_there(reader):
         f"/c/odd/passages/{encoded(PASSAGES[0])}?query=nothing",
         "/c/odd/items/nothing",
         "/c/odd/compare?a=plain&b=nobody",
+        f"/c/odd/queries/{encoded(QUERIES[0])}?a=plain&b=nobody",
         "/c/nowhere/board",
         f"/c/{encoded(XSS)}/board",
         "/c/nowhere/",

@@ -92,15 +92,28 @@ async function showBoards(data, { labels, measure, level }) {
     `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} of the labels ${labels}, ${whatMean()} over ` +
     `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level, data.queries[measure])}` +
     incomplete(labels);
-  byId("compare-systems").href = addressOf("compare", [], {
-    a: rows[0]?.system, b: rows[1]?.system, labels, measure, level,
-  });
+  compareBar(rows.map(({ system }) => system), { labels, measure, level });
   leaderboardTable(data, labels, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
     `Leaderboard by ${measure}, with groups of systems that do not differ significantly: ` +
     rows.map((row) => `${row.system} ${figure(row.score, 4)} ${row.groups}`).join(", "));
   if (!undrawn.has("scatter")) await showScatter();
   undrawn.add("queries"); // they are of these labels
+}
+
+// Two systems of the board, the first two until others are chosen, over all queries or on one
+function compareBar(systems, state) {
+  const [a, b, query] = ["a", "b", "query"].map((name) => byId(`compare-${name}`));
+  fill(a, systems, a.value || systems[0]);
+  fill(b, systems, b.value || systems[1]);
+  const { queries } = board.settled;
+  fill(query, ["", ...queries.map(({ query_id: id }) => id)], query.value, (id) => id || "all queries");
+  const lead = () => {
+    const two = { a: a.value, b: b.value, ...state };
+    byId("compare-systems").href = query.value ? addressOf("query", [query.value], two) : addressOf("compare", [], two);
+  };
+  for (const select of [a, b, query]) select.onchange = lead;
+  lead();
 }
 
 function incomplete(labels) {

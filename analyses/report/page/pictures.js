@@ -137,7 +137,7 @@ const PICTURES = {
     encoding: {
       x: nominal("query_id", { sort: null, title: null, axis: null }),
       y: number("difference", { title: "difference" }),
-      tooltip: [nominal("query_id", { title: "topic" }), nominal("query"),
+      tooltip: [nominal("query_id", { title: "query" }), nominal("query", { title: "text" }),
         number("score", { format: ".4f" }), number("difference", { format: "+.4f" })],
     },
   },

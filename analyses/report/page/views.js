@@ -60,6 +60,7 @@ function viewChoices(kind, ids, state, more = []) {
         const own = Object.fromEntries(more.map(([other]) => [other, state[other] || null]));
         const next = { ...here().state, ...own, [name]: select.value || null };
         if (name === "labels") delete next.level; // each label set has its usual level
+        if ("a" in own) delete next.system; // a link's name for it
         choose(kind, ids, next);
       });
       return make("label", {}, `${words} `, select);
