@@ -101,6 +101,10 @@ function pFact({ p, is_exact: isExact }) {
   return ["p", `${figure(p, 4)}: paired randomisation test, ${patterns} sign patterns`];
 }
 
+function outermost(inOrder, most) {
+  return inOrder.length <= most ? inOrder : [...inOrder.slice(0, most / 2), ...inOrder.slice(-most / 2)];
+}
+
 // As scores of 4 decimals have it
 function isTie({ difference }) {
   return Math.abs(difference) < 5e-5;
@@ -117,8 +121,7 @@ function foldedTies(ties, state) {
 function topicByTopic({ a, b }, id, ofWhat, rows, better) {
   const inOrder = rows.filter((row) => !isTie(row)).sort((one, other) => other.difference - one.difference)
     .map((row) => ({ ...row, is_behind: row.difference <= 0 }));
-  const shown = inOrder.length <= MOST_BARS ? inOrder
-    : [...inOrder.slice(0, MOST_BARS / 2), ...inOrder.slice(-MOST_BARS / 2)];
+  const shown = outermost(inOrder, MOST_BARS);
   const title = make("h2", {}, "Query by query"), nTies = rows.length - inOrder.length;
   if (!inOrder.length) return [title, make("p", {}, `All ${nTies} queries are ties.`)];
   return [

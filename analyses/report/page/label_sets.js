@@ -66,6 +66,8 @@ async function compareLabelSets(ids, asked) {
       `${row.system} (${row.rank_a} \u2192 ${row.rank_b})`).join(", ") + "." : "No system changes rank.");
   const found = paired(deciding, ours.reach[measure]);
   const higher = `${found.mean > 0 ? a : b} scores the systems higher by more than chance`;
+  const ofRight = { labels: b, measure, level: levels[b] };
+  const moves = (row) => !isTie(row) || row.uneven >= 5e-5;
   const knows_topics = deciding.some((row) => row.tau !== undefined);
   return [
     make("h1", {}, `${a} and ${b}`),
@@ -89,8 +91,6 @@ async function compareLabelSets(ids, asked) {
     ...(deciding.length ? [
       make("p", { id: "higher-says" }, toldApart(higher, found, test), " What raises all systems " +
         "alike changes no rank."),
-  const ofRight = { labels: b, measure, level: levels[b] };
-  const moves = (row) => !isTie(row) || row.uneven >= 5e-5;
       facts([...pairedFacts(state, found, `the systems' ${measure}`),
         test ? pFact(test) : ["p", `in the report for ${board.settled.measures.join(", ")}`]]),
       ...topicByTopic(state, "view-differences", `Mean ${measure} of the systems`, deciding,
@@ -107,6 +107,7 @@ async function compareLabelSets(ids, asked) {
         row.text, scoreCell(row.a), scoreCell(row.b),
         scoreCell(row.difference, "+"), scoreCell(row.uneven),
         ...(knows_topics ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])])),
+    ...foldedTies(deciding.filter((row) => !moves(row)), ofRight),
   ];
 }
 
@@ -118,7 +119,11 @@ const side = (at, field, words, align) => ({
   encoding: { x: { datum: at }, y: number(field), text: nominal(words) },
 });
 
-PICTURES.moves = {
+PICTURES.moves = (rows) => ({
+  data: { values: rows.map((row) => ({ // where not all are drawn, those that are stand close together
+    ...row, ...Object.fromEntries(["place_a", "place_b"].map((at) =>
+      [at, 1 + rows.filter((other) => other[at] < row[at]).length])),
+  })) },
   encoding: {
     x: { type: "quantitative", axis: null, scale: { domain: [-1, 2] } },
     y: { type: "quantitative", axis: null, scale: { reverse: true, zero: false, padding: 10 } },
@@ -130,8 +135,7 @@ PICTURES.moves = {
       encoding: {
         x: { datum: 0 }, x2: { datum: 1 }, y: number("place_a"), y2: { field: "place_b" },
         color: either("far", "category"), strokeDash: either("far", [[1, 0], [5, 3]]),
-    ...foldedTies(deciding.filter((row) => !moves(row)), ofRight),
       } },
     side(0, "place_a", "label_a", "right"), side(1, "place_b", "label_b", "left"),
   ],
-};
+});

@@ -26,6 +26,7 @@ async function drawRest() {
 }
 
 (async () => {
+  showParts(here().kind);
   unpack("vega"); // while the rest is read
   const settled = await unpack("settled");
   startPaths();

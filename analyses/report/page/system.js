@@ -13,6 +13,7 @@ async function showSystem([name], asked) {
   const best = rows.find((row) => row.system !== name);
   const topics = topicsOf(name, state.than, all);
   const counted = topics.filter((topic) => topic.score !== null);
+  const apart = counted.filter((topic) => !isTie(topic)).sort((a, b) => b.difference - a.difference);
   const go = along(state, state.than ? { system: null, a: name, b: state.than } : { system: name });
   const than = state.than || "the median system";
   return [
@@ -29,9 +30,9 @@ async function showSystem([name], asked) {
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
       { a: name, b: state.than || best?.system, labels, measure, level }), "."] : [])),
     ...(counted.length ? [
-      place("view-chart", "topics", counted.filter((topic) => !isTie(topic)).sort((a, b) => b.difference - a.difference),
-        differencesSay(name, than, counted)),
+      place("view-chart", "topics", outermost(apart, MOST_TOPICS), differencesSay(name, than, counted)),
       make("p", { class: "caption" }, `Differences from ${than}, a bar per query; ties have none. ` +
+        (apart.length > MOST_TOPICS ? `The ${MOST_TOPICS} outermost of ${apart.length} are drawn. ` : "") +
         `A query's link shows ${state.than ? "both rankings" : "the ranking"}.`),
       viewTable(`Queries of ${name}`,
         ["query", "text", "score", "median", "from the median",
