@@ -114,8 +114,8 @@ async function orSays(show) {
     return await show();
   } catch (error) {
     console.error(error);
-    return [make("h1", {}, "Not drawn"), make("p", { class: "note" },
-      `This could not be drawn here (${error.message}). Is this an old browser?`)];
+    return [make("h1", {}, "This page could not be drawn"), make("p", { class: "note" },
+      `This could not be drawn (${error.message}). Your browser may be too old.`)];
   }
 }
 

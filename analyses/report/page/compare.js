@@ -81,7 +81,7 @@ function toldApart(ahead, { n, low, high }, test) {
     return low <= 0 && high >= 0 ? "No significant difference: the interval includes 0."
       : `${ahead} on its own: the interval excludes 0.`;
   }
-  if (test.p >= ALPHA) return `No significant difference (p = ${figure(test.p, 4)}).`;
+  if (test.p >= ALPHA) return `No significant difference (p = ${figure(test.p, 2)}).`;
   const corrected = `corrected for all ${test.n_pairs} pairs of the leaderboard`;
   return test.n_pairs === 1 ? `${ahead} (p = ${figure(test.p, 4)}).`
     : test.tukey < ALPHA ? `${ahead}, also when ${corrected}.`
@@ -160,7 +160,7 @@ async function compareSystems(ids, asked) {
   }).filter((row) => row.a !== null && row.b !== null && weightOf(row) > 0);
   if (!rows.length) {
     return [make("h1", {}, `${a} and ${b}`),
-      make("p", { class: "note" }, `No query counts for ${measure} of the labels ${labels}.`)];
+      make("p", { class: "note" }, `No query counts for ${measure} with the labels of ${labels}.`)];
   }
   const found = paired(rows, data.reach[measure]), said = await told(state);
   const test = await tested(state);

@@ -21,11 +21,11 @@ async function showSystem([name], asked) {
     viewChoices("system", [name], state,
       [["than", "Beside", ["", ...others], (other) => other || "the median system"]]),
     make("p", {}, ranked
-      ? `${figure(ranked.score, 4)} by ${measure} of the labels ${labels}` +
+      ? `${figure(ranked.score, 4)} by ${measure} with the labels of ${labels}` +
         (board.settled.has_levels.includes(measure) ? `, relevant from ${level}: ` : ": ") +
         `rank ${ranked.rank} of ${rows.length}, a ${whatMean()} over ` +
         `${data.queries[measure]} queries.`
-      : `It has no score by ${measure} of the labels ${labels} at ${level}.`,
+      : `It has no score by ${measure} with the labels of ${labels} at ${level}.`,
     " ", link("The leaderboard", "systems", [], { labels, measure, level }), ". ",
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
       { a: name, b: state.than || best?.system, labels, measure, level }), "."] : [])),

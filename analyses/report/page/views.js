@@ -74,9 +74,9 @@ function notThere(what, id) {
   }
   return [
     heading,
-    make("p", { class: "note" }, `This report has no such ${what}. Was the link made in the report of ` +
-      "another release or collection, or cut short? Look for it from ",
-    link("the leaderboard", "board"), " on, or ask for a link from the same file."),
+    make("p", { class: "note" }, `This report has no such ${what}. The link may be of another release or collection, or cut short. ` +
+      "Start from ",
+    link("the leaderboard", "board"), ", or ask for a new link."),
   ];
 }
 
