@@ -235,11 +235,11 @@ def test_the_greatest_moves_of_labels_are_listed_and_all_are_counted(page, lake)
             "from lake.marts.rubric_impact where rubric_version = ? order by move desc",
             version,
         )
-        rows = rows_of(section(page), f"Labels that version {version} moved")
+        rows = rows_of(section(page), f"Labels changed by version {version}")
         labels = [[0 if label == "\u2013" else int(label) for label in row[4:6]] for row in rows]
         assert [abs(after - before) for before, after in labels] == moves[:15]
-        more = f"; the {len(rows)} greatest moves are here" if len(moves) > 15 else ""
-        assert f"Labels that it moved ({len(moves)}{more})" in text_of(section(page))
+        more = f"; the {len(rows)} largest changes are here" if len(moves) > 15 else ""
+        assert f"Labels changed ({len(moves)}{more})" in text_of(section(page))
 
 
 def test_boards_that_moved_since_the_release_before_come_first(page, moved):
@@ -344,7 +344,7 @@ def test_what_is_no_preview_is_refused_and_one_of_another_collection_shows_nothi
         assert not output.exists()
     preview.write_text('{"versions": [{"collection": "other"}]}')
     gradelake(tiny, *asked)
-    assert "The preview has no edit of this rubric." in Page(output).text()
+    assert "The preview has no edits of this rubric." in Page(output).text()
 
 
 def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(moved, tmp_path):
@@ -353,6 +353,6 @@ def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(moved, tm
     html = section(Page(output))
     assert "Version 2, after 1: " in text_of(html)
     assert "Changes by version 2" in html
-    for quoted in ("<ins>", "<del>", "Edits of version", "Labels that it moved", "Nights of"):
+    for quoted in ("<ins>", "<del>", "Edits of version", "Labels changed", "Nights of"):
         assert quoted not in html
-    assert "Left out: nights are of the whole lake." in text_of(html)
+    assert "Left out: nights concern the whole lake, not this collection alone." in text_of(html)

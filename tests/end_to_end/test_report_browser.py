@@ -416,7 +416,7 @@ def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pag
     assert options(look, "#choose-measure") == ["StrictVital", "StrictAll", "Vital", "All"]
     assert look.page.is_disabled("#choose-level"), "a score of an answer knows no level"
     assert look.text("#leaderboard-table caption").startswith(
-        "Whole answers are scored, by the nug"
+        "Scores are of whole answers: how many nug"
     )
     choose(look, "#choose-measure", "Vital", "by Vital")
     assert look.column("#leaderboard-table", 2) == ["careful_writer", "careless_writer"]
