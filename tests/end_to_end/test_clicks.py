@@ -109,7 +109,7 @@ def test_clicks_are_a_label_set_that_is_compared_with_people(shop):
 def test_a_log_may_be_row_by_row_and_what_cannot_be_is_told(tmp_path):
     path = tmp_path / "clicks.csv"
     path.write_text("query,sku,position,clicked\nq,1,1,true\nq,1,1,no\n")
-    assert read_clicks(path, path.name, None).rows() == [
+    assert read_clicks(path, path.name).rows() == [
         ("q", "1", 1, "", 1, 1, 2),
         ("q", "1", 1, "", 1, 0, 3),
     ]
