@@ -90,7 +90,7 @@ class Comparison:
             console.say(f"{name}: {words}", wrap=True)
         for better, which in (("b", "best"), ("a", "worst")):
             if found[which]:
-                console.say(f"\nqueries where {found[better]} is better, the most first")
+                console.say(f"\nqueries where {found[better]} is better, largest difference first")
                 console.print_table(
                     ("query", found["a"], found["b"], "difference"),
                     [
@@ -286,23 +286,23 @@ def sentence(found: dict[str, Any]) -> str:
     elif p <= found["alpha"]:
         said = f"{better} is better than {worse} {by}"
     else:
-        said = f"It cannot be told whether {b} is better than {a}: {better} is ahead {by}"
+        said = f"No significant difference between {b} and {a}: {better} is ahead {by}"
     if (judged := found["judged"]["either"]) is None:
         return f"{said}."
     if judged == 1:
-        return f"{said}; all that they rank in the first {found['k']} is judged."
+        return f"{said}; everything in their first {found['k']} is judged."
     share = f"{100 * (1 - judged):.0f}" if judged <= 0.995 else "less than 1"
     said += f"; {share} % of what they rank in the first {found['k']} is unjudged, and"
     if found["least"] is None:
-        return f"{said} how much that could change is not known of {found['measure']}."
+        return f"{said} how much that could change is unknown for {found['measure']}."
     least, most = _of_better(found, "least", "most")
     if difference == 0:
         could = "could" if least < most else "could not"
         return f"{said} that {could} make one of them better."
     if p > found["alpha"]:
         return f"{said} that {'could' if least < 0 else 'could not'} put {worse} ahead."
-    could = "turn it around" if least < 0 else "make them equal"
-    return f"{said} that could {could if least <= 0 else 'not turn it around'}."
+    could = "reverse this" if least < 0 else "make them equal"
+    return f"{said} that could {could if least <= 0 else 'not reverse this'}."
 
 
 def _of_better(found: dict[str, Any], low: str, high: str) -> tuple[float, float]:
@@ -333,7 +333,7 @@ def says(found: dict[str, Any]) -> dict[str, str]:
         said[part["segment"]] = f"{part['difference']:z.4f}{interval}, p = {part['p']:.4f}, {n}"
     shares = zip((b, a, "both together"), found["judged"].values(), strict=True)
     if judged := [f"{who} {share:.0%}" for who, share in shares if share is not None]:
-        known = f"not known of {measure}; of {', '.join(f'{name}@k' for name in BOUNDED)} it is"
+        known = f"unknown for {measure}; known for {', '.join(f'{name}@k' for name in BOUNDED)}"
         said[f"judged of the first {found['k']}"] = ", ".join(judged)
         said[f"{b} less {a}, if all of it were judged"] = (
             known if found["least"] is None else _from_to(found, "least", "most")

@@ -237,7 +237,9 @@ def _sentence(found: Gate, one: Judged) -> str:
         )
     needed = []
     if one.queries_as_seen:
-        needed.append(f"{counted(one.queries_as_seen, 'queries')} if differences stayed like these")
+        needed.append(
+            f"{counted(one.queries_as_seen, 'queries')} if the differences stayed like these"
+        )
     if one.queries_if_equal:
         needed.append(
             f"{counted(one.queries_if_equal, 'queries')} for an equal system to pass in four of "

@@ -165,17 +165,17 @@ def _notes_on_labels(
     if earlier is None:
         return
     if n := len(set(board.queries) ^ set(other.queries)):
-        yield f"left out: {counted(n, 'queries')} of only one of the two releases"
+        yield f"left out: {counted(n, 'queries')} that only one of the two releases has"
     if counting_of(lake, rule.collection) != counting_of(earlier, rule.collection):
         yield (
-            f"queries count otherwise than in release {earlier.release}; both are judged as they "
-            "count now"
+            f"queries have other weights than in release {earlier.release}; both are judged as "
+            "they count now"
         )
     labels = rule.collection, board.label_set
     if len({*lake.rows(LABELS, *labels), *earlier.rows(LABELS, *labels)}) > 1:
         yield (
-            f"{board.label_set} labels otherwise than in release {earlier.release}: a difference "
-            "may be the labels', not the system's"
+            f"labels of {board.label_set} changed since release {earlier.release}: a difference "
+            "may come from them, not from the system"
         )
 
 

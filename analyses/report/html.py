@@ -22,7 +22,7 @@ SCRIPTS = (
     *("packs", "bar", "paths", "address", "tabs", "search", "table_tools", "tables"),
     *("pictures", "charts", "picture_tools"),
     *("topics", "boards", "scatter", "correlation", "grid", "queries", "moved"),
-    *("views", "system", "query", "passage", "item", "compare", "label_sets", "start"),
+    *("views", "system", "query", "rankings", "passage", "item", "compare", "label_sets", "start"),
 )
 
 

@@ -60,9 +60,9 @@ def overview(
         settling = f"The queries tell the first from the second: {said['sentence']}"
     elif more := more_queries(board.pair(one, other)):
         settling = f"About {counted(more, 'more queries')} would tell the first from the second, if"
-        settling += f" they differ as much as they seem to. {said['sentence']}"
+        settling += f" the difference stayed as large. {said['sentence']}"
     else:
-        settling = f"{said['sentence']} No number of queries that would tell can be given."
+        settling = f"{said['sentence']} How many queries would settle it cannot be estimated."
     why = f"compare?{urlencode({'a': other, 'b': one} | chosen)}"
     return [best, Sentence(settling, why), trust]
 
@@ -72,15 +72,15 @@ def _best(rows: Sequence[dict[str, Any]], board: Board) -> str:
     best, *others = rows
     groups = {row["system"]: re.findall("[a-zA-Z]'*", row["groups"] or "") for row in others}
     near = [system for system, letters in groups.items() if "a" in letters]
-    by = f"by {board.measure} of the labels {board.label_set}"
+    by = f"by {board.measure} with the labels of {board.label_set}"
     by += f" ({complete})" if (complete := board.completeness.says) else ""
     if not others:
         return f"{best['system']} is the only system with a score: nothing to compare it with."
     if not best["groups"]:
-        return f"{best['system']} is ahead {by}; whether by more than chance was not tested."
+        return f"{best['system']} is ahead {by}; whether the lead is significant was not tested."
     if not near:
-        return f"{best['system']} is the best {by}: every other system is shown to be worse."
-    return f"{best['system']} is ahead {by}; not shown to be worse: {_listed(near)}."
+        return f"{best['system']} is the best {by}: every other system is significantly worse."
+    return f"{best['system']} is ahead {by}; not significantly worse: {_listed(near)}."
 
 
 def more_queries(pair: Board) -> int | None:

@@ -198,8 +198,8 @@ def _require_things(request: Request, collection: str, kind: str, ids: list[str]
     """Raise 404 for an id of the address that the release does not have."""
     values = request.query_params
     named = [(kind, each) for each in ids]
-    if kind == "compare":
-        named = [("systems", values[name]) for name in "ab" if name in values]
+    if kind in ("compare", "queries"):
+        named += [("systems", values[name]) for name in "ab" if name in values]
     elif kind == "passages" and "query" in values:
         named.append(("queries", values["query"]))
     with request.app.state.readers.release(values.get("release")) as lake:

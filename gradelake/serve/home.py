@@ -56,7 +56,7 @@ async def entered(request: Request) -> Response:
     if state.trust_header:
         raise HTTPException(404)
     async with request.form(max_files=0, max_fields=10) as form:
-        secret = str(form.get("secret", "")).strip()
+        secret = str(form.get("secret", "")).rpartition("#")[2].strip()  # perhaps a whole link
     people = state.sessions.people
     person = await run_in_threadpool(people.of_secret, secret)
     if person is None:  # behind a proxy all have one address: a right secret always enters

@@ -126,7 +126,7 @@ UNSURE = {"difference": 0.05, "low": -0.186, "high": 0.196, "p": 0.25, "wins": 4
 EQUAL = {"difference": 0.0, "low": 0.0, "high": 0.0, "p": 1.0, "wins": 0, "losses": 0}
 BY = "by 0.450 of P@10 on 6 queries (0.265 to 0.635, p = 0.031)"
 UNTOLD = (
-    "It cannot be told whether B is better than A: B is ahead by 0.050 of P@10 on 6 queries "
+    "No significant difference between B and A: B is ahead by 0.050 of P@10 on 6 queries "
     "(-0.186 to 0.196, p = 0.250)"
 )
 UNJUDGED = "; 18 % of what they rank in the first 10 is unjudged, and"
@@ -135,34 +135,29 @@ UNJUDGED = "; 18 % of what they rank in the first 10 is unjudged, and"
 @pytest.mark.parametrize(
     ("figures", "ends", "share", "words"),
     [
-        (AHEAD, (-0.1, 0.6), 0.82, f"B is better than A {BY}{UNJUDGED} that could turn it around."),
+        (AHEAD, (-0.1, 0.6), 0.82, f"B is better than A {BY}{UNJUDGED} that could reverse this."),
         (AHEAD, (0.0, 0.6), 0.82, f"B is better than A {BY}{UNJUDGED} that could make them equal."),
         (
             BEHIND,
             (-0.6, -0.2),
             0.82,
-            f"A is better than B {BY}{UNJUDGED} that could not turn it around.",
+            f"A is better than B {BY}{UNJUDGED} that could not reverse this.",
         ),
-        (
-            BEHIND,
-            (-0.6, 0.1),
-            0.82,
-            f"A is better than B {BY}{UNJUDGED} that could turn it around.",
-        ),
+        (BEHIND, (-0.6, 0.1), 0.82, f"A is better than B {BY}{UNJUDGED} that could reverse this."),
         (UNSURE, (-0.1, 0.1), 0.82, f"{UNTOLD}{UNJUDGED} that could put A ahead."),
         (UNSURE, (0.0, 0.1), 0.82, f"{UNTOLD}{UNJUDGED} that could not put A ahead."),
         (
             UNSURE,
             (None, None),
             0.82,
-            f"{UNTOLD}{UNJUDGED} how much that could change is not known of P@10.",
+            f"{UNTOLD}{UNJUDGED} how much that could change is unknown for P@10.",
         ),
         (UNSURE, (None, None), None, f"{UNTOLD}."),
         (
             EQUAL,
             (0.0, 0.0),
             1.0,
-            "B and A have the same P@10 on each of 6 queries; all that they rank in the first 10 "
+            "B and A have the same P@10 on each of 6 queries; everything in their first 10 "
             "is judged.",
         ),
     ],

@@ -123,7 +123,7 @@ def test_tables_have_the_counts_that_the_query_book_gives(page, graded_demo):
     assert "gradelake report demo --release r1" in text
     assert "version 0 (newest): 114 items" in text
     for sentence in (
-        "The rubric was not edited.",
+        "The rubric has not been edited.",
         "There is no earlier release.",
         "No night has run.",
     ):
@@ -408,7 +408,7 @@ def test_a_collection_with_little_in_it_says_what_is_missing(little):
     assert "No system has a score yet." in text
     assert "There are no official ranks and no judgments to correlate with." in text
     assert "gradelake grade bare --grader NAME" in text
-    assert "Nothing was graded here" in text
+    assert "Nothing was graded in this lake" in text
 
 
 @pytest.mark.slow

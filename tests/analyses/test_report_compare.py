@@ -209,7 +209,7 @@ def test_texts_of_edits_stay_texts(page):
 def test_labels_that_a_version_moved_are_those_that_differ(page, lake):
     """By joining the labels of both versions, which the mart does not do."""
     for version in (1, 2):
-        rows = rows_of(section(page), f"What version {version} moved")
+        rows = rows_of(section(page), f"Changes by version {version}")
         for row in rows:
             before = row[0].replace(f"/v{version}/", f"/v{version - 1}/")
             moves = Counter(
@@ -235,11 +235,11 @@ def test_the_greatest_moves_of_labels_are_listed_and_all_are_counted(page, lake)
             "from lake.marts.rubric_impact where rubric_version = ? order by move desc",
             version,
         )
-        rows = rows_of(section(page), f"Labels that version {version} moved")
+        rows = rows_of(section(page), f"Labels changed by version {version}")
         labels = [[0 if label == "\u2013" else int(label) for label in row[4:6]] for row in rows]
         assert [abs(after - before) for before, after in labels] == moves[:15]
-        more = f"; the {len(rows)} greatest moves are here" if len(moves) > 15 else ""
-        assert f"Labels that it moved ({len(moves)}{more})" in text_of(section(page))
+        more = f"; the {len(rows)} largest changes are here" if len(moves) > 15 else ""
+        assert f"Labels changed ({len(moves)}{more})" in text_of(section(page))
 
 
 def test_boards_that_moved_since_the_release_before_come_first(page, moved):
@@ -306,7 +306,7 @@ def test_a_preview_of_edits_says_what_the_command_line_says(
     gradelake(graded_demo, "report", "demo", "--preview", previewed, "-o", output, *options)
     page = Page(output)
     html = section(page)
-    rows = rows_of(html, "What version 1 will move")
+    rows = rows_of(html, "Changes that version 1 will make")
     assert [row[:5] for row in rows] == [
         [row["label_set"], *(str(row[f"n_labels_{way}"]) for way in ("up", "down", "new", "gone"))]
         for row in version["label_sets"]
@@ -321,7 +321,7 @@ def test_a_preview_of_edits_says_what_the_command_line_says(
         ]
         for row in version["label_sets"]
     ]
-    assert [row[:5] for row in rows_of(html, "Grades that version 1 will want")] == [
+    assert [row[:5] for row in rows_of(html, "Grades that version 1 will need")] == [
         [row["grader"], *(str(row[n]) for n in ("n_items", "n_passages", "n_wanted", "n_missing"))]
         for row in version["grades"]
     ]
@@ -344,7 +344,7 @@ def test_what_is_no_preview_is_refused_and_one_of_another_collection_shows_nothi
         assert not output.exists()
     preview.write_text('{"versions": [{"collection": "other"}]}')
     gradelake(tiny, *asked)
-    assert "The preview has no edit of this rubric." in Page(output).text()
+    assert "The preview has no edits of this rubric." in Page(output).text()
 
 
 def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(moved, tmp_path):
@@ -352,7 +352,7 @@ def test_without_the_rubric_versions_are_counted_and_nothing_is_quoted(moved, tm
     gradelake(moved, "report", "demo", "--without-rubric", "-o", str(output))
     html = section(Page(output))
     assert "Version 2, after 1: " in text_of(html)
-    assert "What version 2 moved" in html
-    for quoted in ("<ins>", "<del>", "Edits of version", "Labels that it moved", "Nights of"):
+    assert "Changes by version 2" in html
+    for quoted in ("<ins>", "<del>", "Edits of version", "Labels changed", "Nights of"):
         assert quoted not in html
-    assert "Left out: nights are of the whole lake." in text_of(html)
+    assert "Left out: nights concern the whole lake, not this collection alone." in text_of(html)

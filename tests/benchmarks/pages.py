@@ -1,16 +1,22 @@
-"""How large a report is and how long it takes to open: the demo, TREC DL 2019 and LLMJudge.
+"""How large a report is and how long it takes to open: the demo, TREC DL 2019, LLMJudge, and two
+made-up ones, of 300 systems and of 2,000 queries.
 
     python -m tests.benchmarks.pages            makes the lakes first (some minutes)
     python -m tests.benchmarks.pages REPORT...  looks at reports that are there
 
-In a new page of Chromium each time, the middle of five looks: until the first board is drawn, until
-every section is, and the longest task of the two, in which the page answers nobody.
+In a new page of Chromium each time, the middle of five looks, at each of `PLACES`: until the first
+board is drawn, until every section of the tab is, the longest task of the two, in which the page
+answers nobody, how many nodes there are then, and how far what was there had moved (Chromium's
+layout shift; 0.1 is the most that web.dev calls good).
 """
 
+import re
 import statistics
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+from random import Random
 
 from playwright.sync_api import Browser
 from rich.table import Table
@@ -21,11 +27,17 @@ from tests.benchmarks.waits import make_graded
 from tests.browser import chromium
 from tests.lakes import make_graded_demo
 from tests.places import DL19, missing_dl19, missing_llmjudge
+from tests.projects import USUAL, project
 from tests.tools.reproduce import make_llmjudge
 
 LOOKS = 5
+PLACES = ("", "#queries", "#system/{}")  # the first system
+NODES = "document.evaluate('count(//node())', document).numberValue"
+SIZES = {"300x100": (300, 100), "20x2000": (20, 2_000)}  # systems, queries
 WATCH = """
-    window.tasks = [0]; window.at = {};
+    window.tasks = [0]; window.at = {}; window.moved = 0;
+    new PerformanceObserver((seen) => seen.getEntries().forEach((one) => { moved += one.value; }))
+      .observe({ type: "layout-shift", buffered: true });
     new PerformanceObserver((seen) => seen.getEntries().forEach((one) => tasks.push(one.duration)))
       .observe({ type: "longtask", buffered: true });
     new MutationObserver(([{ target }]) => { at[target.dataset.ready] ??= performance.now(); })
@@ -33,14 +45,14 @@ WATCH = """
 """
 
 
-def look(browser: Browser, report: Path) -> tuple[float, float, float]:
-    """Milliseconds until the first section, until all, and of the longest task."""
+def look(browser: Browser, report: Path, place: str) -> tuple[float, ...]:
+    """Milliseconds until the first section, until all, of the longest task; nodes; shift."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.add_init_script(WATCH)
-    page.goto(report.as_uri(), wait_until="commit")
+    page.goto(report.as_uri() + place, wait_until="commit")
     page.wait_for_selector("html[data-ready=yes]")
     page.wait_for_timeout(200)  # the observer is told a little later
-    seen = page.evaluate("[at.first ?? at.yes, at.yes, Math.max(...tasks)]")
+    seen = page.evaluate(f"[at.first ?? at.yes, at.yes, Math.max(...tasks), {NODES}, moved]")
     page.close()
     return tuple(seen)
 
@@ -48,19 +60,34 @@ def look(browser: Browser, report: Path) -> tuple[float, float, float]:
 def main() -> None:
     """Print a row for each report."""
     table = Table(title="Reports in Chromium")
-    for column in ("report", "MB", "first board ms", "all drawn ms", "longest task ms"):
+    for column in ("report", "MB", "first ms", "all ms", "longest task ms", "nodes", "shift"):
         table.add_column(column, justify="left" if column == "report" else "right")
-    with tempfile.TemporaryDirectory() as place, chromium() as browser:
-        for report in map(Path, sys.argv[1:]) if sys.argv[1:] else reports(Path(place)):
-            looks = zip(*(look(browser, report) for _ in range(LOOKS)), strict=True)
-            figures = [f"{statistics.median(each):.0f}" for each in looks]
-            table.add_row(report.stem, f"{report.stat().st_size / 1e6:.2f}", *figures)
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        for report in map(Path, sys.argv[1:]) if sys.argv[1:] else reports(Path(folder)):
+            system = first_system(browser, report)
+            for place in (each.format(system) for each in PLACES):
+                looks = zip(*(look(browser, report, place) for _ in range(LOOKS)), strict=True)
+                *whole, shift = (statistics.median(each) for each in looks)
+                figures = [*(f"{figure:,.0f}" for figure in whole), f"{shift:.2f}"]
+                size = f"{report.stat().st_size / 1e6:.2f}"
+                table.add_row(report.stem + place, size, *figures)
     console.print(table)
 
 
+def first_system(browser: Browser, report: Path) -> str:
+    """As addresses have it."""
+    page = browser.new_page()
+    page.goto(report.as_uri())
+    page.wait_for_selector("html[data-ready=yes]")
+    address = page.locator("#leaderboard-table a").first.get_attribute("href")
+    page.close()
+    return re.search("#system/([^?]+)", address)[1]
+
+
 def reports(place: Path) -> list[Path]:
-    """The reports of three lakes, each made in its folder; those without data are left out."""
+    """The report of each lake, made in its folder; those without data are left out."""
     makers = {"demo": make_graded_demo}
+    makers |= {name: partial(make_sized, name, *size) for name, size in SIZES.items()}
     if not missing_dl19():
         makers["dl19"] = make_dl19
     if not missing_llmjudge():
@@ -75,6 +102,27 @@ def make_dl19(folder: Path) -> None:
     """37 runs, three foreign judges, and 430 questions graded by the engine without a model."""
     make_graded(folder, list((DL19 / "runs").glob("*.run.gz")))
     import_labels(folder)
+    command(folder, "build")
+
+
+def make_sized(name: str, systems: int, queries: int, folder: Path) -> None:
+    """Systems that each rank ten of a query's twenty passages, the later ones less well."""
+    chance = Random(systems)
+    pools = {f"q{n:04}": [f"q{n:04}p{rank:02}" for rank in range(20)] for n in range(queries)}
+    ranked = {  # by judgment, and luck
+        f"runs/system{n:03}.run": {
+            query: sorted(pool, key=lambda p: int(p[-2:]) % 4 + (2 + n / 50) * chance.random())[:10]
+            for query, pool in pools.items()
+        }
+        for n in range(systems)
+    }
+    files = {
+        "topics.tsv": {query: f"what is told of {query}" for query in pools},
+        "passages.tsv": {p: f"what {p} says" for pool in pools.values() for p in pool},
+        "me.qrels": {q: {p: 3 - int(p[-2:]) % 4 for p in pool} for q, pool in pools.items()},
+    }
+    project(folder, {name: USUAL}, files=files | ranked)
+    command(folder, "ingest", name)
     command(folder, "build")
 
 

@@ -107,7 +107,7 @@ def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo
     ):
         look.page.select_option("#choose-labels", label_set)
         look.page.select_option("#choose-measure", measure)
-        choose(look, "#choose-level", str(level), f"by {measure} of the labels {label_set}")
+        choose(look, "#choose-level", str(level), f"by {measure} with the labels of {label_set}")
         theirs = leaderboard(graded_demo, label_set, measure, level)
         assert look.column("#leaderboard-table", 2) == [system for _, system, _ in theirs]
         assert look.column("#leaderboard-table", 4) == [f"{score:.4f}" for *_, score in theirs]
@@ -119,7 +119,7 @@ def test_it_opens_on_the_peoples_own_board_and_compares_the_next_labels_with_it(
     look = Look(browser, demo_page, 1280)
     assert look.page.locator("#choose-labels").input_value() == "assessor:human"
     assert look.page.locator("#choose-level").is_disabled(), "nDCG takes every label as it is"
-    assert "nDCG@10 of the labels assessor:human" in look.text("#leaderboard-says")
+    assert "nDCG@10 with the labels of assessor:human" in look.text("#leaderboard-says")
     assert "Reference: assessor:human, 193 judgments" in look.text("#overview")
     look.go("#judges")
     says = look.text("#scatter-says")
@@ -253,7 +253,7 @@ def test_the_first_board_is_there_before_any_script(browser, demo_page, graded_d
     shown = [tuple(row.locator("> *").all_inner_texts()[:3]) for row in rows]
     theirs = leaderboard(graded_demo, "assessor:human", "nDCG@10", 2)
     assert shown == [(str(rank), system, f"{score:.4f}") for rank, system, score in theirs]
-    assert "11 systems by nDCG@10 of the labels assessor:human" in page.inner_text("#board")
+    assert "11 systems by nDCG@10 with the labels of assessor:human" in page.inner_text("#board")
 
 
 def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
@@ -342,7 +342,7 @@ def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(browser, dem
     shown = rows(look)
     assert [row["system"] for row in shown] == [one["system"] for one in known]
     for row, one in zip(shown, known, strict=True):
-        assert row["95 % of ranks"] == f"{one['best_rank']} to {one['worst_rank']}"
+        assert row["95 % interval of ranks"] == f"{one['best_rank']} to {one['worst_rank']}"
         assert row["groups"] == one["groups"]
         low, high = map(float, row["95 % interval"].split(" to "))
         # the page's standard errors have four decimals
@@ -410,13 +410,13 @@ def go(look: Look, address: str, heading: str) -> None:
 
 
 def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pages):
-    assert f"2 systems by StrictVital of the labels {NUGGETS}." in pages["answers"].read_text()
+    assert f"2 systems by StrictVital with the labels of {NUGGETS}." in pages["answers"].read_text()
     look = Look(browser, pages["answers"], 1280)
     assert options(look, "#choose-labels") == [NUGGETS, SUPPORT]
     assert options(look, "#choose-measure") == ["StrictVital", "StrictAll", "Vital", "All"]
     assert look.page.is_disabled("#choose-level"), "a score of an answer knows no level"
     assert look.text("#leaderboard-table caption").startswith(
-        "Whole answers are scored, by the nug"
+        "Scores are of whole answers: how many nug"
     )
     choose(look, "#choose-measure", "Vital", "by Vital")
     assert look.column("#leaderboard-table", 2) == ["careful_writer", "careless_writer"]
@@ -458,7 +458,7 @@ def test_beside_labels_of_passages_the_page_opens_on_those_and_compares_like_wit
 ):
     look = Look(browser, pages["demo"], 1280)
     assert options(look, "#choose-labels") == ["assessor:human", NUGGETS]
-    assert "nDCG@10 of the labels assessor:human" in look.text("#leaderboard-says")
+    assert "nDCG@10 with the labels of assessor:human" in look.text("#leaderboard-says")
     assert "Not correlated" not in look.text("#correlation")
     choose(look, "#choose-labels", NUGGETS, "by StrictVital")
     assert look.column("#leaderboard-table", 2) == ["answer_writer"]

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import WIDE, chromium
 from tests.command_line import gradelake
-from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM
+from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM, XSS
 from tests.serve.server import Server
 
 pytestmark = pytest.mark.slow
@@ -148,6 +148,21 @@ def test_two_systems_are_told_apart_as_the_command_does(rita, odd):
     assert rita.locator("#view .facts dd").all_inner_texts()[: len(shown)] == shown
     rita.select_option("#view-measure", "AP")
     expect(rita.locator("#compare-says")).to_contain_text("the same AP")
+
+
+def test_two_rankings_have_a_path_which_shows_texts_as_texts(rita):
+    query = QUERIES[0]
+    at(rita, "systems")
+    rita.select_option("#compare-query", query)
+    rita.click("#compare-systems")
+    expect(rita.locator("#side-by-side mark").first).to_have_text("blue")
+    assert rita.evaluate("location.pathname") == f"/c/odd/queries/{encoded(query)}"
+    two = rita.evaluate("['a', 'b'].map((n) => new URLSearchParams(location.search).get(n))")
+    assert {*two} == {SYSTEM, "plain"}
+    title = rita.inner_text("#view h1")
+    shows(rita, rita.url.partition("/c/odd/")[2], title)
+    assert XSS in rita.inner_text("#side-by-side")
+    assert rita.locator("#side-by-side [xss], #side-by-side img").count() == 0
 
 
 def test_a_link_of_a_file_and_the_skip_link_become_paths(rita):

@@ -90,7 +90,7 @@ def test_tab_offers_tables_of_marts_without_a_prefix_and_questions_with_their_wo
     shell.type(CTRL_C)
     shell.wait_for("lake>")
     shell.complete("@leaderboard")
-    shell.wait_for("How did editing the rubric move the systems?")
+    shell.wait_for("How did editing the rubric change the systems' ranks?")
     shell.type(CTRL_C)
     shell.wait_for("lake>")
 

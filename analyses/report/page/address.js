@@ -5,7 +5,7 @@
 const sections = new Map(); // id -> show(state): draws a section as chosen
 const views = new Map(); // kind -> show(ids, state): the elements of one thing's view, a heading first
 const PAGE_TITLE = document.title;
-const OVER_TABLES = /^(filter|without|sort)(-\d+)?$/; // what is chosen over a table: no row is made anew
+const OVER_TABLES = /^(filter|without|sort|rows)(-\d+)?$/; // what is chosen over a table: no row is made anew
 const stands = {}; // id of a section -> the state that it shows
 let chosenHere = false; // the reader pressed a control: the page must not move under the hand
 let asked = null; // what the address named when it was last followed
@@ -114,8 +114,8 @@ async function orSays(show) {
     return await show();
   } catch (error) {
     console.error(error);
-    return [make("h1", {}, "Not drawn"), make("p", { class: "note" },
-      `This could not be drawn here (${error.message}). Is this an old browser?`)];
+    return [make("h1", {}, "This page could not be drawn"), make("p", { class: "note" },
+      `This could not be drawn (${error.message}). Your browser may be too old.`)];
   }
 }
 

@@ -45,7 +45,7 @@
     if (mine !== turn) return;
     try {
       const rows = await (at === undefined ? findHere(words) : asked("search", { words }));
-      if (mine === turn) tell(rows, rows.length ? "" : `Nothing has \u201c${words}\u201d.`);
+      if (mine === turn) tell(rows, rows.length ? "" : `No results for \u201c${words}\u201d.`);
     } catch (error) {
       if (mine === turn) tell([], error.message);
     }

@@ -39,18 +39,18 @@ function inLanes(rows) {
 
 // The best is one of several wherever chance may have put it first.
 function whoLeads(rows, labels, measure, level, queries) {
-  if (rows.length < 2) return "There is no other to compare it with.";
+  if (rows.length < 2) return "There is no other system to compare it with.";
   if (!rows[0].groups) {
-    return "For significant differences and ranges of ranks: gradelake stats ranks " +
+    return "Significant differences and intervals of ranks were not computed here: gradelake stats ranks " +
       `${board.settled.collection} --measure ${measure} --label-set ${labels} --level ${level}.`;
   }
   const top = rows.filter((row) => lettersOf(row).includes("a")).map((row) => row.system);
   const last = top[top.length - 1];
   if (top.length === rows.length) {
-    const few = `${queries} ${queries === 1 ? "query is" : "queries are"} too few to tell two systems apart.`;
-    return `No two of them differ significantly${2 ** (1 - queries) > 0.05 ? `: ${few}` : "."}`;
+    const few = `${queries} ${queries === 1 ? "query is" : "queries are"} too few to show a difference between two systems.`;
+    return `No two systems differ significantly${2 ** (1 - queries) > 0.05 ? `: ${few}` : "."}`;
   }
-  if (top.length === 1) return `${last} is significantly better than every other.`;
+  if (top.length === 1) return `${last} is significantly better than every other system.`;
   return `The first ${top.length}, ${top[0]} to ${last}, do not differ significantly.`;
 }
 
@@ -89,12 +89,10 @@ async function showBoards(data, { labels, measure, level }) {
   const rows = scores(data, level, measure);
   inLanes(rows);
   byId("leaderboard-says").textContent =
-    `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} of the labels ${labels}, ${whatMean()} over ` +
+    `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} with the labels of ${labels}, ${whatMean()} over ` +
     `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level, data.queries[measure])}` +
     incomplete(labels);
-  byId("compare-systems").href = addressOf("compare", [], {
-    a: rows[0]?.system, b: rows[1]?.system, labels, measure, level,
-  });
+  compareBar(rows.map(({ system }) => system), { labels, measure, level });
   leaderboardTable(data, labels, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
     `Leaderboard by ${measure}, with groups of systems that do not differ significantly: ` +
@@ -103,11 +101,26 @@ async function showBoards(data, { labels, measure, level }) {
   undrawn.add("queries"); // they are of these labels
 }
 
+// Two systems of the board, the first two until others are chosen, over all queries or on one
+function compareBar(systems, state) {
+  const [a, b, query] = ["a", "b", "query"].map((name) => byId(`compare-${name}`));
+  fill(a, systems, a.value || systems[0]);
+  fill(b, systems, b.value || systems[1]);
+  const { queries } = board.settled;
+  fill(query, ["", ...queries.map(({ query_id: id }) => id)], query.value, (id) => id || "all queries");
+  const lead = () => {
+    const two = { a: a.value, b: b.value, ...state };
+    byId("compare-systems").href = query.value ? addressOf("query", [query.value], two) : addressOf("compare", [], two);
+  };
+  for (const select of [a, b, query]) select.onchange = lead;
+  lead();
+}
+
 function incomplete(labels) {
   const says = board.settled.incomplete[labels];
   const judged = board.settled.judged[labels];
-  const few = ` Of the passages that systems rank among their first 10, ${labels} labels ${Math.round(100 * judged)} %; ` +
-    "the others count as not relevant.";
+  const few = ` ${labels} labels ${Math.round(100 * judged)} % of the passages in the systems' top 10; ` +
+    "the rest count as not relevant.";
   return (says ? ` ${labels} is ${says}.` : "") + (judged < 0.9 ? few : "");
 }
 
@@ -121,11 +134,11 @@ function movedCell(by, instead) {
 
 // What makes a passage, an item or an answer count
 function countsWhere(labels, measure, level) {
-  if (ofAnswers(labels) === "nuggets") return "Whole answers are scored, by the nuggets that they hold.";
-  if (ofAnswers(labels)) return "Whole answers are scored, by how far what they cite supports them.";
+  if (ofAnswers(labels) === "nuggets") return "Scores are of whole answers: how many nuggets they contain.";
+  if (ofAnswers(labels)) return "Scores are of whole answers: how well their citations support them.";
   return board.settled.of_rubric.includes(measure)
     ? `A grade of ${level} or more answers a rubric item.`
-    : `Passages labelled ${level} or more are relevant.`;
+    : `Passages with a label of ${level} or more count as relevant.`;
 }
 
 function leaderboardTable(data, labels, level, measure, rows) {
@@ -135,7 +148,7 @@ function leaderboardTable(data, labels, level, measure, rows) {
   const isRanked = rows.some((row) => row.groups);
   const heads = ["rank", "system", ...(before ? [`since ${before}`] : []),
     ...Object.keys(official).map((name) => `${name} rank`), measure, "95 % interval",
-    ...(isRanked ? ["95 % of ranks", "groups"] : []), ...measures.slice(1)];
+    ...(isRanked ? ["95 % interval of ranks", "groups"] : []), ...measures.slice(1)];
   const known = rows.some((row) => row.before !== null);
   const column = new Map(data.systems.map((system, i) => [system, i]));
   const scoreOf = (row, name) => make("td", { class: name === measure ? "n" : "n other" },

@@ -3,13 +3,19 @@
 // `eval`: `ast` has its expressions interpreted.
 const drawn = new Map(); // id of an element -> what `draw` was given for it
 const ERRORS = 1; // Vega's log level
-const ROW = 18, AXIS = 45; // pixels of each row, and below them
+const ROW = 18, AXIS = 45, BELOW = 94; // pixels of each row, of an axis, and of its words and the tools
+// what has a line in a picture: the first of many, until the reader wants all, `lines=all` in the address
+const LINES = { leaderboard: "system", correlation: "shown", coverage: "system", moves: "system" };
+const MOST_LINES = 30;
 let vegaIsHere = null;
 
 // Vega lies zipped in the page as data do, and becomes a script of it with the first picture: the
 // first board is there before. The policy knows its text.
 function withVega() {
-  vegaIsHere ??= unpack("vega").then((code) => document.head.append(make("script", {}, code)));
+  vegaIsHere ??= unpack("vega").then((code) => {
+    document.head.append(make("script", {}, code));
+    return new Promise((free) => setTimeout(free)); // whoever waits for an answer comes between
+  });
   return vegaIsHere;
 }
 
@@ -37,13 +43,16 @@ function theme() {
 async function draw(id, name, rows, description, about) {
   const element = byId(id);
   if (!element) return;
-  drawn.set(id, [name, rows, description, about]);
+  const all = [...new Set(rows.map((row) => row[LINES[name]]))];
+  const some = new Set([...all.slice(0, MOST_LINES), about?.system]);
+  const isCut = all.length > MOST_LINES && standing(element).state?.lines !== "all";
+  drawn.set(id, [name, isCut ? rows.filter((row) => some.has(row[LINES[name]])) : rows, description, about]);
   const spec = specOf(id);
-  element.style.minHeight = `${Math.max(element.offsetHeight, spec.height)}px`; // nothing jumps
+  element.style.minHeight = `${Math.max(element.offsetHeight, spec.height + BELOW)}px`; // nothing jumps
   await withVega();
   await vegaEmbed(element, spec, drawing("svg"));
   element.style.minHeight = "";
-  pictureTools(element);
+  pictureTools(element, all.length > MOST_LINES && (isCut ? `All ${all.length}` : `First ${MOST_LINES}`));
 }
 
 // The place of a picture in a view: it is drawn when the view is in the page.

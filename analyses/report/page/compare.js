@@ -1,6 +1,6 @@
-// Two systems of a leaderboard, topic by topic; and what views of two of a kind share.
+// Two systems of a leaderboard, query by query; and what views of two of a kind share.
 const ALPHA = 0.05;
-const MOST_BARS = 60, MOST_TOPICS = 200; // of topics: the rest is left out, and the page says so
+const MOST_BARS = 60, MOST_TOPICS = 200; // of queries: the rest is left out, and the page says so
 
 function command(...words) {
   const quoted = words.map((word) =>
@@ -76,12 +76,12 @@ async function told({ a, b, labels, measure, level }) {
 
 // `ahead`: what can be said where the difference is no chance
 function toldApart(ahead, { n, low, high }, test) {
-  if (n < 2) return "No conclusion can be drawn from one topic.";
+  if (n < 2) return "No conclusion can be drawn from one query.";
   if (!test) {
     return low <= 0 && high >= 0 ? "No significant difference: the interval includes 0."
       : `${ahead} on its own: the interval excludes 0.`;
   }
-  if (test.p >= ALPHA) return `No significant difference (p = ${figure(test.p, 4)}).`;
+  if (test.p >= ALPHA) return `No significant difference (p = ${figure(test.p, 2)}).`;
   const corrected = `corrected for all ${test.n_pairs} pairs of the leaderboard`;
   return test.n_pairs === 1 ? `${ahead} (p = ${figure(test.p, 4)}).`
     : test.tukey < ALPHA ? `${ahead}, also when ${corrected}.`
@@ -91,7 +91,7 @@ function toldApart(ahead, { n, low, high }, test) {
 function pairedFacts({ a, b }, { n, n_topics: nTopics, mean, low, high, wins, ties, losses }, ofWhat) {
   const interval = n < 2 ? "" : `; 95 % interval ${signed(low)} to ${signed(high)}`;
   return [
-    [`${a} minus ${b}`, `${signed(mean)}${interval} (${whatMean()} of ${ofWhat}, paired over ${nTopics} topics)`],
+    [`${a} minus ${b}`, `${signed(mean)}${interval} (${whatMean()} of ${ofWhat}, paired over ${nTopics} queries)`],
     ["wins, ties, losses", `${wins}, ${ties}, ${losses} (scores of 4 decimals)`],
   ];
 }
@@ -101,22 +101,40 @@ function pFact({ p, is_exact: isExact }) {
   return ["p", `${figure(p, 4)}: paired randomisation test, ${patterns} sign patterns`];
 }
 
-// A bar for each topic, of rows {query_id, text, a, b, difference}; `better`: what "to the right" means
+function outermost(inOrder, most) {
+  return inOrder.length <= most ? inOrder : [...inOrder.slice(0, most / 2), ...inOrder.slice(-most / 2)];
+}
+
+// As scores of 4 decimals have it
+function isTie({ difference }) {
+  return Math.abs(difference) < 5e-5;
+}
+
+// What is the same on both sides is one line, and no row of a table
+function foldedTies(ties, state) {
+  const said = ties.length > MOST_TOPICS ? `; the first ${MOST_TOPICS} are here` : "";
+  return ties.length ? [make("details", { class: "ties" }, make("summary", {}, `Ties (${ties.length}${said})`),
+    make("p", {}, ...ties.slice(0, MOST_TOPICS).flatMap(({ query_id: id }) => [link(id, "query", [id], state), " "])))] : [];
+}
+
+// A bar for each query, of rows {query_id, text, a, b, difference}; `better`: what "to the right" means
 function topicByTopic({ a, b }, id, ofWhat, rows, better) {
-  const inOrder = [...rows].sort((one, other) => other.difference - one.difference)
+  const inOrder = rows.filter((row) => !isTie(row)).sort((one, other) => other.difference - one.difference)
     .map((row) => ({ ...row, is_behind: row.difference <= 0 }));
-  const shown = inOrder.length <= MOST_BARS ? inOrder
-    : [...inOrder.slice(0, MOST_BARS / 2), ...inOrder.slice(-MOST_BARS / 2)];
+  const shown = outermost(inOrder, MOST_BARS);
+  const title = make("h2", {}, "Query by query"), nTies = rows.length - inOrder.length;
+  if (!inOrder.length) return [title, make("p", {}, `All ${nTies} queries are ties.`)];
   return [
-    make("h2", {}, "Topic by topic"),
-    place(id, "differences", shown, `${ofWhat} of ${a} less that of ${b}, topic by topic: ` +
+    title,
+    place(id, "differences", shown, `${ofWhat} of ${a} less that of ${b}, query by query: ` +
       shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", ")),
     make("p", { class: "caption" }, `To the right ${a} ${better}, to the left ${b}.` +
-      (shown.length < rows.length ? ` The ${MOST_BARS} outermost of ${rows.length} topics.` : "")),
+      (shown.length < inOrder.length ? ` The ${MOST_BARS} outermost of ${inOrder.length} queries.` : "") +
+      (nTies ? ` Ties, ${nTies} of ${rows.length}, have no bar.` : "")),
   ];
 }
 
-// How many of the leader's best topics it owes its lead to
+// How many of the leader's best queries it owes its lead to
 function owed(differences, mean) {
   const best = differences.map((value) => value * Math.sign(mean)).sort((x, y) => y - x);
   let left = best.reduce((sum, value) => sum + value, 0), n = 0;
@@ -142,7 +160,7 @@ async function compareSystems(ids, asked) {
   }).filter((row) => row.a !== null && row.b !== null && weightOf(row) > 0);
   if (!rows.length) {
     return [make("h1", {}, `${a} and ${b}`),
-      make("p", { class: "note" }, `No topic counts for ${measure} of the labels ${labels}.`)];
+      make("p", { class: "note" }, `No query counts for ${measure} with the labels of ${labels}.`)];
   }
   const found = paired(rows, data.reach[measure]), said = await told(state);
   const test = await tested(state);
@@ -152,7 +170,7 @@ async function compareSystems(ids, asked) {
   const ahead = `${found.mean > 0 ? a : b} is ahead by more than chance`;
   const verdict = toldApart(ahead, found, test);
   const nOwed = owed(rows.map((row) => weightOf(row) * row.difference), found.mean);
-  const topics = nOwed > 1 ? `${nOwed} topics` : "topic";
+  const topics = nOwed > 1 ? `${nOwed} queries` : "query";
   return [
     make("h1", {}, `${a} and ${b}`),
     viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
@@ -168,15 +186,16 @@ async function compareSystems(ids, asked) {
           : `Holm ${figure(test.holm, 4)}`)]] : []),
     ]),
     ...topicByTopic(state, "view-chart", measure, rows, "is better"),
-    make("h2", {}, "Topics that decide"),
+    make("h2", {}, "Queries that decide"),
     make("p", {}, !nOwed ? "Their means are equal."
-      : verdict.startsWith("No ") ? `The difference of the means comes from ${nOwed} of ${found.n_topics} topics.`
+      : verdict.startsWith("No ") ? `${nOwed} of ${found.n_topics} queries account for the whole difference.`
       : `Without its best ${topics}, ${found.mean > 0 ? a : b} would not be ahead.`),
-    viewTable("Topics that decide", ["topic", "text", a, b, "difference"], [...rows]
+    viewTable("Queries that decide", ["query", "text", a, b, "difference"], rows.filter((row) => !isTie(row))
       .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
       .slice(0, MOST_TOPICS)
-      .map((row) => [link(row.query_id, "query", [row.query_id], along(state, { system: a })),
+      .map((row) => [link(row.query_id, "query", [row.query_id], along(state, { a, b })),
         row.text, scoreCell(row.a), scoreCell(row.b), scoreCell(row.difference, "+")])),
+    ...foldedTies(rows.filter(isTie), along(state, { a, b })),
   ];
 }
 
@@ -188,7 +207,7 @@ PICTURES.differences = {
     y: nominal("query_id", { sort: null, title: null, axis: { labelLimit: 170 } }),
     x: number("difference", { title: "difference" }),
     color: either("is_behind", "category"),
-    tooltip: [nominal("query_id", { title: "topic" }), nominal("text"),
+    tooltip: [nominal("query_id", { title: "query" }), nominal("text"),
       ...["a", "b", "difference"].map((name) => number(name, { format: ".4f" }))],
   },
 };

@@ -42,10 +42,9 @@ async function showCoverage(data, labels, tau, system) {
   const rows = order.flatMap(({ system }) => ks.map((k) => ({ system, k, cover: cover(system, k) })));
   fill(byId("coverage-system"), order.map((row) => row.system), system);
   byId("coverage-says").textContent = order.length
-    ? `By ${labels}: ${order[0].system} comes first of ${order.length}, with ` +
-      `${(100 * order[0].score).toFixed(0)} % of the rubric covered by its first ` +
-      `${ks[ks.length - 1]} passages.` + incomplete(labels)
-    : "No system has a coverage.";
+    ? `By ${labels}: ${order[0].system} is first of ${order.length}: its top ${ks[ks.length - 1]} passages cover ` +
+      `${(100 * order[0].score).toFixed(0)} % of the rubric.` + incomplete(labels)
+    : "No system has a coverage score.";
   const table = byId("coverage-table");
   table.replaceChildren(
     make("thead", {}, make("tr", {}, make("th", {}, "system"),

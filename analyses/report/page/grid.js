@@ -38,7 +38,7 @@ async function showQuery(page) {
     (about.shown < about.n_passages ? `; the best ${about.shown} are here.` : ".");
   byId("grid-items").replaceChildren(...grid.data.items.map((item) =>
     make("li", {}, link(item.item_text ?? item.item_id, "item", [about.query_id, item.item_id]))));
-  byId("grid-detail").replaceChildren(make("p", { class: "caption" }, "No cell is chosen."));
+  byId("grid-detail").replaceChildren(make("p", { class: "caption" }, "Choose a cell to read its answer."));
   showPage();
 }
 

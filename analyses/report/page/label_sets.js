@@ -1,6 +1,6 @@
-// Two label sets, each leaderboard at its usual level: who moved, and by which topics.
+// Two label sets, each leaderboard at its usual level: who moved, and by which queries.
 
-// Kendall's tau-b of two boards, and its value on each topic; and how likely the systems' mean scores
+// Kendall's tau-b of two boards, and its value on each query; and how likely the systems' mean scores
 // differ so by chance. Each where the report has it.
 async function agreed(a, b, measure) {
   const { levels, boards, topics, p, is_exact } = await unpack("label-sets");
@@ -12,7 +12,7 @@ async function agreed(a, b, measure) {
     test: of(p) === undefined ? null : { n_pairs: 1, p: of(p), is_exact: is_exact[measure] } };
 }
 
-// How unevenly a topic's change moves the systems: the mean distance of a system's change from the
+// How unevenly a query's change moves the systems: the mean distance of a system's change from the
 // mean change. What lifts all alike moves nobody.
 function uneven(changes) {
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -62,10 +62,12 @@ async function compareLabelSets(ids, asked) {
     .sort((x, y) => Math.abs(y.moved) - Math.abs(x.moved));
   const says = `${rows.length} systems by ${measure}: ` +
     (tau === undefined || tau === null ? "" : `Kendall's tau-b ${figure(tau, 3)}. `) +
-    (movers.length ? `${movers.length} change rank; farthest: ` + movers.slice(0, 3).map((row) =>
-      `${row.system} (${row.rank_a} \u2192 ${row.rank_b})`).join(", ") + "." : "None changes rank.");
+    (movers.length ? `${movers.length} change rank, most of all ` + movers.slice(0, 3).map((row) =>
+      `${row.system} (${row.rank_a} \u2192 ${row.rank_b})`).join(", ") + "." : "No system changes rank.");
   const found = paired(deciding, ours.reach[measure]);
   const higher = `${found.mean > 0 ? a : b} scores the systems higher by more than chance`;
+  const ofRight = { labels: b, measure, level: levels[b] };
+  const moves = (row) => !isTie(row) || row.uneven >= 5e-5;
   const knows_topics = deciding.some((row) => row.tau !== undefined);
   return [
     make("h1", {}, `${a} and ${b}`),
@@ -76,8 +78,8 @@ async function compareLabelSets(ids, asked) {
       "--measure", measure, "--label-set", b, "--reference", a))] : []),
     place("view-chart", "moves", rows, `Ranks by ${a} and by ${b}: ` +
       rows.map((row) => `${row.system} ${row.rank_a} to ${row.rank_b}`).join(", ")),
-    make("p", { class: "caption" }, `Left the order by ${a} at level ${levels[a]}, right by ${b} at ` +
-      `level ${levels[b]}; who moves more than a tenth of the systems is drawn dashed.`),
+    make("p", { class: "caption" }, `Left: ranked by ${a}, relevant from ${levels[a]}; right: by ${b}, ` +
+      `relevant from ${levels[b]}. Dashed: moves by more than a tenth of all ranks.`),
     viewTable("Systems under both label sets",
       ["system", "rank (left)", "rank (right)", "moved", "score (left)", "score (right)"],
       rows.map((row) => [
@@ -85,26 +87,27 @@ async function compareLabelSets(ids, asked) {
         countCell(row.rank_a), countCell(row.rank_b),
         movedCell(row.moved),
         scoreCell(row.score_a), scoreCell(row.score_b)])),
-    make("h2", {}, "Who scores them higher"),
+    make("h2", {}, "Which labels give higher scores"),
     ...(deciding.length ? [
-      make("p", { id: "higher-says" }, toldApart(higher, found, test), " What lifts all systems alike " +
-        "moves no rank."),
+      make("p", { id: "higher-says" }, toldApart(higher, found, test), " What raises all systems " +
+        "alike changes no rank."),
       facts([...pairedFacts(state, found, `the systems' ${measure}`),
         test ? pFact(test) : ["p", `in the report for ${board.settled.measures.join(", ")}`]]),
       ...topicByTopic(state, "view-differences", `Mean ${measure} of the systems`, deciding,
         "scores higher"),
-    ] : [make("p", { class: "note" }, "No topic counts for both.")]),
-    make("h2", {}, "Topics that decide"),
-    make("p", { class: "caption" }, "Uneven is how far a topic's other labels move a system's score " +
-      "from where they move all of them on average: what lifts all alike moves no rank." +
-      (knows_topics ? " Kendall's tau-b is of the two orders of the systems on that topic." : "")),
-    viewTable("Topics that decide", ["topic", "text", "mean (left)", "mean (right)", "difference", "uneven",
+    ] : [make("p", { class: "note" }, "No query counts for both.")]),
+    make("h2", {}, "Queries that decide"),
+    make("p", { class: "caption" }, "Unevenness: how far the other labels move a system's score on a query " +
+      "from where they move all of them on average." +
+      (knows_topics ? " Kendall's tau-b compares the two orders of the systems on that query." : "")),
+    viewTable("Queries that decide", ["query", "text", "mean (left)", "mean (right)", "difference", "unevenness",
       ...(knows_topics ? ["Kendall's tau-b"] : [])],
-      deciding.slice(0, MOST_TOPICS).map((row) => [
-        link(row.query_id, "query", [row.query_id], { labels: b, measure, level: levels[b] }),
+      deciding.filter(moves).slice(0, MOST_TOPICS).map((row) => [
+        link(row.query_id, "query", [row.query_id], ofRight),
         row.text, scoreCell(row.a), scoreCell(row.b),
         scoreCell(row.difference, "+"), scoreCell(row.uneven),
         ...(knows_topics ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])])),
+    ...foldedTies(deciding.filter((row) => !moves(row)), ofRight),
   ];
 }
 
@@ -116,7 +119,11 @@ const side = (at, field, words, align) => ({
   encoding: { x: { datum: at }, y: number(field), text: nominal(words) },
 });
 
-PICTURES.moves = {
+PICTURES.moves = (rows) => ({
+  data: { values: rows.map((row) => ({ // where not all are drawn, those that are stand close together
+    ...row, ...Object.fromEntries(["place_a", "place_b"].map((at) =>
+      [at, 1 + rows.filter((other) => other[at] < row[at]).length])),
+  })) },
   encoding: {
     x: { type: "quantitative", axis: null, scale: { domain: [-1, 2] } },
     y: { type: "quantitative", axis: null, scale: { reverse: true, zero: false, padding: 10 } },
@@ -131,4 +138,4 @@ PICTURES.moves = {
       } },
     side(0, "place_a", "label_a", "right"), side(1, "place_b", "label_b", "left"),
   ],
-};
+});

@@ -17,7 +17,7 @@ async function showPassage([queryId, id], state) {
     make("p", { class: "text" }, texts[id] ?? "(Its text is not in this report.)"),
     make("h2", {}, "Judgments and labels"),
     make("p", { id: "view-says" }, agreementSays(labels)),
-    ...(labels.length ? [viewTable(`Labels of ${id}`, ["label set", "label", "relevant from", "says"],
+    ...(labels.length ? [viewTable(`Labels of ${id}`, ["label set", "label", "relevant from", "verdict"],
       labels.map(({ name, label }) => [
         name, countCell(label), countCell(levelFrom(name)), relevance(name, label)]))] : []),
     ...grids.flatMap((grid) => gradesOf(grid, queryId, id, state)),
@@ -49,14 +49,14 @@ function agreementSays(labels) {
   const both = ["relevant", "not relevant"];
   const split = (of) => both.map((words) => [words, saying(of, words)])
     .filter(([, some]) => some.length).map(([words, some]) => `${words} for ${named(some)}`).join("; ");
-  if (!known.length) return "Nobody judged it, and it has no label.";
+  if (!known.length) return "It has no judgment and no label.";
   if (!people.length) return `Nobody judged it. By labels it is ${split(judges)}.`;
   if (both.every((words) => saying(people, words).length)) {
     return `People disagree: it is ${split(known)}.`;
   }
   const theirs = relevance(people[0].name, people[0].label);
   const against = judges.filter(({ name, label }) => relevance(name, label) !== theirs);
-  if (!judges.length) return `People judged it ${theirs}: ${named(people)}. No label says more.`;
+  if (!judges.length) return `People judged it ${theirs}: ${named(people)}. No other label set has it.`;
   if (!against.length) return `People and labels agree: it is ${theirs}.`;
   return `Labels and people disagree: ${named(people)} judged it ${theirs}; ` +
     `${against.length} of ${judges.length} other label sets say the opposite: ${named(against)}.`;

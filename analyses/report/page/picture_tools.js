@@ -2,7 +2,9 @@
 // picture as a file.
 const LEAST_WIDTH = 640; // of a file, in pixels: as wide as the window, but no phone's
 
-function pictureTools(element) {
+// `lines`: what a button says that draws more lines, or fewer
+function pictureTools(element, lines) {
+  const wasPressed = element.nextElementSibling?.querySelector(".lines") === document.activeElement;
   withoutTools(element);
   const points = pointsOf(element);
   const [, , description] = drawn.get(element.id);
@@ -28,7 +30,14 @@ function pictureTools(element) {
     button.addEventListener("click", () => savePicture(element.id, name, kind));
     return button;
   };
-  element.after(make("div", { class: "tools of-picture" }, walk, file("SVG"), file("PNG"), says));
+  const more = make("button", { type: "button", class: "lines", "aria-label": `${lines}: ${name}` }, lines);
+  more.hidden = !lines;
+  more.addEventListener("click", () => {
+    const { kind, ids, state } = standing(element);
+    choose(kind, ids, { ...state, lines: lines.startsWith("All") ? "all" : null });
+  });
+  element.after(make("div", { class: "tools of-picture" }, walk, more, file("SVG"), file("PNG"), says));
+  if (wasPressed) more.focus();
 }
 
 function withoutTools(element) {

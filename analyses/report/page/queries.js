@@ -10,7 +10,7 @@ async function showQueries() {
       scoreCell(scored.length ? mean : null), scoreCell(scored[0]?.score ?? null), scored[0]?.system];
   });
   byId("queries-says").textContent = `${rows.length} queries` +
-    (labels ? `, by ${measure} of the labels ${labels}.` : ".");
+    (labels ? `, by ${measure} with the labels of ${labels}.` : ".");
   byId("queries-table").replaceChildren(viewTable("All queries",
     ["query", "text", "mean", "best", "system"], rows, "stacked"));
   startTables(byId("queries"));

@@ -12,23 +12,28 @@ async function showQueryView([id], asked) {
     ({ system, score: of[at], unanswered: unanswered[at] })).filter((row) => row.score !== null);
   onTopic.sort((a, b) => b.score - a.score || a.system.localeCompare(b.system));
   const systems = [...new Set([...onTopic.map((row) => row.system), ...Object.keys(data.rankings)])];
-  state.system = pick(systems, asked.system);
+  state.system = state.a = pick(systems, asked.a, asked.system);
+  state.b = systems.find((one) => one === asked.b && one !== state.a) ?? "";
+  const without = (one) => [...systems].sort().filter((other) => other !== one);
+  const unknown = [asked.a ?? asked.system, asked.b].find((one) => one && !systems.includes(one));
   return [
     make("h1", {}, `Query ${id}: ${board.settled.queries[at].text}`),
     viewChoices("query", [id], state,
-      systems.length ? [["system", "Ranking of", [...systems].sort()]] : []),
-    ...(asked.system && asked.system !== state.system
-      ? [make("p", { class: "note" }, `This report has no system \u201c${asked.system}\u201d: ` +
-        "choose one here.")] : []),
-    ...rankingOf(id, state, data, texts, grids),
+      systems.length ? [["a", "Ranking of", without(state.b)],
+        ["b", "Beside", ["", ...without(state.a)], (one) => one || "no other"]] : []),
+    ...(unknown ? [make("p", { class: "note" }, `This report has no system \u201c${unknown}\u201d: ` +
+      "choose one here.")] : []),
+    ...(state.b ? sideBySide(id, state, data, texts) : rankingOf(id, state, data, texts, grids)),
     make("h2", {}, "Systems"),
     ...(onTopic.length ? [viewTable(`Systems by ${measure} on ${id}`,
-      ["system", measure, "rank", "its passages"],
+      ["system", measure, "rank", "its passages", "side by side"],
       onTopic.map((row) => [
         link(row.system, "system", [row.system], along(state)), scoreCell(row.score),
         countCell(1 + onTopic.filter((other) => other.score > row.score).length),
         row.unanswered ? "no answer" : link("ranking", "query", [id],
-          along(state, { system: row.system }))]))]
+          along(state, { system: row.system })),
+        row.system === state.a ? "\u2013" : link(`with ${state.a}`, "query", [id],
+          along(state, { system: null, a: state.a, b: row.system }))]))]
       : [make("p", { class: "note" }, ofBoard
         ? `The labels ${labels} do not count this query in ${measure}: choose others.`
         : "No system has a score yet.")]),
@@ -37,6 +42,11 @@ async function showQueryView([id], asked) {
         link((item.facet_id ? `[${item.facet_id}] ` : "") + (item.item_text ?? item.item_id), "item",
           [id, item.item_id], along(state)))))] : []),
   ];
+}
+
+// Whose labels stand beside a passage: those chosen, and people's
+function labelsOf(labels, data) {
+  return [...new Set([...(labels && !ofAnswers(labels) ? [labels] : []), ...assessorsOf(data)])];
 }
 
 function highest(grades) {
@@ -53,7 +63,7 @@ function rankingOf(id, state, data, texts, grids) {
   const shown = ranking.passages;
   const left = ranking.n_retrieved - shown.length;
   const of = (name, passage) => data.labels[name]?.[passage] ?? null;
-  const sets = [...new Set([...(labels && !ofAnswers(labels) ? [labels] : []), ...assessorsOf(data)])];
+  const sets = labelsOf(labels, data);
   const best = grids.map(({ grader, passages }) => ({ grader, of: new Map(
     passages.map(({ passage_id, grades }) => [passage_id, highest(grades)])) }));
   const toPassage = (passage) =>

@@ -12,7 +12,7 @@ async function drawSection(id, state = {}) {
   } catch (error) {
     console.error(error);
     byId(id).append(make("p", { class: "note failed" },
-      `This section could not be drawn here (${error.message}). Is this an old browser?`));
+      `This section could not be drawn (${error.message}). Your browser may be too old.`));
   }
   showTables(byId(id), stands[id]);
 }
@@ -26,6 +26,7 @@ async function drawRest() {
 }
 
 (async () => {
+  showParts(here().kind);
   unpack("vega"); // while the rest is read
   const settled = await unpack("settled");
   startPaths();

@@ -1,4 +1,4 @@
-// One system: its score, and the topics that make it.
+// One system: its score, and the queries that make it.
 views.set("system", showSystem);
 
 async function showSystem([name], asked) {
@@ -13,29 +13,30 @@ async function showSystem([name], asked) {
   const best = rows.find((row) => row.system !== name);
   const topics = topicsOf(name, state.than, all);
   const counted = topics.filter((topic) => topic.score !== null);
-  const go = along(state, { system: name });
+  const apart = counted.filter((topic) => !isTie(topic)).sort((a, b) => b.difference - a.difference);
+  const go = along(state, state.than ? { system: null, a: name, b: state.than } : { system: name });
   const than = state.than || "the median system";
   return [
     make("h1", {}, `System ${name}`),
     viewChoices("system", [name], state,
       [["than", "Beside", ["", ...others], (other) => other || "the median system"]]),
     make("p", {}, ranked
-      ? `${figure(ranked.score, 4)} by ${measure} of the labels ${labels}` +
+      ? `${figure(ranked.score, 4)} by ${measure} with the labels of ${labels}` +
         (board.settled.has_levels.includes(measure) ? `, relevant from ${level}: ` : ": ") +
         `rank ${ranked.rank} of ${rows.length}, a ${whatMean()} over ` +
         `${data.queries[measure]} queries.`
-      : `It has no score by ${measure} of the labels ${labels} at ${level}.`,
+      : `It has no score by ${measure} with the labels of ${labels} at ${level}.`,
     " ", link("The leaderboard", "systems", [], { labels, measure, level }), ". ",
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
       { a: name, b: state.than || best?.system, labels, measure, level }), "."] : [])),
     ...(counted.length ? [
-      place("view-chart", "topics", [...counted].sort((a, b) => b.difference - a.difference),
-        differencesSay(name, than, counted)),
-      make("p", { class: "caption" }, `Differences to ${than}, a bar per topic. ` +
-        "A topic leads to its ranking by this system."),
-      viewTable(`Topics of ${name}`,
-        ["topic", "query", "score", "median", "to the median",
-          ...(state.than ? [state.than, `to ${state.than}`] : []), "rank", "of"],
+      place("view-chart", "topics", outermost(apart, MOST_TOPICS), differencesSay(name, than, counted)),
+      make("p", { class: "caption" }, `Differences from ${than}, a bar per query; ties have none. ` +
+        (apart.length > MOST_TOPICS ? `The ${MOST_TOPICS} outermost of ${apart.length} are drawn. ` : "") +
+        `A query's link shows ${state.than ? "both rankings" : "the ranking"}.`),
+      viewTable(`Queries of ${name}`,
+        ["query", "text", "score", "median", "from the median",
+          ...(state.than ? [state.than, `from ${state.than}`] : []), "rank", "of"],
         topics.map((topic) => [
           link(topic.query_id, "query", [topic.query_id], go), topic.query,
           topic.unanswered ? make("td", { class: "n", "data-value": 0 }, "no answer")
@@ -76,6 +77,6 @@ function differencesSay(name, than, topics) {
   const inOrder = [...topics].sort((a, b) => b.difference - a.difference);
   const far = [inOrder[0], inOrder[inOrder.length - 1]].map((topic) =>
     `${figure(topic.difference, 4)} on ${topic.query_id}`);
-  return `Differences of ${name} to ${than} by topic: above on ${above} of ${topics.length} topics, ` +
+  return `Differences of ${name} from ${than} by query: above on ${above} of ${topics.length} queries, ` +
     `below on ${below}; from ${far[0]} to ${far[1]}. The table has each.`;
 }

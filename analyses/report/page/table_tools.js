@@ -1,7 +1,9 @@
 // Over a table: a filter for its rows where they are many, a choice of its columns where these are,
 // and what it shows as CSV. What is chosen stands in the address: `filter=bm25`, `without=AP|RR`,
-// `sort=descending RR` of a section's first table, `filter-2=` and so on of its second.
+// `sort=descending RR` of a section's first table, `filter-2=` and so on of its second. A long table
+// is in pages: `rows=201` has the second; filter, order and CSV are of all rows.
 const MANY = { rows: 10, columns: 6 };
+const PAGE = 200; // rows: with thousands in it a document is slow
 const FORMULA = /^'*[=+\-@\t\r]/; // what a spreadsheet would run: gradelake/sql/common/spreadsheet.py
 const PAIR = /^(-?[\d.,]+) (to|of) (-?[\d.,]+)$/; // two figures: an interval, or a part and the whole
 const NO_PAIR = /^(\u2013( (to|of) \u2013)?)?$/;
@@ -28,7 +30,7 @@ function withTools(table, whole) {
   if (!tooled.has(table)) tooled.set(table, newTools(table, whole));
   const tools = tooled.get(table);
   const heads = headsOf(table);
-  tools.rows = [...table.tBodies[0].rows];
+  tools.rows = tools.ordered = [...table.tBodies[0].rows];
   // by which column it is sorted before anybody chose
   tools.order = [...table.tHead.rows[0].cells].map((head) => head.getAttribute("aria-sort"));
   tools.sort = "";
@@ -43,8 +45,8 @@ function withTools(table, whole) {
     });
     return make("label", {}, box, ` ${heads[column]}`);
   }));
-  showChosen(table, tools.chosen);
   if (table.matches(".stacked")) labelCells(table);
+  showChosen(table, tools.chosen);
 }
 
 function newTools(table, whole = () => table) {
@@ -54,8 +56,18 @@ function newTools(table, whole = () => table) {
   const csv = make("button", { type: "button", "aria-label": `CSV: ${name}` }, "CSV");
   const tools = {
     words, chosen: {}, says: make("output", { class: "rows" }), choices: make("div"),
-    filter: make("label", {}, "Filter ", words),
+    filter: make("label", {}, "Filter ", words), pages: make("span", { class: "pages" }),
   };
+  tools.turns = [["Previous", -PAGE], ["Next", PAGE]].map(([turn, by]) => {
+    const button = make("button", { type: "button", "aria-label": `${turn} rows: ${name}` }, turn);
+    button.addEventListener("click", () => {
+      const from = tools.from + by;
+      chooseOver(table, "rows", from > 0 ? from + 1 : null);
+      place.scrollTop = 0;
+    });
+    return button;
+  });
+  tools.pages.append(...tools.turns);
   tools.columns = make("details", {}, make("summary", {}, "Columns"), tools.choices);
   let writes = false; // one entry of the browser's history, however many letters
   words.addEventListener("input", () => {
@@ -64,7 +76,7 @@ function newTools(table, whole = () => table) {
   });
   words.addEventListener("change", () => { writes = false; });
   csv.addEventListener("click", () => save(name, "csv", "text/csv", written(whole())));
-  place.before(make("div", { class: "tools" }, tools.filter, tools.says, csv, tools.columns));
+  place.before(make("div", { class: "tools" }, tools.filter, tools.says, tools.pages, csv, tools.columns));
   return tools;
 }
 
@@ -74,31 +86,37 @@ function keyOf(name, at) {
 
 // At once: what follows the address, a moment later, finds it so.
 function chooseOver(table, name, value, instead) {
-  showChosen(table, { ...tooled.get(table).chosen, [name]: value });
-  const section = table.closest("section");
-  const { kind, ids, state } = section.id === "view" ? here()
-    : { kind: section.id, ids: [], state: stands[section.id] };
-  const key = keyOf(name, tablesOf(section).indexOf(table));
-  choose(kind, ids, { ...state, [key]: value || null }, instead);
+  const chosen = { rows: null, [name]: value }; // other rows, or another order: from the first on
+  showChosen(table, { ...tooled.get(table).chosen, ...chosen });
+  const at = tablesOf(table.closest("section")).indexOf(table);
+  const { kind, ids, state } = standing(table);
+  const keys = Object.entries(chosen).map(([key, of]) => [keyOf(key, at), of || null]);
+  choose(kind, ids, { ...state, ...Object.fromEntries(keys) }, instead);
+}
+
+// What the address of the view or section around an element has, and whose it is
+function standing(element) {
+  const { id } = element.closest("section");
+  return id === "view" ? here() : { kind: id, ids: [], state: stands[id] };
 }
 
 // A section's tables as its address has them
 function showTables(section, state) {
   tablesOf(section).forEach((table, at) => showChosen(table, Object.fromEntries(
-    ["filter", "without", "sort"].map((name) => [name, state[keyOf(name, at)]]))));
+    ["filter", "without", "sort", "rows"].map((name) => [name, state[keyOf(name, at)]]))));
 }
 
-// The rows that have every word, the columns that nobody took away, in the order chosen.
+// A page of the rows that have every word, the columns that nobody took away, in the order chosen.
 function showChosen(table, chosen) {
-  const { filter = "", without = "", sort = "" } = chosen;
-  const tools = tooled.get(table);
+  const { filter = "", without = "", sort = "", rows: first } = chosen;
+  const tools = tooled.get(table), body = table.tBodies[0];
   const { words, says, rows, boxes } = tools;
   const heads = headsOf(table);
   const leftOut = new Set(without.split(SEPARATOR));
   Object.assign(tools, { chosen, left_out: without ? [...leftOut] : [] });
   boxes.forEach((box, column) => { box.checked = !leftOut.has(heads[column]); });
   if (words.value !== filter) words.value = filter;
-  if (filter || without || sort) openAround(table);
+  if (filter || without || sort || first) openAround(table);
   if (tools.sort !== sort) {
     restore(table, tools);
     const [, direction, head] = sort.match(/^(ascending|descending) (.*)$/) ?? [];
@@ -106,15 +124,24 @@ function showChosen(table, chosen) {
     tools.sort = sort;
   }
   const wanted = filter.toLowerCase().split(/\s+/);
-  for (const row of rows) {
+  tools.found = !filter ? tools.ordered : tools.ordered.filter((row) => {
     const text = [...row.cells].map((cell) => cell.textContent).join("\n").toLowerCase();
-    row.hidden = !wanted.every((word) => text.includes(word));
+    return wanted.every((word) => text.includes(word));
+  });
+  const n = tools.found.length, last = Math.max(0, Math.ceil(n / PAGE) - 1);
+  tools.from = PAGE * Math.min(Math.max(0, Math.floor((first - 1) / PAGE) || 0), last);
+  const shown = tools.found.slice(tools.from, tools.from + PAGE);
+  if (shown.length !== body.rows.length || shown.some((row, at) => row !== body.rows[at])) {
+    body.replaceChildren(...shown);
   }
-  for (const row of [table.tHead.rows[0], ...rows]) {
+  for (const row of [table.tHead.rows[0], ...shown]) {
     [...row.cells].forEach((cell, column) => { cell.hidden = leftOut.has(heads[column]); });
   }
-  const shown = rows.filter((row) => !row.hidden).length;
-  says.textContent = shown < rows.length ? `${shown} of ${rows.length} rows` : "";
+  tools.pages.hidden = last === 0;
+  tools.turns[0].disabled = tools.from === 0;
+  tools.turns[1].disabled = tools.from + PAGE >= n;
+  const found = n < rows.length ? `${n} of ${rows.length} rows` : last ? `${n} rows` : "";
+  says.textContent = last ? `${tools.from + 1} to ${tools.from + shown.length} of ${found}` : found;
 }
 
 // A table in a list that is closed is seen where something was chosen over it.
@@ -124,14 +151,15 @@ function openAround(element) {
 
 // What is shown, in its order, by RFC 4180: figures as exact as the page has them, one in each cell.
 function written(table) {
-  const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+  const rows = tooled.get(table)?.found ?? [...table.tBodies[0].rows];
+  const headCells = [...table.tHead.rows[0].cells];
   const pairs = headsOf(table).map((_, column) => {
     const texts = rows.map(({ cells }) => cells[column].textContent.trim()).filter((text) => !NO_PAIR.test(text));
     return texts.every((text) => PAIR.test(text)) && texts[0]?.match(PAIR)[2];
   });
   return [table.tHead.rows[0], ...rows].map((row) => [...row.cells].flatMap((cell, column) => {
     const between = pairs[column];
-    if (cell.hidden) return [];
+    if (headCells[column].hidden) return [];
     if (!between) return field(cell);
     if (cell.closest("thead")) {
       return (between === "of" ? ["", ", of"] : [", low", ", high"]).map((end) => quoted(cell.textContent + end));

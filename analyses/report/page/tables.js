@@ -24,25 +24,27 @@ function valueOf(cell) {
 }
 
 function isNumeric(table, column) {
-  const known = [...table.tBodies[0].rows].map((row) => valueOf(row.cells[column]));
+  const known = tooled.get(table).rows.map((row) => valueOf(row.cells[column]));
   return known.filter((value) => value !== null).every((value) => typeof value === "number");
 }
 
 function sortBy(table, column, direction) {
   const sign = direction === "ascending" ? 1 : -1;
-  const rows = [...table.tBodies[0].rows].map((row) => [valueOf(row.cells[column]), row]);
+  const tools = tooled.get(table);
+  const rows = tools.rows.map((row) => [valueOf(row.cells[column]), row]);
   rows.sort(([a], [b]) => {
     if (a === null || b === null) return (a === null) - (b === null);
     if (typeof a === "number" && typeof b === "number") return sign * (a - b);
     return sign * String(a).localeCompare(String(b));
   });
-  table.tBodies[0].append(...rows.map(([, row]) => row));
+  tools.ordered = rows.map(([, row]) => row);
   for (const head of table.tHead.rows[0].cells) head.removeAttribute("aria-sort");
   table.tHead.rows[0].cells[column].setAttribute("aria-sort", direction);
 }
 
-function restore(table, { rows, order }) {
-  table.tBodies[0].append(...rows);
+function restore(table, tools) {
+  const { rows, order } = tools;
+  tools.ordered = rows;
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     if (order[column]) head.setAttribute("aria-sort", order[column]);
     else head.removeAttribute("aria-sort");

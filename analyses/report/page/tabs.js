@@ -21,12 +21,18 @@ function inTab(kind) {
   return kind === "board" && tab !== "overview" && BOARDS.includes(tab) ? tab : kind;
 }
 
-function showTab({ kind, ids }) {
+// Before anything else: until the page knows its tab, nothing of it is shown
+function showParts(kind) {
   const tab = tabOf(kind), isView = views.has(kind);
   document.documentElement.dataset.tab = tab;
   for (const part of document.querySelectorAll("main > [data-tab]")) {
     part.hidden = isView || !part.dataset.tab.split(" ").includes(tab);
   }
+}
+
+function showTab({ kind, ids }) {
+  const tab = tabOf(kind), isView = views.has(kind);
+  showParts(kind);
   for (const each of document.querySelectorAll(".tabs a")) {
     const name = each.dataset.tab;
     if (BOARDS.includes(name)) each.href = addressOf(name, [], along(stands.board ?? {}));

@@ -1,4 +1,4 @@
-// Scores topic by topic, as the views of one system, one query, and two of a kind read them.
+// Scores query by query, as the views of one system, one query, and two of a kind read them.
 const UNANSWERED = -1; // counts 0
 
 // system -> its score on each of `settled.queries`; null where the query does not count.

@@ -60,6 +60,7 @@ function viewChoices(kind, ids, state, more = []) {
         const own = Object.fromEntries(more.map(([other]) => [other, state[other] || null]));
         const next = { ...here().state, ...own, [name]: select.value || null };
         if (name === "labels") delete next.level; // each label set has its usual level
+        if ("a" in own) delete next.system; // a link's name for it
         choose(kind, ids, next);
       });
       return make("label", {}, `${words} `, select);
@@ -73,9 +74,9 @@ function notThere(what, id) {
   }
   return [
     heading,
-    make("p", { class: "note" }, `This report has no such ${what}. Was the link made in the report of ` +
-      "another release or collection, or cut short? Look for it from ",
-    link("the leaderboard", "board"), " on, or ask for a link from the same file."),
+    make("p", { class: "note" }, `This report has no such ${what}. The link may be of another release or collection, or cut short. ` +
+      "Start from ",
+    link("the leaderboard", "board"), ", or ask for a new link."),
   ];
 }
 

@@ -1,4 +1,4 @@
--- Whose leaderboards are alike: which labels order the systems as others do?
+-- Which label sets rank the systems alike?
 -- :collection = any            a collection
 -- :label_set = any             judge:NAME, assessor:NAME, or GRADER/vN/POLICY
 -- :reference = any             the label set it is compared with; any: the assessors

@@ -1,4 +1,4 @@
--- How far do people who reviewed the same grades agree with each other?
+-- How well do people who reviewed the same grades agree with each other?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :reveal = any                before (blind reviews only) or after the grade was shown

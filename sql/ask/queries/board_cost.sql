@@ -1,7 +1,7 @@
--- What did the grades cost that each label set, and so its boards, are made of?
+-- What did the grades behind each label set and its leaderboards cost?
 -- :collection = any            a collection
 -- :label_set = any             a label set
--- A cost of null is not 0: seeds/prices.csv has no price of the model.
+-- A cost of null is unknown, not 0: seeds/prices.csv has no price for the model.
 select
     collection,
     label_set,

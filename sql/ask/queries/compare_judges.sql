@@ -1,6 +1,6 @@
 -- Which judge agrees best with people, on the pairs that all of them labelled?
 -- :collection = any            a collection
--- :least_labelled = 0          judges that labelled so many percent of what people judged, or more
+-- :least_labelled = 0          percentage of what people judged that a judge labelled, at least
 with
 
 -- judges, and the newest rubric's label sets; people are the reference

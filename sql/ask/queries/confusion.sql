@@ -1,4 +1,4 @@
--- Which labels meet which judgments, how often?
+-- How often does each label meet each judgment?
 -- :collection = any            a collection
 -- :label_set = any             judge:NAME, or GRADER/vN/POLICY
 -- :reference = any             the label set they are compared with, such as assessor:NAME

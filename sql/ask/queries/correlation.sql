@@ -1,4 +1,4 @@
--- How well does each leaderboard of ours agree with the official one?
+-- How well does each of our leaderboards agree with the official one?
 -- :collection = any            a collection
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
 -- :measure = nDCG@10           as in the leaderboard's measure column, or any

@@ -3,7 +3,7 @@
 -- :grader = any                a grader's name
 -- :rubric_version = newest     a version of the rubric, or any
 -- :tau = 4                     a grade of tau or more covers an item
--- :k = 20                      passages of each ranking that are looked at
+-- :k = 20                      how many passages of each ranking count
 with
 
 counts as (

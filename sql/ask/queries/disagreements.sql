@@ -1,4 +1,4 @@
--- Where are a label and an assessor's judgment far apart, farthest first?
+-- Where do a label and an assessor's judgment differ most?
 -- :collection = any            a collection
 -- :label_set = any             judge:NAME, or GRADER/vN/POLICY
 -- :grader = any                a grader's name: only label sets made from its grades

@@ -1,4 +1,4 @@
--- Does each judge still judge as it did, round by round of its sentinels, newest first?
+-- Has a judge drifted, by each round of its sentinels, newest first?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :sentinel = any              a sentinel's name

@@ -1,9 +1,9 @@
--- Which facets (subtopics) of the queries do systems cover, and which does nobody?
+-- Which facets (subtopics) of the queries do systems cover, and which does no system?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :rubric_version = newest     a version of the rubric, or any
 -- :tau = 4                     a grade of tau or more covers an item
--- :k = 20                      passages of each ranking that are looked at
+-- :k = 20                      how many passages of each ranking count
 -- :query_id = any              a query
 select
     coverage.collection,

@@ -4,7 +4,7 @@
 -- :rubric_version = newest     a version of the rubric, or any
 -- :query_id = any              a query
 -- :tau = 4                     a grade of tau or more is high
--- :m = any                     only passages with so many high grades or more
+-- :m = any                     only passages with at least this many high grades
 with
 
 cells as (

@@ -1,4 +1,4 @@
--- What came of each grading run, how fast was it, and what did it take?
+-- How did each grading run end, how fast was it, and how many tokens did it use?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 select

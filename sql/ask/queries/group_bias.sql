@@ -1,4 +1,4 @@
--- Does a judge favour a kind of systems, such as those of its own family?
+-- Does a judge favour a group of systems, such as those of its own family?
 -- :collection = any            a collection
 -- :label_set = any             judge:NAME, or GRADER/vN/POLICY
 -- :assessor = any              an assessor

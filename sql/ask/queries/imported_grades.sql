@@ -1,7 +1,7 @@
--- Which grades did a file bring, and from where?
+-- Which grades were imported, and from which file?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
--- Where is_on_its_word, only the file says that a grader of yours gave them.
+-- Where is_on_its_word, only the file itself says that one of your graders gave them.
 select
     collection,
     grader,

@@ -1,4 +1,4 @@
--- How many labels of each kind has each label set, and over how many queries?
+-- How many labels of each value does each label set have, over how many queries?
 -- :collection = any            a collection
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
 with

@@ -1,4 +1,4 @@
--- How did editing the rubric move the systems?
+-- How did editing the rubric change the systems' ranks?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :policy = best               a label policy

@@ -1,4 +1,4 @@
--- Which rubric items does nothing in the pool answer?
+-- Which rubric items does no passage in the pool answer?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :rubric_version = newest     a version of the rubric, or any

@@ -1,4 +1,4 @@
--- What came of each night, newest first?
+-- How did each night end, newest first?
 --
 -- Reads the working catalog, as with --live: a night that changed nothing publishes no release.
 select

@@ -1,4 +1,4 @@
--- How sure is a score, of a judge that is asked several times?
+-- How certain is a score by a judge that is asked several times?
 -- :collection = any            a collection
 -- :label_set = any             judge:NAME, or GRADER/vN/POLICY, of its first trial
 -- :measure = nDCG@10           a measure

@@ -1,4 +1,4 @@
--- How far are people with the queues of grades that they review together?
+-- How far along is each review queue of grades?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 select

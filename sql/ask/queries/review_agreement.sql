@@ -1,4 +1,4 @@
--- How far do people who reviewed a grader's grades agree with it?
+-- How well do people who reviewed a grader's grades agree with it?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :assessor = any              who reviewed

@@ -1,4 +1,4 @@
--- On which grades do people who reviewed them differ, farthest apart first?
+-- On which grades do the people who reviewed them differ most?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :query_id = any              a query

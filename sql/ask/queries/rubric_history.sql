@@ -1,4 +1,4 @@
--- Who edited the rubric, and from when to when did each edit stand in the file?
+-- Who edited the rubric, and when was each edit in force?
 -- :collection = any            a collection
 -- :rubric_version = any        a version of the rubric
 -- :query_id = any              a query

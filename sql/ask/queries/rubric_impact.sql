@@ -1,4 +1,4 @@
--- Which passages got another label from an edited rubric, and which item did it?
+-- Which passages' labels changed with an edit of the rubric, and because of which item?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :policy = best               a label policy

@@ -1,6 +1,6 @@
--- Which system is best for which kind of queries?
+-- Which system is best on which segment of the queries?
 -- :collection = any            a collection
--- :segment = any               a kind of queries, as the collection says
+-- :segment = any               a segment of the collection's queries
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
 -- :measure = nDCG@10           as in the leaderboard's measure column
 -- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)

@@ -1,4 +1,4 @@
--- Where do a grader and a person differ on whether a citation supports a sentence, most first?
+-- Where do a grader and a person differ most on whether a citation supports a sentence?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :query_id = any              a query

@@ -1,8 +1,8 @@
--- What did each system's passages cost to grade, and what of that no other system shares?
+-- What did grading each system's passages cost, and how much was for passages of it alone?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :system = any                a system
--- A cost of null is not 0: seeds/prices.csv has no price of the model.
+-- A cost of null is unknown, not 0: seeds/prices.csv has no price for the model.
 select
     collection,
     grader,

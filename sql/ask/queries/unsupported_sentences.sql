@@ -1,4 +1,4 @@
--- Which sentences of answers does what they cite not support, or only in part?
+-- Which sentences of answers are not supported by what they cite, or only in part?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :system = any                a system

@@ -1,11 +1,11 @@
--- What did the grader take for an answer to each rubric item, best first?
+-- What did the grader take as the answer to each rubric item, best first?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :rubric_version = newest     a version of the rubric, or any
 -- :query_id = any              a query
 -- :item_id = any               a rubric item: its id, or how its hash begins
 -- :tau = any                   only grades of tau or more
--- :m = any                     only passages with so many grades of tau (any: 4) or more
+-- :m = any                     only passages with at least this many grades of tau (any: 4) or more
 with
 
 high_answers as (
