@@ -81,7 +81,7 @@ function toldApart(ahead, { n, low, high }, test) {
     return low <= 0 && high >= 0 ? "No significant difference: the interval includes 0."
       : `${ahead} on its own: the interval excludes 0.`;
   }
-  if (test.p >= ALPHA) return `No significant difference (p = ${figure(test.p, 4)}).`;
+  if (test.p >= ALPHA) return `No significant difference (p = ${figure(test.p, 2)}).`;
   const corrected = `corrected for all ${test.n_pairs} pairs of the leaderboard`;
   return test.n_pairs === 1 ? `${ahead} (p = ${figure(test.p, 4)}).`
     : test.tukey < ALPHA ? `${ahead}, also when ${corrected}.`

@@ -20,7 +20,30 @@ function uneven(changes) {
   return mean(changes.map((change) => Math.abs(change - middle)));
 }
 
+// The passages to which one label set gives a label, and the other's people a judgment
+async function passagesOfCell({ a, b, label, judgment }) {
+  const rows = [], is = (labels, at, value) => (labels?.[at] ?? null) !== null && String(Math.max(0, labels[at])) === value;
+  for (const { query_id: id, text: query } of board.settled.queries) {
+    if (rows.length > MOST_TOPICS) break;
+    const [{ passages, labels }, texts] = await Promise.all([passagesOf(id), textsOf(id)]);
+    passages.forEach((passage, at) => {
+      if (!is(labels[b], at, label) || !is(labels[a], at, judgment)) return;
+      rows.push([link(id, "query", [id]), query, link(passage, "passage", [id, passage]),
+        make("td", {}, make("span", { class: "clamp" }, ...marked(texts[passage], query)))]);
+    });
+  }
+  return [
+    make("h1", {}, `Passages that ${b} labels ${label} and ${a} judges ${judgment}`),
+    make("p", {}, rows.length > MOST_TOPICS ? `The first ${MOST_TOPICS}. ` : `${rows.length} in all. `,
+      link("Compare the two label sets", "labels", [], { a, b }), ". Passages that a judge was given as examples " +
+      "are here, though not counted there."),
+    ...(rows.length ? [viewTable("Passages of a cell", ["query", "its text", "passage", "text"],
+      rows.slice(0, MOST_TOPICS), "stacked")] : []),
+  ];
+}
+
 async function compareLabelSets(ids, asked) {
+  if (asked.label !== undefined) return passagesOfCell(asked);
   const { label_sets: names, reference, queries, collection } = board.settled;
   for (const wanted of [asked.a, asked.b]) {
     if (wanted && !names.includes(wanted)) return notThere("label set", wanted);
@@ -66,6 +89,8 @@ async function compareLabelSets(ids, asked) {
       `${row.system} (${row.rank_a} \u2192 ${row.rank_b})`).join(", ") + "." : "No system changes rank.");
   const found = paired(deciding, ours.reach[measure]);
   const higher = `${found.mean > 0 ? a : b} scores the systems higher by more than chance`;
+  const ofRight = { labels: b, measure, level: levels[b] };
+  const moves = (row) => !isTie(row) || row.uneven >= 5e-5;
   const knows_topics = deciding.some((row) => row.tau !== undefined);
   return [
     make("h1", {}, `${a} and ${b}`),
@@ -89,8 +114,6 @@ async function compareLabelSets(ids, asked) {
     ...(deciding.length ? [
       make("p", { id: "higher-says" }, toldApart(higher, found, test), " What raises all systems " +
         "alike changes no rank."),
-  const ofRight = { labels: b, measure, level: levels[b] };
-  const moves = (row) => !isTie(row) || row.uneven >= 5e-5;
       facts([...pairedFacts(state, found, `the systems' ${measure}`),
         test ? pFact(test) : ["p", `in the report for ${board.settled.measures.join(", ")}`]]),
       ...topicByTopic(state, "view-differences", `Mean ${measure} of the systems`, deciding,
@@ -107,6 +130,7 @@ async function compareLabelSets(ids, asked) {
         row.text, scoreCell(row.a), scoreCell(row.b),
         scoreCell(row.difference, "+"), scoreCell(row.uneven),
         ...(knows_topics ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])])),
+    ...foldedTies(deciding.filter((row) => !moves(row)), ofRight),
   ];
 }
 
@@ -130,7 +154,6 @@ PICTURES.moves = {
       encoding: {
         x: { datum: 0 }, x2: { datum: 1 }, y: number("place_a"), y2: { field: "place_b" },
         color: either("far", "category"), strokeDash: either("far", [[1, 0], [5, 3]]),
-    ...foldedTies(deciding.filter((row) => !moves(row)), ofRight),
       } },
     side(0, "place_a", "label_a", "right"), side(1, "place_b", "label_b", "left"),
   ],
