@@ -110,8 +110,7 @@ def _trust(
     if not known:
         return f"{_listed(judges)}: nothing to compare with, no person judged the same passages."
     known.sort(key=lambda name: -(taus.get(name, {}).get("kendall") or -2))
-    whom = "people do" if against.startswith("assessor:") else "the official ranks do"
-    said = [_of_judge(name, taus.get(name), kappas.get(name), whom) for name in known[:JUDGES]]
+    said = [_of_judge(name, taus.get(name), kappas.get(name), against) for name in known[:JUDGES]]
     if (more := len(judges) - len(said)) > 0:
         said.append(f"{counted(more, 'more judges', 'are')} not named here")
     by_people = [one for name, one in kappas.items() if name not in judges]
@@ -124,17 +123,27 @@ def _trust(
 
 
 def _of_judge(
-    judge: str, row: dict[str, Any] | None, kappa: dict[str, Any] | None, whom: str
+    judge: str, row: dict[str, Any] | None, kappa: dict[str, Any] | None, against: str
 ) -> str:
-    said = f"{judge}: how it orders systems is not known"
+    _, says = verdict(row, against)
+    said = f"{judge}: {says}"
     if row and row["kendall"] is not None:
-        # a few systems are often in the same order by chance
-        is_shown = row["p_value"] <= ALPHA and (row["low"] or 0) > 0
-        how = "only partly " if row["kendall"] < ALIKE else ""
-        how = f"orders systems {how}as" if is_shown else "is not shown to order systems as"
         incomplete = " (incomplete)" if row["is_incomplete"] else ""
-        said = f"{judge}{incomplete} {how} {whom}: {_figures('tau', row | {'tau': row['kendall']})}"
+        said = f"{judge}{incomplete} {says}: {_figures('tau', row | {'tau': row['kendall']})}"
     return f"{said}, on passages {_figures('kappa', kappa)}" if kappa else said
+
+
+def verdict(row: dict[str, Any] | None, against: str) -> tuple[str, str]:
+    """("better", "doubt" or "worse", in words) of a judge, by its row of `correlate`."""
+    if not row or row["kendall"] is None:
+        return "doubt", "how it orders systems is not known"
+    whom = "people do" if against.startswith("assessor:") else "the official ranks do"
+    # a few systems are often in the same order by chance
+    if row["p_value"] > ALPHA or (row["low"] or 0) <= 0:
+        return "worse", f"is not shown to order systems as {whom}"
+    if row["kendall"] < ALIKE:
+        return "doubt", f"orders systems only partly as {whom}"
+    return "better", f"orders systems as {whom}"
 
 
 def _figures(name: str, found: dict[str, Any]) -> str:

@@ -29,6 +29,7 @@ from gradelake.analyses.report.comparisons import (
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.html import render, vega
+from gradelake.analyses.report.judges import read_judges
 from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.overview import next_steps, overview
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
@@ -242,7 +243,11 @@ def make_report(
     n_assessors = [*kinds_of.values()].count("assessor")
     against = leaderboard or reference
     sentences = overview(lake, collection, first, judges, against, correlated, agreeing)
+    measure = first["measure"] if first else "nDCG@10"
+    taus = {row["label_set"]: row for row in correlated if row["measure"] == measure}
+    trust = read_judges(lake, collection, assessor, measure, judges, taus, agreeing, against or "")
     filled = {
+        "trust": trust,
         "scatter": reference and scored,
         "correlation": correlated,
         "confusion": confusions,
@@ -265,6 +270,8 @@ def make_report(
         n_assessors=n_assessors,
         n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
         confusions=confusions,
+        trust=trust,
+        measure=measure,
         correlated=correlated,
         against=against,
         sentences=sentences,

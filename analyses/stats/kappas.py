@@ -30,8 +30,9 @@ def kappas(
     lake: Lake, collection: str, reference: str, n_replicates: int, seed: int
 ) -> dict[str, dict[str, Any]]:
     """label set, other assessors' too -> its kappa with the reference, where boards take labels as
-    relevant: the mart's. {kappa, low, high, n}: its 95 % interval, for which queries are resampled,
-    or clusters of them, and of how many passages; None where it is undefined."""
+    relevant: the mart's. {kappa, low, high, n, generosity}: its 95 % interval, for which queries
+    are resampled, or clusters of them; of how many passages; and how much more of these the labels
+    take as relevant, as a share. None where it is undefined."""
     cluster_of = {query: cluster for query, (_, cluster) in counting_of(lake, collection).items()}
     found: dict[str, dict[str, np.ndarray]] = {}
     for label_set, query, *counts in lake.rows(COUNTS, collection=collection, reference=reference):
@@ -52,8 +53,9 @@ def kappa_of(counts: np.ndarray, n_replicates: int, seed: int) -> dict[str, Any]
     drawn = in_blocks(replicates, n_replicates, seed, len(counts))["kappa"]
     # on the scale of an angle, so that it ends within -1 and 1
     spread = Spread.around(value, drawn, len(counts), 0.95, is_correlation=True)
-    about = {"low": spread.low, "high": spread.high, "n": int(counts[:, 3].sum())}
-    return {"kappa": or_none(value)} | about
+    _, ours, theirs, n = counts.sum(axis=0)
+    about = {"low": spread.low, "high": spread.high, "n": int(n)}
+    return {"kappa": or_none(value)} | about | {"generosity": float(ours - theirs) / int(n)}
 
 
 def _kappa(counts: np.ndarray) -> np.ndarray:

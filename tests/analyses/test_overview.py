@@ -61,7 +61,7 @@ def test_a_kappa_is_scikit_learns_and_its_interval_that_of_drawing_queries_one_b
         np.cos([at - reach, at + reach]), abs=0.02
     )
     alike = kappa_of(np.array([[1.0, 1, 1, 1], [2, 2, 2, 2]]), 100, 1)
-    assert alike == {"kappa": None, "low": None, "high": None, "n": 3}
+    assert alike == {"kappa": None, "low": None, "high": None, "n": 3, "generosity": 0}
 
 
 QUERIES = [f"q{n}" for n in range(12)]

@@ -427,7 +427,7 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(little):
         assert page.settled["reference"] == f"assessor:{reference}"
         words = f"assessor:{reference} , {judged} judgments; choose another of the 3 assessors"
         assert f"Reference: {words}" in page.text()
-        assert f"each judgment of assessor:{reference} (columns)" in page.text()
+        assert f"each judgment (columns) of assessor:{reference}" in page.text()
         binary = "judgments from 2 count as relevant; leaderboards of assessor:aaa use level 1"
         assert (binary in page.text()) == (reference == "aaa")
 

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.metrics import cohen_kappa_score
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -430,8 +431,9 @@ def test_two_label_sets_differ_by_what_sql_and_scipy_say(browser, moved):
 
 def test_from_the_scatter_to_two_label_sets_by_mouse(browser, moved):
     look = Look(browser, moved / "reports" / "demo.html", 1280, at="#judges")
+    first = look.column("#trust table", 1)[0]
     look.page.click("#compare-labels")
-    shown(look, f"{HUMAN} and judge:lexical_direct")
+    shown(look, f"{HUMAN} and {first}")
     choose(look, "b", NEWEST)
     shown(look, f"{HUMAN} and {NEWEST}")
     assert look.said == []
@@ -447,4 +449,60 @@ def test_what_moved_is_read_and_opened_by_keyboard(browser, moved):
     older.focus()
     look.page.keyboard.press("Enter")
     assert look.page.get_by_label("Edits of version 1", exact=True).is_visible()
+    assert look.said == []
+
+
+def test_a_judges_row_says_whether_to_trust_it_and_a_count_opens_its_passages(
+    browser, demo_page, graded_demo
+):
+    lake = published(graded_demo)
+    look = Look(browser, demo_page, 1440, at="#judges")
+    table = "#trust table"
+    judges = [name.removesuffix(" (incomplete)") for name in look.column(table, 1)]
+    both = lake.rows(
+        "select ours.label_set, ours.label >= levels.level, theirs.label >= 2 "
+        "from lake.marts.relevance_labels as ours "
+        "inner join lake.marts.usual_levels as levels using (collection, label_set) "
+        "inner join lake.marts.relevance_labels as theirs using (collection, query_id, passage_id) "
+        "where theirs.label_set = ?",
+        HUMAN,
+    )
+    favours = lake.rows(
+        "select label_set, system, favour, stderr, n_queries from lake.marts.system_bias "
+        "where measure = 'nDCG@10' and level = 2 and assessor = 'human' order by favour desc"
+    )
+    cells = zip(judges, *(look.column(table, n) for n in (3, 7, 8)), strict=True)
+    for judge, kappa, generosity, favourite in cells:
+        ours, theirs = zip(*(pair for name, *pair in both if name == judge), strict=True)
+        assert float(kappa) == pytest.approx(cohen_kappa_score(ours, theirs), abs=6e-4)
+        assert float(generosity) == pytest.approx(np.mean(ours) - np.mean(theirs), abs=6e-4)
+        own = [row[1:] for row in favours if row[0] == judge]
+        system, favour, stderr, n = own[0]
+        is_shown = 2 * len(own) * stats.t.sf(favour / stderr, n - 1) < 0.05
+        assert favourite == (f"{system} ({favour:+.3f})" if is_shown else "none shown")
+    taus = [float(tau) for tau in look.column(table, 5)]
+    whole = [t for t, name in zip(taus, look.column(table, 1), strict=True) if "(inc" not in name]
+    assert whole == sorted(whole, reverse=True), "the most trustworthy comes first"
+    assert f"between {judges[0]} and {HUMAN}" in look.text("#scatter-says")
+
+    label_set, label, judgment, n = lake.rows(
+        "select label_set, label, judgment, n from lake.marts.confusion "
+        "where reference = ? and label_set like 'judge:%' order by n, label_set, label limit 1",
+        HUMAN,
+    )[0]
+    address = f"label={label}&judgment={judgment}"
+    by_mouse(look, f"[aria-label='Counts of {label_set}'] td:has(a[href$='{address}'])", f"{n:,}")
+    shown(look, f"Passages that {label_set} labels {label} and {HUMAN} judges {judgment}")
+    expected = lake.rows(
+        "select query_id, passage_id from lake.marts.relevance_labels as ours "
+        "inner join lake.marts.relevance_labels as theirs using (collection, query_id, passage_id) "
+        "where ours.label_set = ? and ours.label = ? and theirs.label_set = ? and theirs.label = ?",
+        label_set,
+        label,
+        HUMAN,
+        judgment,
+    )
+    found = zip(look.column("#view table", 1), look.column("#view table", 3), strict=True)
+    assert sorted(found) == sorted(expected)
+    assert len(expected) == n
     assert look.said == []

@@ -20,7 +20,30 @@ function uneven(changes) {
   return mean(changes.map((change) => Math.abs(change - middle)));
 }
 
+// The passages to which one label set gives a label, and the other's people a judgment
+async function passagesOfCell({ a, b, label, judgment }) {
+  const rows = [], is = (labels, at, value) => (labels?.[at] ?? null) !== null && String(Math.max(0, labels[at])) === value;
+  for (const { query_id: id, text: query } of board.settled.queries) {
+    if (rows.length > MOST_TOPICS) break;
+    const [{ passages, labels }, texts] = await Promise.all([passagesOf(id), textsOf(id)]);
+    passages.forEach((passage, at) => {
+      if (!is(labels[b], at, label) || !is(labels[a], at, judgment)) return;
+      rows.push([link(id, "query", [id]), query, link(passage, "passage", [id, passage]),
+        make("td", {}, make("span", { class: "clamp" }, ...marked(texts[passage], query)))]);
+    });
+  }
+  return [
+    make("h1", {}, `Passages that ${b} labels ${label} and ${a} judges ${judgment}`),
+    make("p", {}, rows.length > MOST_TOPICS ? `The first ${MOST_TOPICS}. ` : `${rows.length} in all. `,
+      link("Compare the two label sets", "labels", [], { a, b }), ". Passages that a judge was given as examples " +
+      "are here, though not counted there."),
+    ...(rows.length ? [viewTable("Passages of a cell", ["query", "its text", "passage", "text"],
+      rows.slice(0, MOST_TOPICS), "stacked")] : []),
+  ];
+}
+
 async function compareLabelSets(ids, asked) {
+  if (asked.label !== undefined) return passagesOfCell(asked);
   const { label_sets: names, reference, queries, collection } = board.settled;
   for (const wanted of [asked.a, asked.b]) {
     if (wanted && !names.includes(wanted)) return notThere("label set", wanted);

@@ -16,8 +16,9 @@ function marked(text, query) {
   const isWanted = ({ segment, isWordLike }) => isWordLike && wanted.has(stem(segment));
   const all = wordsOf(text.slice(0, READ));
   const first = all.find(isWanted)?.index ?? 0;
-  const from = first > 2 * BEFORE ? first - BEFORE : 0;
-  const pieces = [from ? "\u2026" : ""];
+  const near = first > 2 * BEFORE ? Math.max(0, Math.min(first - BEFORE, text.length - TEXT / 2)) : 0;
+  const from = near && all.find(({ index, isWordLike }) => index >= near && isWordLike).index;
+  const pieces = [from ? "\u2026 " : ""];
   for (const part of all.filter(({ index }) => index >= from && index < from + TEXT)) {
     if (isWanted(part)) pieces.push(make("mark", {}, part.segment), "");
     else pieces[pieces.length - 1] += part.segment;
@@ -84,7 +85,7 @@ function passagesThatDecide({ a, b, labels, measure, level }, data, ranks, toPas
   return [title,
     viewTable("Passages that decide", ["passage", labels, `rank in ${a}`, `rank in ${b}`, "adds to the difference"],
       rows.slice(0, DECIDING).map(({ passage, difference }) => [toPassage(passage), countCell(data.labels[labels]?.[passage]),
-        ...ranks.map((of) => countCell(of.get(passage))), scoreCell(difference, "+")])),
+        ...ranks.map((of) => countCell(of.get(passage))), scoreCell(difference, "+")]), "stacked"),
     make("p", { class: "caption" }, `${rows.length > DECIDING ? `The first ${DECIDING} of ${rows.length}. ` : ""}A passage adds ` +
       `${levelled.includes(measure) ? `1 (labelled ${level} or more)` : "its label"} / log2(1 + rank)` +
       `${last < Infinity ? ` down to rank ${last}` : ""}; above 0 it speaks for ${a}.`)];

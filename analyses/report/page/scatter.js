@@ -1,5 +1,5 @@
-// Each system's score by the reference and by the labels chosen for the leaderboard, or by the next
-// labels where these are the reference's own.
+// Each system's score by the reference and by the labels chosen for the leaderboard, or by the first
+// judge's where these are the reference's own.
 const SIDE = 460, NARROW = 70; // pixels: the picture's side at most, and what its axis takes
 const LETTER = 6.3, LINE = 14; // pixels of a name, about
 
@@ -9,10 +9,11 @@ async function showScatter() {
   const { labels: wanted, measure, level: wantedLevel } = chosen(BOARD);
   let labels = wanted, level = wantedLevel, why = "";
   if (wanted === reference) { // its board against itself says nothing
-    labels = board.settled.label_sets.find((name) => name !== reference);
+    // the judge to be trusted most, or else whatever there is
+    labels = byId("scatter-says").dataset.judge || board.settled.label_sets.find((name) => name !== reference);
     if (!labels) return noScatter(`There are no labels but ${reference}'s own.`);
     level = defaultLevel(labels);
-    why = ` The labels chosen are ${reference}'s own: choose others to see theirs.`;
+    why = ` The labels chosen are ${reference}'s own: choose others to see theirs here.`;
   }
   byId("compare-labels").href = addressOf("labels", [], { a: reference, b: labels, measure });
   const [all, ours, theirs] = await Promise.all(
@@ -47,10 +48,13 @@ async function showScatter() {
   });
 }
 
+const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
+const ordinal = (n) => `${n}${{ one: "st", two: "nd", few: "rd" }[ORDINALS.select(n)] ?? "th"}`;
+
 function farAway(points) {
   const far = points.filter((point) => point.far).map(
-    (point) => `${point.system} (${point.rank_x} \u2192 ${point.rank_y})`);
-  return far.length ? ` Far from their place: ${far.join(", ")}.` : "";
+    (point) => `${point.system} (${ordinal(point.rank_x)} by people, ${ordinal(point.rank_y)} by these labels)`);
+  return far.length ? ` Ranked differently: ${far.join("; ")}.` : "";
 }
 
 function noScatter(words) {

@@ -1,7 +1,8 @@
-// Over a table: a filter for its rows where they are many, a choice of its columns where these are,
-// and what it shows as CSV. What is chosen stands in the address: `filter=bm25`, `without=AP|RR`,
-// `sort=descending RR` of a section's first table, `filter-2=` and so on of its second. A long table
-// is in pages: `rows=201` has the second; filter, order and CSV are of all rows.
+// Over a table: a filter for its rows where they are many, a choice of its columns where these are.
+// What the tables of a section or view show is CSV in its one menu. What is chosen stands in the
+// address: `filter=bm25`, `without=AP|RR`, `sort=descending RR` of a section's first table,
+// `filter-2=` and so on of its second. A long table is in pages: `rows=201` has the second; filter,
+// order and CSV are of all rows.
 const MANY = { rows: 10, columns: 6 };
 const PAGE = 200; // rows: with thousands in it a document is slow
 const FORMULA = /^'*[=+\-@\t\r]/; // what a spreadsheet would run: gradelake/sql/common/spreadsheet.py
@@ -9,6 +10,7 @@ const PAIR = /^(-?[\d.,]+) (to|of) (-?[\d.,]+)$/; // two figures: an interval, o
 const NO_PAIR = /^(\u2013( (to|of) \u2013)?)?$/;
 const SEPARATOR = "|"; // no column's name has one
 const tooled = new WeakMap(); // table -> its tools, which stay when its rows are new
+const exported = new WeakMap(); // button -> the table that it gives
 
 function startTables(root) {
   for (const table of tablesOf(root)) {
@@ -53,7 +55,7 @@ function newTools(table, whole = () => table) {
   const place = table.closest(".scroll") ?? table;
   const name = place.getAttribute("aria-label") ?? "table";
   const words = make("input", { type: "search", "aria-label": `Filter rows: ${name}` });
-  const csv = make("button", { type: "button", "aria-label": `CSV: ${name}` }, "CSV");
+  const csv = make("button", { type: "button", "aria-label": `CSV: ${name}` }, `CSV: ${name}`);
   const tools = {
     words, chosen: {}, says: make("output", { class: "rows" }), choices: make("div"),
     filter: make("label", {}, "Filter ", words), pages: make("span", { class: "pages" }),
@@ -76,9 +78,30 @@ function newTools(table, whole = () => table) {
   });
   words.addEventListener("change", () => { writes = false; });
   csv.addEventListener("click", () => save(name, "csv", "text/csv", written(whole())));
-  place.before(make("div", { class: "tools" }, tools.filter, tools.says, tools.pages, csv, tools.columns));
+  place.before(make("div", { class: "tools" }, tools.filter, tools.says, tools.pages, tools.columns));
+  exported.set(csv, table);
+  exportMenu(table.closest("section") ?? table.parentNode).append(csv);
   return tools;
 }
+
+// The place of a section's buttons, without those of tables that are gone
+function exportMenu(section) {
+  let menu = section.querySelector(":scope > .export");
+  if (!menu) {
+    const head = section.querySelector("h1, h2");
+    menu = make("details", { class: "menu export" },
+      make("summary", { "aria-label": `Export: ${head?.textContent ?? "table"}` }, "Export"), make("div"));
+    section.prepend(menu);
+  }
+  for (const button of menu.querySelectorAll("button")) {
+    if (!exported.get(button).isConnected) button.remove();
+  }
+  return menu.lastChild;
+}
+
+addEventListener("click", ({ target }) => {
+  for (const menu of document.querySelectorAll(".menu[open]")) menu.open = menu.contains(target);
+});
 
 function keyOf(name, at) {
   return at ? `${name}-${at + 1}` : name;

@@ -1,0 +1,64 @@
+"""Each judge in a row: how far to trust it, whom it favours, what it costs, whether it drifts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradelake.analyses.report.overview import ALPHA, verdict
+from gradelake.analyses.report.report_queries import ask_by
+from gradelake.analyses.stats.resample import student_reach
+from gradelake.sql.lake.opening import Lake
+
+
+def read_judges(
+    lake: Lake,
+    collection: str,
+    assessor: str | None,
+    measure: str,
+    judges: Sequence[str],
+    taus: dict[str, dict[str, Any]],
+    kappas: dict[str, dict[str, Any]],
+    against: str,
+) -> list[dict[str, Any]]:
+    """A row for each judge, the most trustworthy first; then for each other person: a judge that
+    agrees as well as they do is as good as they are. `taus`, `kappas`, `against`: as `overview` has
+    them."""
+    of = {"collection": collection, "assessor": assessor, "measure": measure}
+    known = ask_by(lake, "judges", "label_set", **of)
+    people = [name for name in kappas if name.startswith("assessor:")]
+    rows = [
+        {
+            "label_set": name,
+            "is_person": name in people,
+            "is_incomplete": bool(taus.get(name) and taus[name]["is_incomplete"]),
+            "verdict": verdict(taus.get(name), against),
+            "tau": taus.get(name),
+            "kappa": kappas.get(name),
+            "favourite": _favourite(known[name]),
+            "cost": known[name]["cost"],
+            "currency": known[name]["currency"],
+            "drift": _drift(known[name]),
+        }
+        for name in (*judges, *people)
+    ]
+
+    def distrust(row: dict[str, Any]) -> tuple:
+        tau = row["tau"]["kendall"] if row["tau"] else None
+        return row["is_person"], row["is_incomplete"], 2 if tau is None else -tau
+
+    return sorted(rows, key=distrust)
+
+
+def _favourite(about: dict[str, Any]) -> str | None:
+    """The most favoured of k systems, where more than chance favours the luckiest of k."""
+    if not about["favour_stderr"]:
+        return None
+    reach = student_reach(about["n_queries"], 1 - ALPHA / about["n_systems"])
+    if about["favour"] <= reach * about["favour_stderr"]:
+        return "none shown"
+    return f"{about['favourite']} ({about['favour']:+.3f})"
+
+
+def _drift(about: dict[str, Any]) -> str | None:
+    if about["is_alarm"]:
+        return f"since round {about['drift_round']} of {about['n_rounds']}"
+    return about["n_rounds"] and f"none in {about['n_rounds']} rounds"
