@@ -77,7 +77,12 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         lake.require_collection(values["collection"])
         lake.connection.execute("use lake.marts")
         lake.allows_files = True  # the book's own statement
-        about = {"entry": entry, "values": values, "asked_release": release or "", "wrong": {}}
+        about: dict[str, Any] = {
+            "entry": entry,
+            "values": values,
+            "asked_release": release or "",
+            "wrong": {},
+        }
         about["choices"] = _choices(lake, entry, values["collection"])
         try:
             sql, all_values = book.asked(lake, name, values)
