@@ -261,7 +261,7 @@ def make_report(
         name=collection,
         at=request.at,
         compared=compared,
-        left_out_sections={each for each, has in filled.items() if compared and not has},
+        empty_sections={each for each, has in filled.items() if not has},
         without_rubric=without_rubric,
         provenance=provenance,
         settled=settled,

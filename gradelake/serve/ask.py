@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -13,16 +14,51 @@ from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 from gradelake.sql.ask import book, question
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.releases import publishing
+
+_MOST = 2_000  # values in a list to choose from
+_TABLES = """
+    select
+        if(schema_name = 'marts', table_name, schema_name || '.' || table_name) as name,
+        any_value(tables.description) as description,
+        string_agg(column_name || ' ' || columns.data_type, ', ' order by position) as columns
+    from tables
+    inner join columns using (schema_name, table_name)
+    group by schema_name, table_name
+    order by list_position(['marts', 'raw', 'intermediate'], schema_name), name
+"""
+# what a statement may look like, by what it asks
+_EXAMPLES = {
+    "The best system under each label set": """
+select label_set, system, round(score, 4) as score
+from leaderboard
+where measure = 'nDCG@10' and rank = 1
+group by all
+order by label_set""",
+    "Labels and judgments that are farthest apart": """
+select collection, query_id, passage_id, label_set, label, judgment, text
+from disagreements
+order by gap desc, query_id, passage_id
+limit 20""",
+    "Queries and their judgments": """
+select collection, query_id, text, count(judgments.passage_id) as n_judgments
+from raw.queries
+left join raw.judgments using (collection, query_id)
+group by all
+order by n_judgments desc, query_id""",
+}
 
 
 def questions(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """What the query book can answer of a collection."""
+    """What the query book can answer of a collection, or what of it has every word of `filter`."""
     collection = request.path_params["collection"]
     with request.app.state.readers.release() as lake:
         lake.require_collection(collection)
-    entries = [one for one in book.entries().values() if "collection" in one.parameters]
+    words, groups = request.query_params.get("filter", ""), book.grouped()
+    shown = [entry.name for entries in groups.values() for entry in entries if entry.has(words)]
     title = f"Questions about {collection}"
-    return page(request, "questions", title=title, collection=collection, entries=entries)
+    return page(request, "questions", title=title, groups=groups, shown=shown, words=words)
 
 
 def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -41,59 +77,96 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         lake.require_collection(values["collection"])
         lake.connection.execute("use lake.marts")
         lake.allows_files = True  # the book's own statement
+        about: dict[str, Any] = {
+            "entry": entry,
+            "values": values,
+            "asked_release": release or "",
+            "wrong": {},
+        }
+        about["choices"] = _choices(lake, entry, values["collection"])
         try:
-            statement_and_values = book.asked(lake, name, values)
-            found = question.rows(lake, *statement_and_values)
+            sql, all_values = book.asked(lake, name, values)
+            found = question.rows(lake, sql, all_values)
+            if not format_:
+                rows, more = found_rows.first(found)
         except BadInput as error:
             if format_:
                 raise
-            return _answer_page(request, entry, values, error=error)
+            about["wrong"] = wrong = _wrong(lake, entry, values)
+            error_of_none = None if wrong else error
+            return page(request, "answer", 400, title=entry.question, error=error_of_none, **about)
         if format_:
             pieces = found_rows.pieces(found, format_)
             first = next(pieces)  # what is wrong shows while it can still be said
             return _file(_going_on(first, pieces, stack.pop_all()), format_)
-        rows, more = found_rows.first(found)
-        why_empty = [] if rows else question.why_empty(lake, *statement_and_values)
-        return _answer_page(
-            request, entry, values, columns=found.columns, rows=rows, more=more, why_empty=why_empty
-        )
+        as_sql = {"sql": entry.written_out(all_values)} | ({"release": release} if release else {})
+        about |= {"why_empty": [] if rows else question.why_empty(lake, sql, all_values)}
+    return page(
+        request,
+        "answer",
+        title=entry.question,
+        error=None,
+        columns=found.columns,
+        rows=found_rows.linked(found.columns, rows, release),
+        more=more,
+        query=request.url.query,
+        as_sql=None if live else urlencode(as_sql),
+        **about,
+    )
 
 
-def _answer_page(
-    request: Request,
-    entry: book.Entry,
-    values: dict[str, str],
-    error: BadInput | None = None,
-    **of_rows: Any,
-) -> Response:
-    """The form with what was asked, and the rows, or what is wrong with it."""
-    about = {"entry": entry, "values": values, "query": request.url.query, "error": error}
-    status = 400 if error else 200
-    return page(request, "answer", status, title=entry.question, **about, **of_rows)
+def _choices(lake: Lake, entry: book.Entry, collection: str) -> dict[str, list[str] | None]:
+    """What each parameter may be, its default first; None where that is too much for a list."""
+    found: dict[str, list[str] | None] = {}
+    for name, (default, meaning) in entry.parameters.items():
+        first = [default, *(["any"] if default != "any" and "any" in meaning.split() else [])]
+        known = book.known(lake, name, collection)
+        if known is None or len(known) > _MOST:
+            found[name] = None
+        else:
+            others = known.difference(first)
+            found[name] = first + sorted(others, key=lambda n: n.zfill(9) if n.isdecimal() else n)
+    return found
+
+
+def _wrong(lake: Lake, entry: book.Entry, values: dict[str, str]) -> dict[str, str]:
+    """What is wrong with each value that is, by its parameter."""
+    found = {}
+    for name in entry.parameters.keys() & values.keys():
+        try:
+            book.asked(lake, entry.name, {name: values[name]})
+        except BadInput as error:
+            what = error.message.removeprefix("--").replace(name, name.replace("_", " "), 1)
+            found[name] = f"{what}. {error.hint or ''}"
+    return found
 
 
 def statements(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """The page on which a statement is written."""
-    return _statement_page(request, "")
+    """The page on which a statement is written; with one in its address, also its rows.
 
-
-def run(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """A statement's rows. It reads a release and nothing else, for 30 seconds at most."""
-    text, format_, release = (str(sent.get(key, "")) for key in ("sql", "format", "release"))
-    try:
-        found = statement.run(request.app.state.project, release or None, text, format_)
-    except BadInput as error:
-        return _statement_page(request, text, error=error)
-    if format_ in found_rows.TYPES:
+    They are of a release and nothing else, read for 30 seconds at most. Another site's link fills
+    the form only: it is the person's to run.
+    """
+    asked = request.query_params
+    text, format_, release = (asked.get(key, "") for key in ("sql", "format", "release"))
+    readers, found, error = request.app.state.readers, None, None
+    if "sql" in asked and request.headers.get("sec-fetch-site") != "cross-site":
+        try:
+            found = statement.run(readers.project, release or None, text, format_)
+        except BadInput as refused:
+            error = refused
+    if found and format_ in found_rows.TYPES:
         return _file(iter(found.file), format_)
-    return _statement_page(request, text, found)
-
-
-def _statement_page(
-    request: Request, text: str, found: statement.Found | None = None, error: BadInput | None = None
-) -> Response:
-    title, status = "SQL", 400 if error else 200
-    return page(request, "sql", status, title=title, sql=text, found=found, error=error)
+    with readers.release() as lake:
+        about = {"tables": lake.objects(_TABLES), "found": found, "error": error}
+        about["releases"] = [
+            each.name for each in publishing.available(lake.project, lake.connection)
+        ]
+    if found:
+        about["rows"] = found_rows.linked(found.columns, found.rows, release or None)
+    status = 400 if error else 200
+    about |= {"sql": text, "asked_release": release, "examples": _EXAMPLES}
+    return page(request, "sql", status, title="SQL", **about)
 
 
 def _going_on(first: str, pieces: Iterator[str], lake: ExitStack) -> Iterator[str]:
@@ -111,5 +184,4 @@ routes = [
     route("/c/{collection}/ask/", "reader", questions),
     route("/c/{collection}/ask/{name}", "reader", answer),
     route("/sql", "editor", statements),
-    route("/sql", "editor", run, "POST"),
 ]

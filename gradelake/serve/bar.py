@@ -1,5 +1,6 @@
 """What the bar of a page asks the server: who is signed in, what waits for them, and its search."""
 
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -83,12 +84,11 @@ def found(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 
 def _questions(collection: str, words: str) -> list[dict[str, Any]]:
     """Those of the query book."""
-    entries = (one for one in book.entries().values() if "collection" in one.parameters)
-    there, wanted = f"{at(collection)}/ask", words.lower().split()
+    there, entries = f"{at(collection)}/ask", chain(*book.grouped().values())
     return [
         {"kind": "question", "id": one.name, "text": one.question, "href": f"{there}/{one.name}"}
         for one in entries
-        if all(word in f"{one.name} {one.question}".lower() for word in wanted)
+        if one.has(words)
     ][:5]
 
 

@@ -44,7 +44,10 @@ _THINGS = {
     ) where collection = $1 and passage_id = $2""",
     "items": "from lake.marts.rubric_items_effective where collection = $1 and item_id = $2",
 }
-_PAIRS = ("compare", "labels")
+_PAIRS = {"compare": "systems", "labels": "label sets"}
+_NAMED = _THINGS | {
+    "label sets": "from lake.intermediate.int_label_sets where collection = $1 and label_set = $2"
+}
 _TABS = ("systems", "queries", "judges")
 _NAMES = "select collection from lake.raw.collections order by all"
 
@@ -198,14 +201,15 @@ def _require_things(request: Request, collection: str, kind: str, ids: list[str]
     """Raise 404 for an id of the address that the release does not have."""
     values = request.query_params
     named = [(kind, each) for each in ids]
-    if kind in ("compare", "queries"):
-        named += [("systems", values[name]) for name in "ab" if name in values]
+    if kind == "queries" or kind in _PAIRS:
+        of = _PAIRS.get(kind, "systems")
+        named += [(of, values[name]) for name in "ab" if name in values]
     elif kind == "passages" and "query" in values:
         named.append(("queries", values["query"]))
     with request.app.state.readers.release(values.get("release")) as lake:
         lake.require_collection(collection)
         for kind, each in named:
-            if not lake.rows(f"select 1 {_THINGS[kind]} limit 1", collection, each):
+            if not lake.rows(f"select 1 {_NAMED[kind]} limit 1", collection, each):
                 one = "query" if kind == "queries" else kind.removesuffix("s")
                 raise HTTPException(404, f"Collection {collection} has no {one} {each!r}.")
 

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Number
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import duckdb
 
+from gradelake.serve.pages import at
 from gradelake.sql.ask import question
 from gradelake.sql.common import console
 from gradelake.sql.common.spreadsheet import shown_row
@@ -17,6 +19,8 @@ TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 _SHOWN = 1_000  # rows on a page
 _LETTERS = 2_000  # of a cell on a page
 _BATCH = 500  # rows that are in memory at once
+# a column of ids, and where their pages are
+_PAGES = {"system": "systems", "query_id": "queries", "passage_id": "passages", "item_id": "items"}
 
 
 def first(found: duckdb.DuckDBPyRelation) -> tuple[list[list], bool]:
@@ -25,6 +29,28 @@ def first(found: duckdb.DuckDBPyRelation) -> tuple[list[list], bool]:
     for batch in _batches(found.limit(_SHOWN + 1)):
         rows += [[_shown(value) for value in row] for row in batch]
     return rows[:_SHOWN], len(rows) > _SHOWN
+
+
+def linked(columns: list[str], rows: list[list], release: str | None) -> list[list[tuple]]:
+    """Each value of a page's rows with the address of what it names, where a row says in which
+    collection; in a release (None: the newest)."""
+    return [
+        [
+            (value, _address(column, value, dict(zip(columns, row, strict=True)), release))
+            for column, value in zip(columns, row, strict=True)
+        ]
+        for row in rows
+    ]
+
+
+def _address(column: str, value: Any, row: dict[str, Any], release: str | None) -> str | None:
+    if column not in _PAGES or not value or not row.get("collection"):
+        return None
+    asked = {"release": release} if release else {}
+    if column in ("passage_id", "item_id") and row.get("query_id"):
+        asked["query"] = row["query_id"]
+    there = f"{at(str(row['collection']))}/{_PAGES[column]}/{quote(str(value), safe='')}"
+    return f"{there}?{urlencode(asked)}" if asked else there
 
 
 def pieces(found: duckdb.DuckDBPyRelation, format_: str) -> Iterator[str]:

@@ -23,12 +23,18 @@ from gradelake.analyses.report.html import environment
 from gradelake.serve.guard import check_token, person_of
 from gradelake.serve.people import Person
 from gradelake.sql.common import console
-from gradelake.sql.common.errors import GradelakeError, NotThere, WorkFailed
+from gradelake.sql.common.errors import GradelakeError, NothingPublished, NotThere, WorkFailed
 from gradelake.sql.common.plain_words import in_plain_words
 
 _MINUTES = 30  # that the page which was asked for before signing in is remembered
 _LONGEST = 2_000  # bytes of its address
 _OWN_PATH = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]*)?")  # of this server: no //, no backslash
+_HAS = """
+    select
+        exists (from lake.raw.systems where collection = $1) as systems,
+        exists (from lake.raw.judgments where collection = $1) as judgments,
+        exists (from lake.raw.grades where collection = $1) as grades
+"""
 # what a page is made from: the request, who asks, and what a form or script sent
 Answer = Callable[[Request, Person, dict[str, Any]], Response]
 
@@ -158,6 +164,12 @@ def asked_for(request: Request) -> str:
 async def on_known_error(request: Request, error: Exception) -> Response:
     """What a room says is wrong: 400; 404 for what is not there, 503 where the work failed."""
     assert isinstance(error, GradelakeError)
+    wants_page = "text/html" in request.headers.get("accept", "")
+    if isinstance(error, NothingPublished) and wants_page and (collection := _known(request)):
+        with request.app.state.readers.live() as lake:
+            has = lake.objects(_HAS, collection)[0]
+        title = f"{collection} has no leaderboard yet"
+        return page(request, "unpublished", 404, title=title, has=has, release=None)
     status = 404 if isinstance(error, NotThere) else 503 if isinstance(error, WorkFailed) else 400
     return _failed(request, status, error.message, error.hint)
 

@@ -13,7 +13,7 @@ from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.plan.taken import size, taken
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.build.ensure import ensure
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import require_known
 from gradelake.sql.lake.connection import execute, little_memory
 from gradelake.sql.lake.opening import Lake
@@ -208,7 +208,8 @@ def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None
     if query_ids:
         queries = lake.query_ids(collection)
         for query_id in query_ids:
-            require_known(query_id, queries, f"{collection} has no query {query_id!r}")
+            missing = f"{collection} has no query {query_id!r}"
+            require_known(query_id, queries, missing, NotThere)
 
 
 def _checked_version(lake: Lake, request: Request) -> int:

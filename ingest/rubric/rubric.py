@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradelake.ingest.rubric.items import RubricItem, Section, cleaned
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean, require_known
 from gradelake.sql.lake.opening import Lake
 
@@ -63,7 +63,7 @@ class Rubric:
         )
         for query_id in query_ids or ():
             missing = f"{collection} has no query {query_id!r}"
-            require_known(query_id, self.query_texts, missing)
+            require_known(query_id, self.query_texts, missing, NotThere)
         self.facets: dict[str, dict[str, str]] = {}  # query -> facet id -> text
         for query_id, facet_id, text in lake.rows(FACETS, collection, collection):
             self.facets.setdefault(query_id, {})[facet_id] = text

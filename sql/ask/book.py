@@ -15,8 +15,21 @@ from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean, require_known
+from gradelake.sql.lake.connection import quote
 from gradelake.sql.lake.opening import Lake
 
+# what the questions are about, those asked most often first
+_GROUPS = {
+    "Systems": "leaderboard boards segments hardest_queries coverage facet_coverage",
+    "Judges": """compare_judges kappa agreement correlation confusion disagreements consistency
+        noise drift system_bias group_bias label_bias""",
+    "Rubric": """rubric rubric_history rubric_impact leaderboard_shift item_grades grade_grid
+        spurious_items uncovered_passages never_covered_items""",
+    "Grades and labels": """labels verify_grades missing_labels missing_grades backlog failed_grades
+        failures imported_grades unsupported_sentences uncited_sentences support_disagreements""",
+    "Reviews": "queues review_agreement assessor_agreement review_conflicts",
+    "Runs and costs": "freshness nights grading_runs cost system_cost board_cost",
+}
 # parameters that are whole numbers, and the words that may stand for one
 _NUMBERS = {
     "k": (),
@@ -26,28 +39,29 @@ _NUMBERS = {
     "tau": (),
     "rubric_version": ("newest", "any"),
 }
-# what a parameter may name: a typing error should not look like an empty answer
+# what a parameter may name: a typing error should not look like an empty answer; and in which
+# collection, where another may have others
 _KNOWN = {
     "collection": "select collection from lake.raw.collections",
-    "query_id": "select query_id from lake.raw.queries",
-    "system": "select system from lake.raw.systems",
-    "assessor": "select assessor from lake.raw.judgments "
-    "union select assessor from lake.raw.grade_reviews",
+    "query_id": "select query_id, collection from lake.raw.queries",
+    "system": "select system, collection from lake.raw.systems",
+    "assessor": "select assessor, collection from lake.raw.judgments "
+    "union select assessor, collection from lake.raw.grade_reviews",
     "grader": "select grader from lake.intermediate.int_graders",
-    "label_set": "select label_set from lake.intermediate.int_label_sets",
-    "reference": "select label_set from lake.intermediate.int_label_sets",
+    "label_set": "select label_set, collection from lake.intermediate.int_label_sets",
+    "reference": "select label_set, collection from lake.intermediate.int_label_sets",
     "policy": "select policy from lake.intermediate.int_label_policies",
     "measure": "select measure from lake.intermediate.evaluation_grid",
     "level": "select level from lake.intermediate.evaluation_levels",
     "tau": "select level from lake.intermediate.evaluation_levels",
     "k": "select cutoff from lake.intermediate.int_measures where family = 'Cover'",
-    "rubric_version": "select unnest(names) from lake.marts.rubric_versions "
-    "union select rubric_version::varchar from lake.intermediate.int_rubric_versions",
+    "rubric_version": "select unnest(names), collection from lake.marts.rubric_versions union "
+    "select rubric_version::varchar, collection from lake.intermediate.int_rubric_versions",
     "least_labelled": "select unnest(range(101))",
     "m": "select unnest(range(1, 1 + max(n_items))) from lake.intermediate.int_rubric_labels",
-    "item_id": "select item_id from lake.marts.rubric_items_effective",
-    "grouping": "select grouping from lake.raw.system_groups",
-    "segment": "select unnest(segments) from lake.raw.query_weights",
+    "item_id": "select distinct item_id, collection from lake.marts.rubric_items_effective",
+    "grouping": "select grouping, collection from lake.raw.system_groups",
+    "segment": "select unnest(segments), collection from lake.raw.query_weights",
     "kind": "select unnest(['graded', 'linear', 'quadratic', 'binary', 'collapsed', 'boxed'])",
     "reveal": "select unnest(['before', 'after'])",
     "part": "select unnest(['all', 'query', 'item'])",
@@ -74,6 +88,7 @@ _EXAMPLES = {
 _SEEDS = {"level": "evaluation_levels", "tau": "evaluation_levels", "policy": "label_policies"}
 # a line of a question that a release cannot answer: its answer is always as of now
 _LIVE = "-- Reads the working catalog, as with --live"
+_PARAMETER_LINE = re.compile(r"^-- +:\w+ *=.*\n", re.MULTILINE)
 _PARAMETER = re.compile(r"^-- +:(\w+) *= *(\S+) +(.*)$", re.MULTILINE)
 # in a question's SQL: the rows of a table that its parameters ask for
 _ASKED = re.compile(r"\$asked_of_(\w+)")
@@ -125,6 +140,26 @@ class Entry:
             name: None if value == "any" else value for name, value in (defaults | chosen).items()
         }
 
+    def has(self, words: str) -> bool:
+        """Whether each of these words is in its name or question."""
+        text = f"{self.name} {self.question}".lower()
+        return all(word in text for word in words.lower().split())
+
+    def written_out(self, values: dict[str, str | None]) -> str:
+        """Its SQL with each value in the place of its parameter, and without filters for any."""
+        sql = _PARAMETER_LINE.sub("", self.sql)
+        for name, value in values.items():
+            for_any = rf"\(\${name} is null or ([\w.]+ = \${name})\)"
+            if value is None:
+                sql = re.sub(rf"\n +and {for_any}", "", sql)
+            sql = re.sub(for_any, r"\1" if value is not None else "true", sql)
+
+        def literal(found: re.Match[str]) -> str:
+            value = values.get(found[1])
+            return "null" if value is None else quote(value)
+
+        return _USED.sub(literal, sql)
+
     @property
     def example(self) -> str:
         """How it may be asked: the question with up to two parameters, none of them its default."""
@@ -174,13 +209,16 @@ def parameters(words: Sequence[str]) -> dict[str, str]:
     return arguments
 
 
-def known(lake: Lake, name: str) -> set[str] | None:
-    """What a parameter may name in this lake; None for one that names nothing in it, and where its
-    table is not built yet."""
+def known(lake: Lake, name: str, collection: str | None = None) -> set[str] | None:
+    """What a parameter may name in this lake, or in a collection; None for one that names nothing
+    in it, and where its table is not built yet."""
     if name not in _KNOWN:
         return None
     try:
-        return {str(row[0]) for row in lake.rows(_KNOWN[name])} | _ALSO.get(name, set())
+        rows = lake.rows(_KNOWN[name])
+        mine = ((), (collection,))
+        found = {str(row[0]) for row in rows if collection is None or row[1:] in mine}
+        return found | _ALSO.get(name, set())
     except duckdb.Error:
         return None
 
@@ -234,6 +272,15 @@ def entries() -> dict[str, Entry]:
             sql = _with_filters(text, parameters)
             found[name] = Entry(name, question, sql, parameters, live=_LIVE in text)
     return found
+
+
+def grouped() -> dict[str, list[Entry]]:
+    """The questions about a collection by what they are about."""
+    found = entries()
+    return {
+        title: [found[name] for name in names.split() if "collection" in found[name].parameters]
+        for title, names in _GROUPS.items()
+    }
 
 
 def _with_filters(text: str, parameters: Iterable[str]) -> str:

@@ -49,3 +49,7 @@ class BadInput(GradelakeError):
 
 class NotThere(BadInput):
     """Nothing is called so: no collection, release, queue, question."""
+
+
+class NothingPublished(BadInput):
+    """The lake has no release yet."""

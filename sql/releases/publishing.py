@@ -18,7 +18,7 @@ from typing import Any
 
 import duckdb
 
-from gradelake.sql.common.errors import BadInput, NotThere, WorkFailed
+from gradelake.sql.common.errors import NothingPublished, NotThere, WorkFailed
 from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.lake import hashes
 from gradelake.sql.lake.connection import (
@@ -199,7 +199,7 @@ def attach_release(
 
     Raises `BadInput` when nothing is published, or there is no such release.
     """
-    nothing = BadInput(
+    nothing = NothingPublished(
         "nothing is published yet",
         "Run `gradelake build` after `gradelake ingest`, or read the working catalog with --live.",
     )

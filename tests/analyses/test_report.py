@@ -1,6 +1,7 @@
 """The report: what the page says is what the lake says, whatever the texts are."""
 
 import json
+import re
 
 import pytest
 from markupsafe import escape
@@ -404,11 +405,15 @@ def page_of(folder, collection: str, *options: str) -> Page:
 
 @pytest.mark.slow
 def test_a_collection_with_little_in_it_says_what_is_missing(little):
-    text = page_of(little, "bare").text()
+    page = page_of(little, "bare")
+    text = page.text()
+    assert "○ Judgments by people: gradelake ingest bare" in text
+    assert "○ Grades or labels by a judge: gradelake grade bare --grader NAME" in text
     assert "No system has a score yet." in text
-    assert "There are no official ranks and no judgments to correlate with." in text
-    assert "gradelake grade bare --grader NAME" in text
-    assert "Nothing was graded in this lake" in text
+    assert "Rank correlation needs judgments, or official ranks." in text
+    empty = re.findall(r'<section id="(\w+)" class="empty"', page.html)
+    assert {"scatter", "correlation", "confusion", "grid", "coverage", "rubric"} <= {*empty}
+    assert "What these leaderboards lack" not in page_of(little, "kappa").text()
 
 
 @pytest.mark.slow

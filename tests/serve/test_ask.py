@@ -1,8 +1,10 @@
 """Questions of the book and statements over HTTP: pages, CSV and JSON of any release, for whom."""
 
 import csv
+import html
 import io
 import json
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,7 +12,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from gradelake.serve import statement
-from gradelake.sql.ask import book
+from gradelake.sql.ask import book, confined, question
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -32,12 +34,19 @@ def editor(odd):
 
 def said(editor, sql: str, **more: str):
     """What the page answers to a statement."""
-    return editor.post("/sql", data={"sql": sql, "token": editor.headers["x-token"], **more})
+    return editor.get("/sql", params={"sql": sql, **more})
 
 
-def alert(html: str) -> str:
+def alert(page: str) -> str:
     """What a page says is wrong."""
-    return " ".join("".join(Seen(html.partition('role="alert"')[2]).texts).split())
+    return " ".join("".join(Seen(page.partition('role="alert">')[2]).texts).split())
+
+
+def chosen(page: str) -> dict[str, str]:
+    """What a form's selects have chosen."""
+    selects = re.findall(r'<select name="(\w+)".*?>(.*?)</select>', page, re.DOTALL)
+    found = {name: re.search(r'value="([^"]*)" selected', of) for name, of in selects}
+    return {name: one[1] if one else "" for name, one in found.items()}
 
 
 @pytest.mark.slow
@@ -112,9 +121,88 @@ def test_what_cannot_be_asked_is_said_in_words(reader):
 
 def test_a_wrong_value_stays_in_the_form_that_asks_again(reader):
     page = reader.get("/c/odd/ask/leaderboard?measure=AQ&level=2").text
-    assert '<input name="measure" value="AQ"' in page
-    assert '<input name="level" value="2"' in page
-    assert "&#39;AQ&#39;: there is none" in page
+    assert chosen(page) == {"label_set": "", "measure": "AQ", "level": "2"}
+    assert re.search(r'name="measure"[^>]*aria-invalid="true"', page)
+    assert alert(page).startswith("measure 'AQ': there is none. There are: nDCG")
+    both = reader.get("/c/odd/ask/verify_grades?tau=x&grader=nobody").text
+    assert re.findall(r'name="(\w+)"[^>]*aria-invalid="true"', both) == ["grader", "tau"]
+
+
+def test_what_exists_in_the_collection_can_be_chosen(reader, odd_lake):
+    page = reader.get("/c/odd/ask/verify_grades").text
+    options = {
+        name: [html.unescape(one) for one in re.findall("<option[^>]*>(.*?)</option>", of)]
+        for name, of in re.findall(r'<select name="(\w+)".*?>(.*?)</select>', page, re.DOTALL)
+    }
+    assert options["query_id"] == ["any", *sorted(QUERIES)]
+    assert options["rubric_version"] == ["newest", "any", "0", "1"]
+    with Lake.published(Project.find(odd_lake)) as lake:
+        assert book.known(lake, "query_id", "another") == set()
+
+
+def test_the_book_is_in_six_groups_and_filtered_without_a_script(reader):
+    assert sorted(one.name for group in book.grouped().values() for one in group) == sorted(
+        name for name, one in book.entries().items() if "collection" in one.parameters
+    )
+    page = reader.get("/c/odd/ask/").text
+    assert page.count("<section") == 6
+    assert 'leaderboard">Which system is best, under which labels?</a>' in page
+    found = reader.get("/c/odd/ask/?filter=best SYSTEM").text
+    assert re.findall(r'<li><a href="/c/odd/ask/(\w+)"', found) == ["leaderboard", "segments"]
+    assert len(re.findall("<section[^>]* hidden>", found)) == 5
+    assert "No question has “no such words”" in reader.get("/c/odd/ask/?filter=no such words").text
+
+
+def test_rows_lead_to_the_pages_of_what_they_name(reader):
+    page = reader.get("/c/odd/ask/verify_grades?tau=any&release=r1").text
+    links = [
+        to for to in Seen(page).links if to.startswith(("/c/odd/queries/", "/c/odd/passages/"))
+    ]
+    assert len(links) >= 2 * len(PASSAGES)
+    for to in {*links, *[to for to in Seen(reader.get(SCORES).text).links if "/systems/" in to]}:
+        assert reader.get(to).status_code in (200, 202), to
+
+
+def test_each_question_opens_as_sql_that_a_statement_may_say_and_finds_the_same(odd_lake):
+    asked = {"leaderboard": {"measure": "AP"}, "verify_grades": {"query_id": QUERIES[0]}}
+    with Lake.published(Project.find(odd_lake)) as lake:
+        confined.prepare(lake, allow_files=False)
+        n_rows = 0
+        for name, entry in book.entries().items():
+            if entry.live or "collection" not in entry.parameters:
+                continue
+            values = entry.values({"collection": "odd"} | asked.get(name, {}))
+            written = entry.written_out(values)
+            assert "$" not in written, name
+            found = question.rows(lake, written).fetchall()
+            assert found == lake.rows(entry.sql, **values), name
+            n_rows += len(found)
+        assert n_rows > 100
+
+
+def test_only_those_who_may_write_sql_are_led_to_it(reader, editor):
+    assert "Open as SQL" in editor.get(SCORES).text
+    assert "Open as SQL" not in reader.get(SCORES).text
+
+
+def test_the_page_for_sql_has_examples_that_run_and_the_tables(editor):
+    page = editor.get("/sql").text
+    for name in ("leaderboard", "raw.queries"):
+        assert f'<span class="id">{name}</span>' in page
+    examples = [to for to in Seen(page).links if to.startswith("/sql?sql=")]
+    assert len(examples) == 3
+    for to in examples:
+        assert editor.get(to).status_code == 200, to
+
+
+def test_a_statement_in_the_link_of_another_site_is_not_run(editor):
+    params = {"sql": "select 6 * 7 as found"}
+    assert "42" in editor.get("/sql", params=params).text
+    from_elsewhere = editor.get(
+        "/sql", params=params, headers={"sec-fetch-site": "cross-site"}
+    ).text
+    assert "select 6 * 7 as found</textarea>" in from_elsewhere
+    assert "1 row." not in from_elsewhere
 
 
 def test_an_editor_reads_a_release_in_sql(editor):
@@ -160,7 +248,7 @@ def test_pages_and_files_have_limits_that_they_tell(editor):
     assert "The first 1,000 rows; a file has more." in page
     page = said(editor, "select repeat('x', 1000000) as long").text
     assert "(1,000,000 letters; a file has all)" in page
-    assert len(page) < 10_000
+    assert len(page) < 100_000
     formula = said(editor, "select '=cmd|x' as name, -1 as n", format="csv")
     assert formula.text == "name,n\n'=cmd|x,-1\n"
     whole = said(editor, "select i from range(150000) as t(i)", format="csv")

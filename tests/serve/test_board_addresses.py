@@ -1,13 +1,14 @@
 """The board in Chromium: each thing has its path in the bar; others open it; "back" goes back."""
 
 import json
+import re
 from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import WIDE, chromium
+from tests.browser import WIDE, chromium, look_twice
 from tests.command_line import gradelake
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM, XSS
 from tests.serve.server import Server
@@ -248,3 +249,28 @@ def test_a_slash_opens_the_search_which_finds_each_kind_of_thing(rita):
         rita.wait_for_url(lambda url, path=path: unquote(path) in unquote(url))
         if "ask" not in path:
             expect(rita.locator("#view h1")).to_be_visible(timeout=60_000)
+
+
+def test_a_question_is_found_opened_as_sql_changed_and_run_by_the_keyboard(odd, browser):
+    page = browser.new_context().new_page()
+    page.goto(f"{odd.url}/enter#{odd.people.add('edda', 'editor')}")
+    page.goto(f"{odd.url}/c/odd/ask/")
+    page.get_by_label("Filter questions").press_sequentially("hardest")
+    expect(page.locator(".book li:visible")).to_have_text(
+        "Which queries do systems find hardest? hardest_queries"
+    )
+    look_twice(page)
+    page.locator(".book li:visible a").click()
+    page.get_by_label("measure").select_option("AP")
+    page.get_by_role("button", name="Ask").click()
+    expect(page).to_have_url(f"{odd.url}/c/odd/ask/hardest_queries?label_set=&measure=AP&level=")
+    look_twice(page)
+    page.get_by_role("link", name="Open as SQL").click()
+    page.get_by_label("One statement").fill("select 6 * 7 as found")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("cell")).to_have_text("42")
+    look_twice(page)
+    assert "sql=select+6+*+7+as+found" in page.url
+    page.go_back()
+    expect(page.get_by_label("One statement")).to_have_value(re.compile("'AP'"))
+    page.context.close()

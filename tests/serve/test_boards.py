@@ -138,6 +138,8 @@ def test_what_is_not_there_is_said_to_be_not_there(reader):
         "/c/odd/items/nothing",
         "/c/odd/compare?a=plain&b=nobody",
         f"/c/odd/queries/{encoded(QUERIES[0])}?a=plain&b=nobody",
+        "/c/odd/labels?a=assessor:me&b=nobody",
+        "/c/odd/rubric/nothing",
         "/c/nowhere/board",
         f"/c/{encoded(XSS)}/board",
         "/c/nowhere/",
@@ -166,7 +168,22 @@ def test_a_lake_with_nothing_in_it_or_not_built_yet_has_a_first_page(tmp_path):
         assert "nothing is published yet" in first.text
         assert "gradelake build" in first.text
         assert "/c/few/" in Seen(first.text).links
-        assert reader.get("/c/few/board").status_code == 400
+        for path in ("/c/few/board", "/c/few/ask/", "/c/few/queries/q"):
+            steps = reader.get(path)
+            assert steps.status_code == 404
+            assert "✓ Queries, and rankings of systems" in " ".join(
+                "".join(Seen(steps.text).texts).split()
+            )
+            assert "Build now" not in steps.text
+        editor = server.browser("ed", "editor")
+        assert "Build now" in editor.get("/c/few/").text
+        job = editor.post("/c/few/build", data={"token": editor.headers["x-token"]})
+        assert job.status_code == 303
+        for _ in range(300):
+            if editor.get("/c/few/").status_code in (200, 202):
+                break
+            time.sleep(0.2)
+        assert editor.get("/c/few/").status_code in (200, 202)
 
 
 def test_no_form_stands_in_a_paragraph_which_a_browser_would_end_before_it(reader):
