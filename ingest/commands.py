@@ -199,7 +199,7 @@ def import_judgments(project, collection, file, assessor, columns):
     \b
     Examples:
       gradelake import judgments dl19 sample.csv --assessor ann
-      gradelake import judgments shop ann.xlsx --assessor ann --column judgment=stars
+      gradelake import judgments shop a.xlsx --assessor a --column judgment=stars
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.judgments import import_judgments as run_import

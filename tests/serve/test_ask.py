@@ -153,6 +153,7 @@ def test_the_book_is_in_six_groups_and_filtered_without_a_script(reader):
     assert "No question has “no such words”" in reader.get("/c/odd/ask/?filter=no such words").text
 
 
+@pytest.mark.slow
 def test_rows_lead_to_the_pages_of_what_they_name(reader):
     page = reader.get("/c/odd/ask/verify_grades?tau=any&release=r1").text
     links = [
@@ -163,6 +164,7 @@ def test_rows_lead_to_the_pages_of_what_they_name(reader):
         assert reader.get(to).status_code in (200, 202), to
 
 
+@pytest.mark.slow
 def test_each_question_opens_as_sql_that_a_statement_may_say_and_finds_the_same(odd_lake):
     asked = {"leaderboard": {"measure": "AP"}, "verify_grades": {"query_id": QUERIES[0]}}
     with Lake.published(Project.find(odd_lake)) as lake:

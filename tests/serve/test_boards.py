@@ -149,6 +149,7 @@ def test_what_is_not_there_is_said_to_be_not_there(reader):
         assert Seen(answer.text).is_clean
 
 
+@pytest.mark.slow
 def test_a_lake_with_nothing_in_it_or_not_built_yet_has_a_first_page(tmp_path):
     files = {
         "topics.tsv": {"q": "why"},

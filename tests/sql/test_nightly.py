@@ -490,6 +490,7 @@ def said_and_stays() -> dict[str, str]:
     return {"said": "all"}
 
 
+@pytest.mark.slow
 def test_a_step_that_said_all_and_does_not_leave_holds_no_night_up(monkeypatch):
     monkeypatch.setattr(step, "GRACE", 0.5)
     with step.forker() as forker:
