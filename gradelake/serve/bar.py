@@ -64,8 +64,8 @@ def mine(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         waiting = lake.value(_WAITING, *of) if lake.value(_HAS_CARDS, *of) else 0
     # no token: a proxy says who they are, and nobody signs out here
     token = None if state.trust_header else state.sessions.token(request.state.token_of)
-    about = {"name": person.name, "may_review": person.may("assessor")}
-    return JSONResponse(about | {"waiting": waiting, "token": token})
+    may = {"may_review": person.may("assessor"), "adds_people": person.may("operator")}
+    return JSONResponse({"name": person.name, "waiting": waiting, "token": token} | may)
 
 
 def found(request: Request, person: Person, sent: dict[str, Any]) -> Response:

@@ -213,11 +213,13 @@ def test_the_bar_is_the_same_on_every_page_and_width(odd, browser):
     page.wait_for_url(f"{odd.url}/")
     for path, tab in PAGES.items():
         page.goto(f"{odd.url}/c/odd/{path}")
+        expect(page.get_by_text("Preparing this leaderboard")).to_have_count(0, timeout=120_000)
         page.locator(".tabs").get_by_text("Review (12)").wait_for(timeout=120_000)
         crumbs = page.locator(".crumbs a")
         assert crumbs.nth(1).inner_text() == "odd", path
         current = page.locator(".tabs [aria-current=page]")
         assert current.all_text_contents() == ([tab] if tab else []), path
+        expect(page.locator(".who > a")).to_have_text("People")
         assert page.locator(".who > span").text_content() == "bob"
         for width, height in ((1440, 48), (1024, 48), (390, 92)):
             page.set_viewport_size({"width": width, "height": 900})

@@ -79,11 +79,12 @@
   }
 
   async function whoAsks() {
-    const { name, may_review: mayReview, waiting, token } = await asked("bar", {});
+    const { name, may_review: mayReview, adds_people: addsPeople, waiting, token } = await asked("bar", {});
     const review = bar.querySelector("[data-tab=review]"), who = bar.querySelector(".who");
     if (!mayReview) review?.remove();
     else if (waiting && review) review.querySelector(".waiting").textContent = ` (${waiting})`;
     if (who.childNodes.length) return;
+    if (addsPeople) who.append(element("a", { href: "/people" }, "People"), " ");
     who.append(element("span", {}, name));
     if (token) {
       who.append(" ", element("form", { method: "post", action: "/leave" },
