@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Iterator
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlencode
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import WIDE, chromium, look_twice
+from tests.browser import WIDE, chromium, look_twice, wrong
 from tests.command_line import gradelake
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM, XSS
 from tests.serve.server import Server
@@ -231,6 +231,27 @@ def test_the_bar_is_the_same_on_every_page_and_width(odd, browser):
             assert page.evaluate(inside), (path, width)
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url(f"{odd.url}/enter")
+
+
+def test_axe_finds_nothing_on_any_kind_of_page_at_three_widths_in_both_palettes(odd, browser):
+    page = browser.new_context().new_page()
+    page.goto(f"{odd.url}/enter#{odd.people.add('olga', 'operator')}")
+    page.wait_for_url(f"{odd.url}/")
+    pair = f"?{urlencode({'a': 'plain', 'b': SYSTEM})}"
+    more = (f"queries/{quote(QUERIES[0], safe='')}{pair}", f"compare{pair}", "grading/")
+    paths = ["/", "/people", "/sql", *(f"/c/odd/{path}" for path in (*PAGES, *more))]
+    found = {}
+    for path in paths:
+        page.goto(odd.url + path)
+        expect(page.get_by_text("Preparing this leaderboard")).to_have_count(0, timeout=120_000)
+        page.wait_for_load_state("networkidle")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            for width in (1440, 1024, 390):
+                page.set_viewport_size({"width": width, "height": 900})
+                if said := wrong(page):
+                    found[path, scheme, width] = said
+    assert not found, "\n".join(found.values())
 
 
 def test_a_slash_opens_the_search_which_finds_each_kind_of_thing(rita):
