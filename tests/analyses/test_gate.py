@@ -98,14 +98,14 @@ def test_a_system_against_itself_in_another_release_with_what_else_has_changed(g
     assert found["measures"][0]["n_queries"] == 12
     assert found["measures"][0]["difference"] == -0.375
     left_out, labels = found["notes"]
-    assert left_out == "left out: 1 query of only one of the two releases"
+    assert left_out == "left out: 1 query that only one of the two releases has"
     assert labels.startswith("labels of assessor:me changed since release r1")
     other = ("--system", "worse", "--baseline", "base", "--baseline-release", "r1")
     shown = gate(gated, *other, code=FELL, release="r2")
     assert shown.startswith("fell: worse against base of release r1 by")
     assert "labels of assessor:me changed since release r1" in shown
     shown = gate(gated, *other, "--format", "markdown", code=FELL, release="r2")
-    assert "labels of assessor:me changed since release r1" in shown
+    assert "changed since release r1" in shown
 
 
 def test_a_rule_of_gradelake_toml_says_all_of_it(gated):

@@ -120,8 +120,8 @@ def test_the_sentences_say_who_leads_what_would_tell_and_how_far_judges_are_trus
     assert compared["p"] > 0.05
     assert (
         re.sub(
-            r"^About \d+ more queries would tell the first from the second, if they differ "
-            "as much as they seem to. ",
+            r"^About \d+ more queries would tell the first from the second, if the "
+            "difference stayed as large. ",
             "",
             settling,
         )

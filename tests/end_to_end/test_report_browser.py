@@ -260,7 +260,7 @@ def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.add_init_script(
         "new MutationObserver(() => { if (document.documentElement.dataset.ready === 'first') "
-        "window.first ??= [...document.querySelectorAll('.chart svg')].map((one) => "
+        "window.first ??= [...document.querySelectorAll('.vega-embed svg')].map((one) => "
         "one.closest('.chart').id); }).observe(document, { subtree: true, attributes: true })"
     )
     page.goto(demo_page.as_uri())
@@ -424,7 +424,7 @@ def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pag
     assert look.column("#leaderboard-table", heads.index("Vital") + 1) == ["0.9167", "0.3750"]
     choose(look, "#choose-labels", SUPPORT, "by SupportP")
     assert "0.9021" in look.text("#leaderboard-table")
-    assert "how far what they cite" in look.text("#leaderboard-table caption")
+    assert "how well their citations support" in look.text("#leaderboard-table caption")
     assert look.said == []
 
 

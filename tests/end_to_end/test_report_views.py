@@ -444,7 +444,7 @@ def test_what_moved_is_read_and_opened_by_keyboard(browser, moved):
     assert look.page.locator("#days-pairs svg").count() == 1
     assert look.page.evaluate("window.broken === undefined"), "texts of edits stay texts"
     assert "retinal" in look.page.locator("#moved del").first.inner_text()
-    older = look.page.locator("#moved > details > summary").nth(1)
+    older = look.page.locator("#moved summary", has_text="Version 1, after 0")
     assert not look.page.get_by_label("Edits of version 1", exact=True).is_visible()
     older.focus()
     look.page.keyboard.press("Enter")

@@ -195,7 +195,7 @@ def test_an_operator_adds_two_people_and_a_queue_and_sees_it_done(browser, folde
         page.wait_for_selector("h2")
     for grade in grades["zoe"]:
         answer(zoe, grade)
-    expect(zoe.get_by_text("Nothing else is waiting for you.")).to_be_visible()
+    expect(zoe.get_by_role("heading", name="All cards are answered")).to_be_visible()
     buttons = yan.locator(".panel button")
     for n, grade in enumerate(grades["yan"], start=1):
         boxes = [box for each in buttons.all() if (box := each.bounding_box())]
@@ -253,10 +253,10 @@ def test_a_board_is_the_report_and_each_thing_has_an_address(browser, server):
     page.goto(f"{server.url}/c/demo/systems/bm25_rm3")
     page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
     assert page.url == f"{server.url}/c/demo/systems/bm25_rm3"
-    assert "bm25_rm3" in page.inner_text("#view h2")
+    assert "bm25_rm3" in page.inner_text("#view h1")
     page.goto(f"{server.url}/c/demo/passages/p164")
-    page.wait_for_selector("#view h2")
-    assert "p164" in page.inner_text("#view h2")
+    page.wait_for_selector("#view h1")
+    assert "p164" in page.inner_text("#view h1")
     page.go_back()
-    expect(page.locator("#view h2")).to_contain_text("bm25_rm3")
+    expect(page.locator("#view h1")).to_contain_text("bm25_rm3")
     assert heard == []

@@ -371,6 +371,7 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
     assert error.startswith("it was stopped\nbuild: ")
     assert json.loads((folder / "mailed.json").read_text())["exit_code"] == 130
 
+    long = write(folder, "inbox/long.run", *(f"q1 Q0 p{n} 1 1 long" for n in range(2_000_000)))
     night = start(folder, "nightly", "--json")
     wait_for_step(night, "ingest tiny")
     name = live(folder).value(
@@ -385,6 +386,7 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
     night.kill()
     night.communicate()
     assert psutil.wait_procs(steps, timeout=10)[1] == []
+    long.unlink()
     with Lake.published(project) as release:
         assert release.release == first
         assert release.rows("select system from lake.raw.systems") == [("good",)]
