@@ -222,7 +222,7 @@ def test_a_board_is_made_before_anybody_asks_and_the_first_page_says_what_it_say
         def first_page(release: str) -> str:
             for _ in range(600):
                 page = client.get("/").text
-                if f"Release {release}." in page and '<p class="verdict">' in page:
+                if f"release {release}." in page and '<p class="verdict">' in page:
                     return page
                 time.sleep(0.1)
             raise AssertionError(page)
