@@ -237,7 +237,7 @@ def test_a_board_is_made_before_anybody_asks_and_the_first_page_says_what_it_say
         client.post("/c/odd/review/first/answers", json=answer, headers=headers).raise_for_status()
         left = len(cards) - 1
         waiting = (
-            f"{counted(left, 'cards', 'wait')} in first of odd, "
+            f"{counted(left, 'cards', 'wait')} in queue first of odd, "
             f"about {counted(ceil(1.5 * left), 'minutes')}"
         )
         while waiting not in (page := first_page("r1")):
