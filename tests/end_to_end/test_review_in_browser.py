@@ -159,7 +159,13 @@ def test_the_right_link_signs_in_from_a_tab_that_told_of_a_wrong_one(browser, se
     expect(page).to_have_url(f"{server.url}/c/demo/ask/")
 
 
-def test_an_operator_adds_two_people_and_a_queue_and_sees_it_done(browser, folder, server):
+def test_an_operator_adds_two_people_and_a_queue_and_sees_it_done(browser, graded_demo, tmp_path):
+    folder = shutil.copytree(graded_demo, tmp_path / "demo")  # where nobody has reviewed anything
+    with Server(folder) as server:
+        _add_and_see_done(browser, folder, server)
+
+
+def _add_and_see_done(browser, folder: Path, server: Server) -> None:
     olga = browser.new_context().new_page()
     olga.goto(f"{server.url}/enter#{server.people.add('olga', 'operator')}")
     olga.get_by_role("link", name="People").click()
