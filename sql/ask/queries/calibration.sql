@@ -10,12 +10,12 @@ select
     assessor,
     cut,
     n,
-    round(mean_probability, 3) as mean_probability,
-    round(relevant_share, 3) as relevant_share,
-    round(expected_calibration_error, 3) as expected_calibration_error,
+    round(mean_probability, 3) as probability,
+    round(relevant_share, 3) as relevant,
+    round(expected_calibration_error, 3) as ece,
     round(brier, 3) as brier,
-    round(relevant_share * (1 - relevant_share), 3) as brier_of_the_share,
-    round(mean_scale_mass, 3) as mean_scale_mass
+    round(relevant_share * (1 - relevant_share), 3) as brier_of_share,
+    round(mean_scale_mass, 3) as scale_mass
 from marts.judge_calibration
 where
     $asked_of_judge_calibration
@@ -25,6 +25,6 @@ qualify
 order by
     collection asc,
     assessor asc,
-    expected_calibration_error asc,
+    ece asc,
     grader asc,
     cut asc
