@@ -165,12 +165,14 @@ def _load(grader):
         from vllm import LLM
         from vllm.platforms import current_platform
 
+        on_cpu = current_platform.is_cpu()
+        if on_cpu and "batch_invariant" in settings:
+            raise EngineUnusable("batch_invariant: vLLM can do that on GPUs alone", "Leave it out.")
         of_hub = {"revision": None if os.path.isdir(grader.model_path) else grader.revision}
         of_hub["trust_remote_code"] = settings["trust_remote_code"]
         # the model's, or that of the part of it that writes text
         config = AutoConfig.from_pretrained(grader.model_path, **of_hub).get_text_config()
         own_length = getattr(config, "max_position_embeddings", None) or settings["max_model_len"]
-        on_cpu = current_platform.is_cpu()
         of_gpus = ("gpu_memory_utilization", "tensor_parallel_size")
         options: dict[str, Any] = {name: settings[name] for name in of_gpus}
         if on_cpu:

@@ -87,6 +87,18 @@ def test_what_a_reply_is_kept_with_makes_no_other_grader_and_how_it_is_computed_
     assert seen == ["0", "1"], "before vLLM is imported"
 
 
+@pytest.mark.slow
+def test_without_a_gpu_batches_cannot_be_made_invariant(judged, monkeypatch):
+    platforms = pytest.importorskip("vllm.platforms")
+    if not platforms.current_platform.is_cpu():
+        pytest.skip("there is a GPU")
+    for name in (*vllm._ENVIRONMENT, "VLLM_BATCH_INVARIANT"):
+        monkeypatch.setenv(name, "")  # the engine changes it
+    asked = {"engine": "vllm", "model": "m", "revision": "r", "prompt": "umbrela"}
+    with pytest.raises(EngineUnusable, match="batch_invariant: vLLM can do that on GPUs alone"):
+        vllm.Engine(judged.grader("steady", **asked, batch_invariant=True))
+
+
 def test_its_name_where_it_is_used_and_what_only_changes_its_speed_do_not(judged):
     plain = judged.grader("one", **LEXICAL).grader_id
     assert judged.grader("here", **LEXICAL, collections=["tiny"]).grader_id == plain

@@ -89,7 +89,7 @@ select
     held.passage_id,
     held.cut,
     max(held.probability) as probability,
-    avg(held.scale_mass) as scale_mass
+    round(avg(held.scale_mass), 10) as scale_mass
 from held
 inner join {{ ref('int_grader_items') }} as items
     on
