@@ -4,6 +4,25 @@
 -- :reference = any             the label set it is compared with; any: the assessors
 -- :measure = nDCG@10           a measure
 -- :level = min_relevant        relevance level of the label set's scores, such as 2
+with
+
+-- tau over people's first systems alone, and what taking the label set's best for theirs loses
+tops as (
+    select
+        collection,
+        label_set,
+        level,
+        reference,
+        round(max(kendall) filter (where k = 5), 3) as kendall_first_5,
+        round(max(kendall) filter (where k = 10), 3) as kendall_first_10,
+        round(max(kendall) filter (where k = 15), 3) as kendall_first_15,
+        any_value(best_system) as best_system,
+        round(any_value(loss), 4) as loss
+    from marts.top_agreement
+    where measure = $measure and not is_official
+    group by all
+)
+
 select
     leaderboard_agreement.collection,
     leaderboard_agreement.label_set,
@@ -17,10 +36,21 @@ select
     leaderboard_agreement.n_systems,
     round(completeness.labelled_share, 3) as labelled_share,
     completeness.is_incomplete,
-    leaderboard_agreement.undefined_reason
+    leaderboard_agreement.undefined_reason,
+    tops.kendall_first_5,
+    tops.kendall_first_10,
+    tops.kendall_first_15,
+    tops.best_system,
+    tops.loss
 from marts.leaderboard_agreement
 inner join marts.usual_levels as levels using (collection, label_set)
 left join marts.label_completeness as completeness using (collection, label_set)
+left join tops
+    on
+        leaderboard_agreement.collection = tops.collection
+        and leaderboard_agreement.label_set = tops.label_set
+        and leaderboard_agreement.level = tops.level
+        and leaderboard_agreement.reference = tops.reference
 where
     leaderboard_agreement.measure = $measure
     and leaderboard_agreement.level = coalesce(try_cast($level as integer), levels.level)
