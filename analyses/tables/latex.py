@@ -31,6 +31,7 @@ _SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "\u2020": r"\textdagger{}",
 }
 _SYMBOLS = {"rho": r"$\rho$", "tau": r"$\tau$", "stderr": r"$\pm$", "half_interval": r"$\pm$"}
 _BREAKS = re.compile(r"(\\_|[-./:])(?=.)")  # where an escaped name may be broken
@@ -62,6 +63,9 @@ def render(table: Table, standalone: bool = False) -> str:
         standalone=standalone,
         is_long=n_lines * len(parts) > LINES_ON_A_PAGE,
         is_wide=is_wide,
+        is_coloured=any(
+            cell.is_grey for block in table.blocks for row in block.rows for cell in row
+        ),
         parts=[
             {
                 "alignment": "".join(
@@ -175,6 +179,8 @@ def _cell(cell: Cell) -> str:
         shown = _NEGATIVE.sub("$-$", shown)
     if cell.is_bold:
         shown = f"\\textbf{{{shown}}}"
+    if cell.is_grey:
+        shown = f"\\textcolor{{gray}}{{{shown}}}"
     return f"\\fbox{{{shown}}}" if cell.is_boxed else shown
 
 
