@@ -27,7 +27,7 @@ from gradelake.grading.review.commands import export_review, import_reviews, rev
 from gradelake.grading.review.queue_commands import queue
 from gradelake.grading.sentinel.commands import sentinel
 from gradelake.ingest.banks.bank_export import export_bank
-from gradelake.ingest.commands import import_, ingest, init, start
+from gradelake.ingest.commands import check, import_, ingest, init, start
 from gradelake.ingest.engines.commands import search
 from gradelake.ingest.rubric.commands import rubric
 from gradelake.ingest.system_commands import system
@@ -87,7 +87,7 @@ for command in (
 stats.add_command(estimate)
 
 SECTIONS = {
-    "Bring in": (init, start, search, ingest, import_, system),
+    "Bring in": (init, start, check, search, ingest, import_, system),
     "Grade": (plan, grade, sentinel, generate, distil, prompts),
     "Derive and ask": (build, sql, docs, compare, report, stats, gate, plot, export),
     "People": (rubric, review, queue, serve, assessor),
