@@ -32,6 +32,7 @@ from gradelake.ingest.engines.commands import search
 from gradelake.ingest.rubric.commands import rubric
 from gradelake.ingest.system_commands import system
 from gradelake.nightly.commands import nightly, schedule
+from gradelake.participants import export_participants
 from gradelake.serve.commands import assessor, serve
 from gradelake.sql.ask.commands import sql
 from gradelake.sql.build.commands import build, docs
@@ -81,7 +82,7 @@ for command in (import_grades, import_reviews):
     import_.add_command(command)
 for command in (
     *(export_bank, export_qrels, export_public, export_latex, export_sample, export_scores),
-    export_review,
+    *(export_review, export_participants),
 ):
     export.add_command(command)
 stats.add_command(estimate)
