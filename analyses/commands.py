@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gradelake.analyses.scores_export import LAYOUTS
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
@@ -77,6 +78,19 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
 
 
 @click.command("public", short_help="Write boards, labels and a report without the rubric.")
+@click.option(
+    "--layout",
+    type=click.Choice(list(LAYOUTS)),
+    default="ir_measures",
+    help="Whose names measures have.",
+)
+@click.option(
+    "--anonymous",
+    "names",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Give systems other names; the CSV FILE keeps which is which.",
+)
 @options.on_collection
 @click.argument("folder", type=click.Path(path_type=Path))
 @answering(
@@ -85,20 +99,22 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
     )
 )
 @click.pass_obj
-def export_public(project, read, collection, folder):
+def export_public(project, read, collection, folder, layout, names):
     """Write what of COLLECTION can be shared while its rubric stays secret, into a new FOLDER.
 
     Boards and their correlations as CSV, every label set as qrels, and the report: without items,
-    answers and grids.
+    answers and grids. --anonymous gives systems other names, the same every time, which FILE keeps
+    and you keep to yourself; there is no report then.
 
     \b
     Examples:
       gradelake export public dl19 dl19-public
+      gradelake export public dl19 dl19-public --anonymous names.csv
     """
     from gradelake.analyses.public_export import export_public as run_export
 
     with console.working("reading the lake"), read() as lake:
-        written = run_export(project(), lake, collection, folder)
+        written = run_export(project(), lake, collection, folder, layout, names)
     return {"collection": collection, "folder": str(folder), "written": written}
 
 

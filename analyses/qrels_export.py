@@ -1,5 +1,6 @@
 """`gradelake export qrels`: a label set as TREC qrels, which every evaluation tool reads."""
 
+import re
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -51,11 +52,11 @@ def export_label_set(lake: Lake, collection: str, label_set: str, output: Path |
 def export_all(lake: Lake, collection: str, folder: Path) -> dict[str, tuple[Path, int]]:
     """Write every label set to a file of its own; returns label set -> (file, number of labels).
 
-    Files are named after their label set, each `/` of it a `.`, and end in `.qrels`. Call it within
-    `one_state`. Raises `BadInput` as `export_label_set` does, before anything is written.
+    Files are named after their label set, each `/` and `:` of it a `.`, and end in `.qrels`. Call
+    it within `one_state`. Raises `BadInput` as `export_label_set` does, before anything is written.
     """
     known = label_sets(lake, collection)
-    files = {name: folder / f"{name.replace('/', '.')}.qrels" for name in known}
+    files = {name: folder / f"{re.sub('[/:]', '.', name)}.qrels" for name in known}
     for label_set, file in files.items():
         twins = [other for other in known if files[other] == file and other != label_set]
         if twins:

@@ -22,6 +22,18 @@ LAYOUTS = {
     "trec_eval": ("measure", "topic", "value"),  # a file for each run, named after it
     "jsonl": ("run_id", "topic_id", "measure", "value"),
 }
+# of our families of measures, how trec_eval calls them: whole, and to a depth
+NAMES = {
+    "AP": ("map", "map_cut_"),
+    "nDCG": ("ndcg", "ndcg_cut_"),
+    "RR": ("recip_rank", None),
+    "P": (None, "P_"),
+    "R": (None, "recall_"),
+    "Success": (None, "success_"),
+    "SetP": ("set_P", None),
+    "SetR": ("set_recall", None),
+    "SetF": ("set_F", None),
+}
 # a system without an answer to a query counts 0 in its mean, and has no line of that query
 ROWS = """
     with
@@ -52,7 +64,7 @@ ROWS = """
     type=click.Choice(list(LAYOUTS)),
     default="ir_measures",
     help="Which columns, in which order; jsonl is JSON lines, trec_eval a folder "
-    "with a file for each system.",
+    "with a file for each system, and trec_eval's names of measures.",
 )
 @click.option(
     "--measures-yml", is_flag=True, help="Name the measures in OUTPUT.measures.yml as well."
@@ -75,7 +87,12 @@ def export_scores(read, collection, label_set, measures, level, layout, measures
         option = "--layout trec_eval" if per_run else "--measures-yml"
         raise BadInput(f"{option} writes several files", "Say where with --output.")
     with read() as lake:
-        rows = scores_of(lake, collection, label_set, measures, level)
+        rows = [
+            (run, topic, name_in(layout, measure), value)
+            for run, topic, measure, value in scores_of(
+                lake, collection, label_set, measures, level
+            )
+        ]
     lines = lines_of(rows, layout)
     if str(output) == "-":
         click.echo("\n".join(lines))  # tabs stay tabs
@@ -104,6 +121,13 @@ def scores_of(
 
     level = require_measures(lake, collection, label_set, measures, level)
     return lake.rows(ROWS, collection, label_set, level, list(measures) or None)
+
+
+def name_in(layout: str, measure: str) -> str:
+    """How a layout's tools call a measure; those that they do not have keep their names."""
+    family, _, depth = measure.partition("@")
+    whole, cut = NAMES.get(family, (None, None)) if layout == "trec_eval" else (None, None)
+    return (cut and f"{cut}{depth}" if depth else whole) or measure
 
 
 def lines_of(rows: list[tuple[str, str, str, float]], layout: str) -> list[str]:

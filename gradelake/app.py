@@ -27,11 +27,12 @@ from gradelake.grading.review.commands import export_review, import_reviews, rev
 from gradelake.grading.review.queue_commands import queue
 from gradelake.grading.sentinel.commands import sentinel
 from gradelake.ingest.banks.bank_export import export_bank
-from gradelake.ingest.commands import import_, ingest, init, start
+from gradelake.ingest.commands import check, import_, ingest, init, start
 from gradelake.ingest.engines.commands import search
 from gradelake.ingest.rubric.commands import rubric
 from gradelake.ingest.system_commands import system
 from gradelake.nightly.commands import nightly, schedule
+from gradelake.participants import export_participants
 from gradelake.serve.commands import assessor, serve
 from gradelake.sql.ask.commands import sql
 from gradelake.sql.build.commands import build, docs
@@ -81,13 +82,13 @@ for command in (import_grades, import_reviews):
     import_.add_command(command)
 for command in (
     *(export_bank, export_qrels, export_public, export_latex, export_sample, export_scores),
-    *(export_review, export_workbench),
+    *(export_review, export_workbench, export_participants),
 ):
     export.add_command(command)
 stats.add_command(estimate)
 
 SECTIONS = {
-    "Bring in": (init, start, search, ingest, import_, system),
+    "Bring in": (init, start, check, search, ingest, import_, system),
     "Grade": (plan, grade, sentinel, generate, distil, prompts),
     "Derive and ask": (build, sql, docs, compare, report, stats, gate, plot, export),
     "People": (rubric, review, queue, serve, assessor),

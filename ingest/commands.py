@@ -88,6 +88,28 @@ def ingest(project, collection, dry_run):
         return ingest_collection(project, collection, sys.argv[1:])
 
 
+@click.command(short_help="Hold FILEs of answers to a COLLECTION's form and rules.")
+@click.argument("collection")
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
+@answering(lambda done: done.print())
+@click.pass_obj
+def check(project, collection, files):
+    """Say what `ingest` would find wrong in FILEs of answers, or in all that COLLECTION names.
+
+    It needs gradelake.toml and the topics, and no lake: a participant gets the same verdict as who
+    runs the track. Rules are in [collections.COLLECTION.rules]. Exit code 1 means that a rule is
+    broken, or that a file cannot be read.
+
+    \b
+    Examples:
+      gradelake check rag26 my-run.jsonl
+    """
+    from gradelake.ingest.collections.check import check as run_check
+
+    with console.working("reading the answers"):
+        return run_check(project(), collection, files)
+
+
 @click.group("import", short_help="Bring in others' labels, judgments, rubric banks and grades.")
 def import_():
     """Bring in what others made: labels, judgments, rubric banks and grades.

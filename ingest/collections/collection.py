@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from gradelake.ingest.collections.rules import Rules
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.ingest.tables.form import File, file_of, said_of
@@ -95,6 +96,7 @@ class Settings(Checked):
     max_relevance: _Int32 | None = None
     default_pool_depth: int = Field(DEFAULT_POOL_DEPTH, ge=1, le=_LARGEST)
     inbox: Text | None = None
+    rules: Rules | None = None
     engines: dict[Name, dict[str, Any]] = Field(default={}, description=_ENGINES)
 
 

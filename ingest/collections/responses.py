@@ -30,6 +30,7 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+|[^\w\s]")
 _PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
 # closing punctuation, before what looks like the start of a sentence
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|[。！？]")  # noqa: RUF001
+_PARTS = ("answer", "responses", "references")
 _OF_REPORTS = ("metadata", "answer", "responses")
 _MAY_CUT_AFTER = re.compile(rf"[\s{_CJK}]")
 
@@ -54,6 +55,8 @@ class Response:
     line: int
     sentences: list[str] = field(default_factory=list)
     citations: list[Citation] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)  # of a report, as it states them
+    references: list[Any] = field(default_factory=list)
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
@@ -207,7 +210,9 @@ def _report(row: dict[str, Any], line: int) -> Response:
         citations += citations_of(part.get("citations"), number, references)
     text = " ".join(sentence.strip() for sentence in sentences).strip()
     citations = citations if text else []
-    return Response(_text(metadata, "run_id"), str(query).strip(), text, line, sentences, citations)
+    stated = {key: value for key, value in metadata.items() if key not in _PARTS}
+    system, query_id = _text(metadata, "run_id"), str(query).strip()
+    return Response(system, query_id, text, line, sentences, citations, stated, references)
 
 
 def citations_of(stated: Any, sentence: int, references: list[Any]) -> list[Citation]:

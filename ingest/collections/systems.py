@@ -9,9 +9,11 @@ from functools import partial
 import polars as pl
 
 from gradelake.ingest.collections import passages, responses, trec
+from gradelake.ingest.collections.check import broken_rules
 from gradelake.ingest.collections.responses import Response, passage_id
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, of_logs, target_of
 from gradelake.ingest.collections.targets import Targets, hash_of
+from gradelake.ingest.collections.texts import Query
 from gradelake.ingest.engines.evidence import evidence_of, read_hits
 from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.ingest.tables.columns import read_run
@@ -255,6 +257,8 @@ class Systems:
         good: list[ResponseFile] = []
         for shown, sha256 in changed:
             self.into.guarded(self._read_responses, shown, sha256, good)
+        if good and self.into.collection.rules:
+            self._hold_to_rules(good, enforce=self.into.collection.rules.enforce)
         refused = set(named) & {rejected.file for rejected in self.into.outcome.rejected}
         for shown in refused:
             self.of_refused |= self._generated_by(shown)
@@ -285,6 +289,25 @@ class Systems:
             by_system.setdefault(response.system, []).append(response)
         self.claimed |= dict.fromkeys(by_system, shown)
         good.append(ResponseFile(shown, sha256, found, by_system))
+
+    def _hold_to_rules(self, good: list[ResponseFile], enforce: bool) -> None:
+        """Tell what breaks the collection's rules. With `enforce` such a file is refused."""
+        into = self.into
+        topics = "select query_id, text, description, narrative from lake.raw.queries"
+        rows = into.transaction.lake.rows(f"{topics} where collection = ?", into.name)
+        of_topics = {row[0]: Query(*row) for row in rows}
+        answers = {file.shown: file.found for file in good}
+        broken = broken_rules(into.collection, of_topics, into.dataset, answers)
+        if not enforce:
+            into.outcome.broken += broken
+            return
+        refused: dict[str, Problems] = {}
+        for each in broken:
+            hint = "Fix these lines and ingest again: the collection's rules are enforced."
+            refused.setdefault(each.file, Problems(each.file, hint)).add(each.line, each.message)
+        for problems in refused.values():
+            into.guarded(problems.raise_if_any)
+        good[:] = [file for file in good if file.shown not in refused]
 
     def _write_responses(self, file: ResponseFile, all_are_good: bool) -> None:
         target = self.into.target(f"responses/{file.shown}")

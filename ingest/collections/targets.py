@@ -14,12 +14,14 @@ from gradelake.ingest.collections import datasets
 from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
+from gradelake.ingest.collections.rules import Broken, print_broken
 from gradelake.ingest.tables.form import said_of
 from gradelake.ingest.tables.queries import note_of_left_out, of_known_queries
 from gradelake.sql.common import console, files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import (
     REPAIR,
+    SHOWN,
     BadRows,
     Problems,
     Rejected,
@@ -44,6 +46,7 @@ class Outcome:
     unchanged: int = 0
     rejected: list[Rejected] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)  # rules
     snapshot: int | None = None
     inbox: Inbox = field(default_factory=Inbox)
     seconds: float = 0.0
@@ -59,6 +62,7 @@ class Outcome:
         for rejected in self.rejected:
             for line in rejected.lines():
                 console.warn(line)
+        print_broken(self.broken, SHOWN)
         for warning in self.warnings:
             console.warn(f"note: {warning}")
 
@@ -90,6 +94,7 @@ class Outcome:
             "seconds": round(self.seconds, 3),
             "inbox": self.inbox.as_object(),
             "warnings": self.warnings,
+            "broken": [each._asdict() for each in self.broken],
             "rejected": [
                 {
                     "file": rejected.file,

@@ -122,11 +122,11 @@ def test_no_word_of_the_rubric_and_no_answer_is_in_what_is_shared(folder):
 def test_boards_labels_and_correlations_are_all_there(folder):
     public = folder / "public"
     assert {file.name for file in public.iterdir()} == {
-        *("leaderboard.csv", "leaderboard_correlation.csv", "qrels", "report.html")
+        *("leaderboard.csv", "leaderboard_correlation.csv", "qrels", "report.html", "README.md")
     }
     qrels = {file.name: file.read_bytes() for file in (folder / "qrels").iterdir()}
     assert {file.name: file.read_bytes() for file in (public / "qrels").iterdir()} == qrels
-    assert {"assessor:me.qrels", "flan.QuestionSelfRated.v0.best.qrels"} <= qrels.keys()
+    assert {"assessor.me.qrels", "flan.QuestionSelfRated.v0.best.qrels"} <= qrels.keys()
     with Lake.published(Project.find(folder)) as lake:
         for table in ("leaderboard", "leaderboard_correlation"):
             n_rows = lake.value(f"select count(*) from lake.marts.{table}")
@@ -142,6 +142,36 @@ def test_boards_labels_and_correlations_are_all_there(folder):
     assert not [name for name in shared.packs if name.startswith(("texts-", "grid-"))]
     assert "--without-rubric" in shared.text()
     assert "Left out: the rubric is not shared." in shared.text()
+
+
+def board_of(folder: Path) -> list[dict[str, str]]:
+    with (folder / "leaderboard.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_anonymous_systems_keep_their_other_names_and_nothing_tells_them(folder):
+    systems = {row["system"] for row in board_of(folder / "public")}
+    options = ("--anonymous", "names.csv", "--layout", "trec_eval")
+    for name in ("first", "second"):
+        gradelake(folder, "export", "public", "tiny", name, *options)
+    with (folder / "names.csv").open(newline="") as file:
+        names = {row["system"]: row["name"] for row in csv.DictReader(file)}
+    assert names.keys() == systems
+    assert {*names.values()} == {f"system{n:03}" for n in range(1, len(systems) + 1)}
+    assert board_of(folder / "first") == board_of(folder / "second")
+    called = {"nDCG@10": "ndcg_cut_10", "AP": "map", "RR": "recip_rank", "P@5": "P_5"}
+    key = ("system", "label_set", "level", "measure", "score")
+    expected = {
+        tuple({**names, **called}.get(row[column], row[column]) for column in key)
+        for row in board_of(folder / "public")
+    }
+    found = {tuple(row[column] for column in key) for row in board_of(folder / "first")}
+    assert {row for row in found if row[3] in called.values()} == {
+        row for row in expected if row[3] in called.values()
+    }
+    words = set(re.findall(r"\w+", texts_of(folder / "first")))
+    assert {"one", "two", "three"} <= set(re.findall(r"\w+", texts_of(folder / "public")))
+    assert not {"one", "two", "three"} & words
 
 
 def test_a_folder_that_holds_something_is_left_alone(folder, tmp_path):

@@ -86,12 +86,12 @@ def test_every_label_set_goes_out_as_relevance_labels_has_it_without_duplicates(
     assert {row[0] for row in rows} == {"assessor:me", "words/v0/best", "words/v0/second_best"}
     files = {path.name: path.read_bytes() for path in (graded / "all").iterdir()}
     assert files.keys() == {
-        "assessor:me.qrels",
+        "assessor.me.qrels",
         "words.v0.best.qrels",
         "words.v0.second_best.qrels",
     }
     for label_set in {row[0] for row in rows}:
-        lines = files[label_set.replace("/", ".") + ".qrels"].splitlines()
+        lines = files[label_set.replace("/", ".").replace(":", ".") + ".qrels"].splitlines()
         expected = [
             f"{query} 0 {passage} {label}".encode()
             for of, query, passage, label in rows

@@ -74,11 +74,15 @@ def test_the_layout_of_trec_eval_is_a_file_for_each_run(graded_demo, tmp_path):
     plain = gradelake(graded_demo, *BOARD, *of_two, "ir_measures").stdout.splitlines()
     folder = tmp_path / "runs"
     gradelake(graded_demo, *BOARD, *of_two, "trec_eval", "-o", folder, "--measures-yml")
-    assert by_autojudge(folder) == {tuple(line.split("\t")) for line in plain}
+    called = {"AP": "map", "nDCG@10": "ndcg_cut_10"}
+    assert by_autojudge(folder) == {
+        (run, topic, called[measure], value)
+        for run, topic, measure, value in (line.split("\t") for line in plain)
+    }
     assert sum(len(file.read_text().splitlines()) for file in folder.iterdir()) == len(plain)
     # as LeaderboardSpec.write_measures_yaml has it
     assert yaml.safe_load((tmp_path / "runs.measures.yml").read_text()) == {
-        "measures": [{"name": "AP", "dtype": "float"}, {"name": "nDCG@10", "dtype": "float"}]
+        "measures": [{"name": name, "dtype": "float"} for name in called.values()]
     }
     gradelake(graded_demo, *BOARD, *of_two, "trec_eval", "-o", folder, code=2)  # it is there
 

@@ -407,6 +407,7 @@ def test_the_command_leaves_with_2_when_nothing_could_land_and_answers_in_json(t
         "collection": "tiny",
         "written": {},
         "unchanged": 0,
+        "broken": [],
         "snapshot": None,
         "warnings": [],
         "inbox": {"accepted": [], "quarantined": [], "waiting": []},

@@ -1,4 +1,4 @@
--- Which sentences of answers are not supported by what they cite, or only in part?
+-- Which sentences of answers does nothing that they cite support, or only in part?
 -- :collection = any            a collection
 -- :grader = any                a grader's name
 -- :system = any                a system
@@ -9,20 +9,33 @@ select
     system,
     query_id,
     sentence,
-    citation,
-    coalesce(support, 'not in the lake') as support,
+    coalesce(arg_max(support, weight), 'not in the lake') as support,
     sentence_text,
-    cited_passage_id,
-    left(cited_text, 80) as cited_text
+    string_agg(
+        cited_passage_id || ' '
+        || coalesce(support, if(is_in_lake, 'not judged', 'not in the lake')),
+        ', ' order by citation
+    ) as cited,
+    left(arg_max(cited_text, weight), 80) as cited_text
 from marts.support_labels
 where
     $asked_of_support_labels
-    and (support in ('none', 'partial') or not is_in_lake)
+    and cited_passage_id is not null
+group by
+    collection,
+    grader,
+    system,
+    query_id,
+    sentence,
+    sentence_text
+-- a citation that supports it wholly is enough; where nothing was judged yet, nothing is known
+having
+    coalesce(max(weight), 0) < 1
+    and (max(weight) is not null or not bool_and(is_in_lake))
 order by
-    weight asc nulls first,
+    max(weight) asc nulls first,
     collection asc,
     grader asc,
     system asc,
     query_id asc,
-    sentence asc,
-    citation asc
+    sentence asc

@@ -1,7 +1,8 @@
 {{ config(materialized='table') }}
 
 -- TREC 2024 RAG Track, Support Evaluation (arXiv:2504.15205): weighted precision over citations,
--- weighted recall over sentences.
+-- weighted recall over sentences. Rules that begin with `track_` read it as the track's own tool of
+-- 2026 does: a sentence's value is the mean of its judged citations, and both are over sentences.
 with
 
 -- what counts by each rule; sentences without a citation count for recall
@@ -10,6 +11,7 @@ counted as (
         labels.collection,
         labels.grader,
         rules.citations,
+        starts_with(rules.citations, 'track_') as is_track,
         labels.system,
         labels.query_id,
         labels.sentence,
@@ -22,7 +24,10 @@ counted as (
         end as weight
     from {{ ref('support_labels') }} as labels
     inner join {{ ref('evaluation_citations') }} as rules
-        on rules.citations = 'every' or labels.citation is null or labels.citation = 1
+        on
+            rules.citations in ('every', 'track_every')
+            or labels.citation is null
+            or labels.citation = 1
 ),
 
 by_sentence as (
@@ -30,6 +35,7 @@ by_sentence as (
         collection,
         grader,
         citations,
+        is_track,
         system,
         query_id,
         sentence,
@@ -39,10 +45,18 @@ by_sentence as (
         count(weight) as n_counted,
         count(*) filter (where weight = 1) as n_full,
         coalesce(sum(weight), 0) as weight,
-        -- one citation that supports it is enough
-        coalesce(max(weight), 0) as best
+        -- one citation that supports it is enough; to the track it is the mean
+        coalesce(if(is_track, avg(weight), max(weight)), 0) as worth,
+        coalesce(if(is_track, avg(floor(weight)), max(floor(weight))), 0) as hard_worth
     from counted
-    group by all
+    group by
+        collection,
+        grader,
+        citations,
+        is_track,
+        system,
+        query_id,
+        sentence
 ),
 
 totals as (
@@ -50,31 +64,41 @@ totals as (
         collection,
         grader,
         citations,
+        is_track,
         system,
         query_id,
         count(*) as n_sentences,
         count(*) filter (where n_citations > 0) as n_cited_sentences,
-        count(*) filter (where best = 1) as n_full_sentences,
         cast(sum(n_citations) as bigint) as n_citations,
         cast(sum(n_missing) as bigint) as n_missing,
         cast(sum(n_judged) as bigint) as n_judged,
-        cast(sum(n_counted) as bigint) as n_counted,
-        cast(sum(n_full) as bigint) as n_full,
-        sum(weight order by sentence) as weight,
-        sum(best order by sentence) as best
+        sum(worth order by sentence) as all_worth,
+        sum(hard_worth order by sentence) as all_hard_worth,
+        -- what precision is a mean of, and what recall divides by
+        sum(if(is_track, worth, weight) order by sentence) as weight,
+        sum(if(is_track, hard_worth, n_full) order by sentence) as hard_weight,
+        if(is_track, count(*) filter (where n_counted > 0), sum(n_counted)) as n_of_precision,
+        count(*) filter (where not is_track or n_citations = 0 or n_counted > 0) as n_of_recall
     from by_sentence
-    group by all
+    group by
+        collection,
+        grader,
+        citations,
+        is_track,
+        system,
+        query_id
 ),
 
--- an answer whose citations were not looked at has no scores; one without citations has
+-- an answer whose citations were not looked at has no scores; one without citations has, and to
+-- the track each is 0
 scores as (
     select
         *,
-        n_judged > 0 or n_citations = n_missing as is_scored,
-        weight / nullif(n_counted, 0) as precision,
-        best / n_sentences as recall,
-        n_full / nullif(n_counted, 0) as hard_precision,
-        n_full_sentences / n_sentences as hard_recall
+        is_track or n_judged > 0 or n_citations = n_missing as is_scored,
+        weight / nullif(n_of_precision, 0) as precision,
+        coalesce(all_worth / nullif(n_of_recall, 0), 0) as recall,
+        hard_weight / nullif(n_of_precision, 0) as hard_precision,
+        coalesce(all_hard_worth / nullif(n_of_recall, 0), 0) as hard_recall
     from totals
 )
 

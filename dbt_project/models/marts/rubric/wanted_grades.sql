@@ -24,7 +24,7 @@ cited_passages as (
     from {{ ref('int_citations') }} as citations
     inner join {{ ref('evaluation_citations') }} as citation_rules
         on
-            citation_rules.citations = 'every'
+            citation_rules.citations in ('every', 'track_every')
             or citations.citation = 1
 ),
 
