@@ -53,10 +53,11 @@ def writing(command):
             content = table.as_csv() if format_ == "csv" else render(table, standalone)
         if str(output) == "-":
             sys.stdout.buffer.write(content.encode())
-            return
+            return table
         with whole_file(output) as stream:
             stream.write(content.encode())
         console.say(f"{output}: wrote {counted(sum(len(b.rows) for b in table.blocks), 'rows')}")
+        return table
 
     return write
 
@@ -150,3 +151,24 @@ def correlation(lake, collection, **asked):
     from gradelake.analyses.tables.correlation import correlation_table
 
     return correlation_table(lake, collection, **asked)
+
+
+@export_latex.command("judges", short_help="Write how far each judge agrees with people.")
+@writing
+@options.of_label_sets("May be repeated (default: all).")
+@options.with_reference
+@options.named("--measure", "Of the leaderboards.", default="nDCG@10")
+def judges(lake, collection, **asked):
+    """Write a row for each label set of COLLECTION, and a column for each statistic of agreement.
+
+    On passages: kappa, precision and recall of what is relevant, and quadratic kappa of all labels
+    where both scales end alike. On systems: correlations of leaderboards.
+
+    \b
+    Examples:
+      gradelake export latex judges dl19 -o judges.tex
+      gradelake export latex judges dl19 --measure AP --format csv
+    """
+    from gradelake.analyses.tables.judges import judges_table
+
+    return judges_table(lake, collection, **asked)
