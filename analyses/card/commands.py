@@ -1,0 +1,56 @@
+"""The command that writes a judge's card: export card."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from gradelake.analyses.stats import options
+from gradelake.sql.common import console
+from gradelake.sql.common.command_line import reading
+
+_FORMS = {".md": "markdown", ".tex": "latex", ".json": "json"}
+
+
+@click.command("card", short_help="Write what is known of a judge, as one page.")
+@click.argument("grader")
+@click.option(
+    "--collection",
+    "collections",
+    multiple=True,
+    metavar="NAME",
+    help="What it did there; repeat it for more. Default: wherever it has labels.",
+)
+@options.named(
+    "--measure", "Of correlations, errors and bias: as in the leaderboard.", default="nDCG@10"
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([*_FORMS.values()]),
+    help="Default: what the ending of --output says (.md, .tex, .json), else markdown.",
+)
+@options.to_output()
+@reading
+def export_card(read, grader, collections, measure, form, output):
+    """Write the card of GRADER: what it is, what ran it, how far it agrees with people, what fools
+    it, and what it costs. What is not known is said, with what would tell.
+
+    \b
+    Examples:
+      gradelake export card flan
+      gradelake export card judge:Sun --collection dl19 --measure AP -o sun.tex
+    """
+    from gradelake.analyses.card.card import read_card
+    from gradelake.sql.common.whole_file import whole_file
+
+    with console.working("reading the lake"), read() as lake:
+        card = read_card(lake, grader, collections, measure)
+    content = card.written(form or _FORMS.get(Path(output).suffix, "markdown")).encode()
+    if str(output) == "-":
+        sys.stdout.buffer.write(content)
+    else:
+        with whole_file(output) as stream:
+            stream.write(content)
+        console.say(f"{output}: wrote the card of {card.grader}")
+    return card
