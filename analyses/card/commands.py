@@ -7,7 +7,7 @@ import click
 
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import reading
+from gradelake.sql.common.command_line import answering, reading
 
 _FORMS = {".md": "markdown", ".tex": "latex", ".json": "json"}
 
@@ -32,6 +32,7 @@ _FORMS = {".md": "markdown", ".tex": "latex", ".json": "json"}
 )
 @options.to_output()
 @reading
+@answering(lambda done: done["file"] and console.say(f"{done['file']}: wrote the card"))
 def export_card(read, grader, collections, measure, form, output):
     """Write the card of GRADER: what it is, what ran it, how far it agrees with people, what fools
     it, and what it costs. What is not known is said, with what would tell.
@@ -44,13 +45,14 @@ def export_card(read, grader, collections, measure, form, output):
     from gradelake.analyses.card.card import read_card
     from gradelake.sql.common.whole_file import whole_file
 
+    options.refuse_json_beside(output, "card")
     with console.working("reading the lake"), read() as lake:
         card = read_card(lake, grader, collections, measure)
     content = card.written(form or _FORMS.get(Path(output).suffix, "markdown")).encode()
-    if str(output) == "-":
+    to_stdout = str(output) == "-"
+    if to_stdout:
         sys.stdout.buffer.write(content)
     else:
         with whole_file(output) as stream:
             stream.write(content)
-        console.say(f"{output}: wrote the card of {card.grader}")
-    return card
+    return card.as_object() | {"file": None if to_stdout else str(output)}
