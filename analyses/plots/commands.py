@@ -238,6 +238,29 @@ def coverage(lake, collection, **asked):
     return figures, f"drew {counted(len(systems), 'systems')}{without}"
 
 
+@plot.command(short_help="Draw whether graders' probabilities are what they say.")
+@drawing
+@click.option(
+    "--grader", "graders", multiple=True, metavar="NAME", required=True, help="May be repeated."
+)
+@options.with_reference
+@options.numbered("--cut", "A grade from which on (default: min_relevant, or the nearest).")
+def calibration(lake, collection, graders, **asked):
+    """Draw how often people hold relevant what a grader holds so probable, with counts.
+
+    On the dashed line a probability is what it says. ECE is how far a bin lies from
+    it on the average, Brier the mean squared error; both as in `judge_calibration`.
+
+    \b
+    Examples:
+      gradelake plot calibration dl19 --grader umbrela -o calibration.svg
+    """
+    from gradelake.analyses.plots.calibration import draw_calibration
+
+    found = draw_calibration(lake, collection, graders, **asked)
+    return {"graders": found}, f"drew {counted(len(found), 'graders')}"
+
+
 @plot.command(short_help="Draw the distribution of grades of each rubric item.")
 @drawing
 @options.named("--grader", "Whose grades.", required=True)

@@ -4,8 +4,12 @@ An engine is a class named `Engine` in a module named after it. See `grading/eng
 for a whole one in twenty lines.
 """
 
+import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar
 
 from gradelake.grading.graders.grader import Grader
@@ -13,6 +17,7 @@ from gradelake.grading.prompts.neutral import without_halves
 from gradelake.grading.prompts.prompt import Prompt, Rendered
 from gradelake.sql.common.errors import WorkFailed
 
+OF_ITSELF = "model", "system_fingerprint"  # what an endpoint's reply says of what gave it
 MOST_MASS = 1.01  # that probabilities may sum to: a little above 1 is rounding
 
 
@@ -24,7 +29,7 @@ class Response:
     scale's order; their sum is at most 1. Where only the shares among the words are known,
     `constrained_probabilities` is true. Token counts are None where the engine knows none.
     `is_cut_off` says that the reply ends where its tokens ended; `is_final` that an error would
-    come again, however often it is asked.
+    come again, however often it is asked. `reasoning` came apart from the reply, to be kept.
     """
 
     text: str = ""
@@ -37,11 +42,13 @@ class Response:
     cut_characters: int = 0  # of the passage's end
     is_cut_off: bool = False
     is_final: bool = False
+    reasoning: str | None = None
 
     def mend(self) -> None:
         """Replace half characters, which JSON can spell and no file hold."""
         self.text = without_halves(self.text)
         self.error = self.error and without_halves(self.error)
+        self.reasoning = self.reasoning and without_halves(self.reasoning)
 
 
 class EngineUnusable(WorkFailed):
@@ -61,6 +68,17 @@ class Setting:
     changes_grades: bool = True  # whether it is part of the grader's id
     #: names a folder, seen from gradelake.toml's; its files, not its place, are part of the id
     is_folder: bool = False
+
+
+@cache
+def versions(*packages: str) -> dict[str, str]:
+    """The versions of those packages that are installed here; of vLLM also its build for CPUs."""
+    found = {}
+    for package in packages:
+        for name in (f"{package}-cpu", package):
+            with suppress(PackageNotFoundError):
+                found[package] = version(name)
+    return found
 
 
 @dataclass(frozen=True)
@@ -89,6 +107,8 @@ class Engine:
     #: modules that must be importable, and how to install them
     needs: ClassVar[tuple[str, ...]] = ()
     install: ClassVar[str] = ""
+    #: packages whose versions are noted with what it grades
+    made_of: ClassVar[tuple[str, ...]] = ()
     #: whether a `model` must be named
     needs_model: ClassVar[bool] = True
     #: what `[graders.NAME]` may hold beside the settings of every grader
@@ -138,6 +158,10 @@ class Engine:
         Raises `EngineUnusable` where it cannot be reached.
         """
         return None
+
+    def stack(self) -> dict[str, str | list[str]]:
+        """What runs it on this machine, by name: versions, the GPU, and what answered lately."""
+        return {**versions("gradelake", *self.made_of), "python": platform.python_version()}
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         """One response per prompt, in order.

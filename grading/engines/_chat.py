@@ -92,6 +92,7 @@ def response_of(completion, form: ReplyForm) -> Response:
     response = Response(constrained_probabilities=True, **_usage(completion))
     message, finished = getattr(choice, "message", None), getattr(choice, "finish_reason", None)
     text = _text_of(getattr(message, "content", None))
+    response.reasoning = _reasoning_of(message)
     refusal = getattr(message, "refusal", None)
     if finished == "content_filter":
         response.error = "the endpoint's content filter refused this prompt"
@@ -100,13 +101,14 @@ def response_of(completion, form: ReplyForm) -> Response:
         response.error, response.is_final = f"the model refused: {refusal}", True
     elif text is None:
         response.error = "the reply is empty"
-        reasons = [getattr(message, name, None) for name in ("reasoning_content", "reasoning")]
-        if finished == "length" or any(reasons):
+        if finished == "length" or response.reasoning:
             response.error += ": max_tokens were used up before it began; allow more"
             response.is_final = True
     else:
         response.is_cut_off = finished == "length"
         response.text = _grade_in(text) if form.as_json else text
+        if form.as_json and final_output(text) != text.strip():  # it stands before the JSON
+            response.reasoning = response.reasoning or text
         response.probabilities = _probabilities(choice, form.words) if form.words else None
     return response
 
@@ -121,6 +123,16 @@ def _text_of(content: Any) -> str | None:
     if content is not None and not isinstance(content, str):
         raise Misshapen(f"the reply's content is not text: {content!r:.80}")
     return content
+
+
+def _reasoning_of(message: Any) -> str | None:
+    """What a server tells of the model's reasoning apart from its reply; Mistral in parts."""
+    content = getattr(message, "content", None)
+    parts = content if isinstance(content, list) else []
+    thoughts = [_field(part, "thinking") for part in parts if _field(part, "type") == "thinking"]
+    told = [getattr(message, name, None) for name in ("reasoning_content", "reasoning")]
+    texts = [_text_of(each) for each in (*told, *thoughts) if isinstance(each, str | list)]
+    return "\n".join(dict.fromkeys(filter(None, texts))) or None
 
 
 def _field(thing: Any, name: str) -> Any:

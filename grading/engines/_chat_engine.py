@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from gradelake.grading.engines import Cluster, Response, Setting, Workers
+from gradelake.grading.engines import OF_ITSELF, Cluster, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._chat import (
     chat_options,
@@ -64,6 +64,7 @@ class ChatEngine(Base):
             list[str], [], "other names of the model that may answer; a date after its own may"
         ),
         "reasoning": Setting(bool, False, "a model that reasons and takes no temperature"),
+        "keep_reasoning": Setting(bool, False, "keep what came of it apart from replies", False),
         "max_passage_characters": Setting(Count, 20_000, "longer passages are cut at the end"),
     }
 
@@ -87,6 +88,7 @@ class ChatEngine(Base):
         where = self.connection.where, self.connection.key_name, grader.model
         self.rates = Rates(grader.settings, *where)
         self.answering = set(self.connection.names)  # of models that answered
+        self.said: dict[str, dict[str, str]] = {}  # by replies, of themselves: as it is, as kept
         self.takes_schema = True  # until it is found out that it does not
         # whether replies are held to the scale: known when the first ones came
         self.holds = grader.prompt.output != "scale" or grader.settings["constrain"] == "none"
@@ -261,11 +263,23 @@ class ChatEngine(Base):
         response = response_of(completion, self.reading)
         self._heed_model(getattr(completion, "model", None))
         key = self.connection.key
+        if not self.grader.settings["keep_reasoning"]:
+            response.reasoning = None
         if len(key) >= SHORTEST_KEY:
             response.text = masked(response.text, key)
+            response.reasoning = response.reasoning and masked(response.reasoning, key)
+        for name in OF_ITSELF:
+            said, known = str(getattr(completion, name, None) or ""), self.said.setdefault(name, {})
+            if said and said not in known and len(known) < _NAMES:
+                known[said] = short(said, key)
         if response.error:  # a refusal has a server's words
             response.error = short(response.error, key)
         return response
+
+    def stack(self) -> dict[str, str | list[str]]:
+        return super().stack() | {
+            name: [*said.values()] for name, said in self.said.items() if said
+        }
 
     def _heed_model(self, answering: Any) -> None:
         """Note which model answered. Raises `EngineUnusable` where it is another one."""

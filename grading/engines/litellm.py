@@ -118,7 +118,7 @@ class Engine(ChatEngine):
 
     connection: LiteLLMConnection
     connection_kind = LiteLLMConnection
-    needs = ("litellm", "openai")
+    needs = made_of = ("litellm", "openai")
     install = how_to_install("providers")
     settings: ClassVar[Mapping[str, Setting]] = {
         "base_url": Setting(str, "", "where the provider is; by default where it always is", False),

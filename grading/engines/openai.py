@@ -60,7 +60,7 @@ class Engine(ChatEngine):
     """The key comes from an environment variable and appears nowhere else."""
 
     connection_kind = OpenAIConnection
-    needs = ("openai",)
+    needs = made_of = ("openai",)
     install = how_to_install("openai")
     takes_batches = True
     settings: ClassVar[Mapping[str, Setting]] = {

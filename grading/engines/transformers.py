@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._extractor import Extractor
+from gradelake.grading.engines._gpu import gpu
 from gradelake.grading.engines._tokens import Fitter
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import one_of
@@ -22,7 +23,7 @@ class Engine(Base):
     extracts the passage's best span, or nothing when "no answer" is more probable.
     """
 
-    needs = ("transformers", "torch")
+    needs = made_of = ("transformers", "torch")
     targets = Base.targets | {"generate"}
     install = how_to_install("transformers")
     decoding: ClassVar[frozenset[str]] = frozenset({"temperature", "top_p", "max_tokens", "seed"})
@@ -83,6 +84,9 @@ class Engine(Base):
         kind = AutoModelForQuestionAnswering if self.extractive else AutoModelForSeq2SeqLM
         dtype = getattr(self.torch, self.grader.settings["dtype"])
         self.model = kind.from_pretrained(path, dtype=dtype, **revision)
+
+    def stack(self) -> dict[str, str | list[str]]:
+        return super().stack() | gpu()
 
     @classmethod
     def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:

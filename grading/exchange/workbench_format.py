@@ -166,6 +166,7 @@ _TYPES: dict[Any, Any] = {
     pl.String: str,
     pl.Int64: Whole,
     pl.Float64: Finite,
+    pl.List(pl.Float64): list[Finite],
     pl.Datetime("us"): Time,
 }
 _GRADE: dict[str, Any] = {

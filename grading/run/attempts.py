@@ -158,6 +158,19 @@ def expectation(
     return sum(p * g for p, g in zip(probabilities, grades, strict=True)) / mass, mass
 
 
+def distribution(
+    probabilities: Sequence[float] | None, grades: Sequence[int]
+) -> list[float] | None:
+    """The probability of each grade of the scale, the lowest first, given that it is on it."""
+    mass = sum(probabilities or ())
+    if not probabilities or not mass:
+        return None
+    found = dict.fromkeys(range(min(grades), max(grades) + 1), 0.0)
+    for grade, probability in zip(grades, probabilities, strict=True):
+        found[grade] += probability / mass
+    return [*found.values()]
+
+
 # --- several items at once ------------------------------------------------------------------------
 
 

@@ -151,8 +151,9 @@ class BatchRun:
             for number in range(n):
                 replies.setdefault(number, Response(error="the batch came back without a reply"))
         notes, self.engine.notes = [*self.engine.notes, *([note] if note else [])], []
+        stack, self.engine.said = self.engine.stack(), {}
         state = "collected" if batch.status == "completed" else batch.status
-        counts, again, unasked = self.submissions.collect(submission, replies, state, notes)
+        counts, again, unasked = self.submissions.collect(submission, replies, state, notes, stack)
         done = self.done
         for what, count in counts.items():
             done.counts[what] += count

@@ -268,7 +268,7 @@ def _actor_class():
 
         def grade(self, chunk: Chunk) -> Graded:
             graded = self.worker.grade(self.engine, chunk)
-            graded.notes = list(self.engine.notes)
+            graded.notes, graded.stack = list(self.engine.notes), self.engine.stack()
             return graded
 
     return Grade

@@ -1,8 +1,10 @@
 """From finished chunks to the lake: each is committed once, with its row in the ledger."""
 
 import hashlib
+import json
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +24,7 @@ from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.lake.connection import grader_lock, grading_folder
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
 
 COMMIT_EVERY = 1.0  # seconds: chunks that finish faster than this are committed together
@@ -42,6 +45,7 @@ class Committer:
     began_at: datetime = field(default_factory=utc_now)  # before this process, perhaps
     planned: int = 0
     notes: dict[str, None] = field(default_factory=dict)  # of engines, each once
+    stack: dict[str, list[str]] = field(default_factory=dict)  # what they ran on, each once
     commit_seconds: float = 0.0
     began: bool = False
 
@@ -166,6 +170,7 @@ class Committer:
         self._waiting.append(Path(graded.file))
         self.count(graded.counts)
         self.notes |= dict.fromkeys(graded.notes)
+        self.ran_on(graded.stack)
         self.commit_if_due()
 
     def commit_if_due(self) -> None:
@@ -251,7 +256,8 @@ class Committer:
         for name, (content, sha256) in contents.items():
             if name in done:
                 continue
-            rows = pl.read_parquet(content).drop("prompt_no", "is_leader")
+            rows = pl.read_parquet(content)
+            rows = rows.select(name for name in types_of(self.table) if name in rows.columns)
             transaction.record_chunk(name, sha256, rows.height)
             frames.append(rows)
         if not frames:
@@ -263,6 +269,15 @@ class Committer:
             rows = rows.unique(subset=KEYS[self.table], keep="first", maintain_order=True)
             rows = not_in_the_lake(self.lake, self.table, rows)
         return transaction.insert(self.table, rows)
+
+    def ran_on(self, stack: Mapping[str, str | list[str]]) -> None:
+        """Note what an engine ran on (`Engine.stack`); workers' machines may differ."""
+        for name, found in stack.items():
+            known, told = (
+                self.stack.setdefault(name, []),
+                [found] if isinstance(found, str) else found,
+            )
+            known += [each for each in told if each not in known]
 
     def count(self, counts: dict[str, int]) -> None:
         for name, n in counts.items():
@@ -284,6 +299,7 @@ class Committer:
             "finished_at": None if state == "running" else utc_now(),
             "state": state,
             "notes": list(self.notes) or None,
+            "stack": json.dumps(self.stack, sort_keys=True) if self.stack else None,
         }
         transaction.insert("grading_runs", pl.DataFrame([row]))
 

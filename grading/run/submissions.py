@@ -1,5 +1,6 @@
 """What was sent to a provider's batch API, as the lake has it: every step is one commit."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -120,6 +121,7 @@ class Submissions:
         replies: dict[int, Response | None],
         state: str,
         notes: list[str],
+        stack: Mapping[str, str | list[str]],
     ) -> tuple[dict[str, int], int, int]:
         """Its grades and its end, in one commit. A prompt without an answer is asked again, three
         times in all, unless that is final; one that is None in `replies`, or not there, was not
@@ -160,6 +162,7 @@ class Submissions:
             *(submission.submission_id, submission.began_at, submission.n_pairs),
             notes=dict.fromkeys(notes),
         )
+        committer.ran_on(stack)
         rows = not_in_the_lake(self.lake, "grades", self._grades(committer, pairs, answered))
         committer.count(counts_of(rows))
         # the pairs of prompts that were not answered, with what was tried

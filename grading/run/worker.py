@@ -6,7 +6,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from gradelake.grading.engines import Engine, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
-from gradelake.grading.run.attempts import TOKENS, ask, expectation
+from gradelake.grading.run.attempts import TOKENS, ask, distribution, expectation
 from gradelake.sql.common.clock import utc_now
 
 
@@ -29,6 +29,7 @@ class Graded:
     counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0  # in the engine
     notes: list[str] = field(default_factory=list)  # of the engine, for people
+    stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,11 @@ class Worker:
                 {
                     **{name: getattr(reading, name) for name in reading.__slots__},
                     "response": None if response.error else response.text,
+                    "reasoning": response.reasoning,
                     "expected_grade": expected if reading.status != "failed" else None,
+                    "probabilities": distribution(response.probabilities, words)
+                    if reading.status != "failed"
+                    else None,
                     "scale_mass": None if response.constrained_probabilities else mass,
                     **{name: getattr(response, name) for name in (*TOKENS, "cut_characters")},
                 }
@@ -117,8 +122,9 @@ def counts_of(rows: pl.DataFrame) -> dict[str, int]:
 
 
 _OF_A_PROMPT = {
-    **dict.fromkeys(("status", "answer", "response", "error"), pl.String),
+    **dict.fromkeys(("status", "answer", "response", "reasoning", "error"), pl.String),
     **dict.fromkeys(("expected_grade", "scale_mass"), pl.Float64),
+    "probabilities": pl.List(pl.Float64),
     **dict.fromkeys(("grade", *TOKENS, "cut_characters"), pl.Int64),
 }
 

@@ -21,8 +21,8 @@ from gradelake.sql.lake.opening import Lake
 # what the questions are about, those asked most often first
 _GROUPS = {
     "Systems": "leaderboard boards segments hardest_queries coverage facet_coverage",
-    "Judges": """compare_judges kappa agreement correlation confusion disagreements consistency
-        noise drift system_bias group_bias label_bias""",
+    "Judges": """compare_judges kappa agreement correlation confusion disagreements calibration
+        consistency noise drift system_bias group_bias label_bias""",
     "Rubric": """rubric rubric_history rubric_impact leaderboard_shift item_grades grade_grid
         spurious_items uncovered_passages never_covered_items""",
     "Grades and labels": """labels verify_grades missing_labels missing_grades backlog failed_grades
@@ -32,6 +32,7 @@ _GROUPS = {
 }
 # parameters that are whole numbers, and the words that may stand for one
 _NUMBERS = {
+    "cut": (),
     "k": (),
     "least_labelled": (),
     "level": ("min_relevant",),
@@ -45,6 +46,7 @@ _KNOWN = {
     "collection": "select collection from lake.raw.collections",
     "query_id": "select query_id, collection from lake.raw.queries",
     "system": "select system, collection from lake.raw.systems",
+    "cut": "select cut, collection from lake.marts.judge_calibration",
     "assessor": "select assessor, collection from lake.raw.judgments "
     "union select assessor, collection from lake.raw.grade_reviews",
     "grader": "select grader from lake.intermediate.int_graders",

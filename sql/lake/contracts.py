@@ -19,6 +19,7 @@ from gradelake.sql.lake.raw_tables import RawTable, raw_tables
 _TYPES: dict[str, Any] = {
     "varchar": pl.String,
     "varchar[]": pl.List(pl.String),
+    "double[]": pl.List(pl.Float64),
     "integer": pl.Int64,
     "bigint": pl.Int64,
     "double": pl.Float64,

@@ -6,6 +6,8 @@ import statistics
 from collections import defaultdict
 from pathlib import Path
 
+from sklearn.isotonic import IsotonicRegression
+
 from tests import oracle
 from tests.command_line import gradelake
 from tests.lakes import start_lake
@@ -27,7 +29,7 @@ LABELLERS = {
     "judge:good": lambda draw, i: None if i % 4 == 0 else draw.randint(0, 3),
 }
 MEMBERS = ("fair", "fine", "good")
-ENSEMBLES = ("majority", "median", "mean_expected", "sum", "sum_missing_as_0")
+ENSEMBLES = ("majority", "median", "mean_expected", "calibrated", "sum", "sum_missing_as_0")
 
 
 def make(folder: Path) -> None:
@@ -80,12 +82,32 @@ def labels_of(folder: Path) -> dict[str, dict[tuple, int]]:
             for pair, label in found[f"judge:{member}"].items():
                 votes[pair].append(label)
         more_than = {"sum": len(MEMBERS) - 1, "sum_missing_as_0": 0}.get(rule, len(MEMBERS) / 2)
+        enough = {pair: labels for pair, labels in votes.items() if len(labels) > more_than}
         found[f"judge:{rule}"] = {
-            pair: together(rule, labels)
-            for pair, labels in votes.items()
-            if len(labels) > more_than
-        }
+            pair: together(rule, labels) for pair, labels in enough.items() if rule != "calibrated"
+        } or {pair: sum(p > 0.5 for p in reached) for pair, reached in held(enough, found).items()}
     return found
+
+
+def held(votes: dict[tuple, list[int]], found: dict[str, dict]) -> dict[tuple, list[float]]:
+    """How probable each level from 1 to 3 is by what people judged of the other query, as
+    scikit-learn says; at a step that nobody judged there as at the next lower one."""
+    step = {pair: round(50 * statistics.fmean(labels) / 3) for pair, labels in votes.items()}
+    judged = [*found["assessor:ann"].items(), *found["assessor:bob"].items()]
+    fits = {}
+    for query in QUERIES:
+        of_other = [(step[pair], n) for pair, n in judged if pair[0] != query and pair in step]
+        steps = [at for at, _ in of_other]
+        for level in (1, 2, 3):
+            reached = [n >= level for _, n in of_other]
+            fits[query, level] = steps, IsotonicRegression().fit(steps, reached)
+    return {
+        pair: [
+            round(fit.predict([max([s for s in steps if s <= at] or [min(steps)])])[0], 9)
+            for steps, fit in (fits[pair[0], level] for level in (1, 2, 3))
+        ]
+        for pair, at in step.items()
+    }
 
 
 def together(rule: str, labels: list[int]) -> int:

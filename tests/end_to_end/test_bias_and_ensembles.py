@@ -69,7 +69,7 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
         (
             "odd,best,fair\nodd,best,fine\nsingle,median,fair\nfair,median,fine\nfair,median,good\n",
             (
-                "odd, fair: rule must be majority, median, mean_expected, sum or sum_missing_as_0",
+                "odd, fair: rule must be majority, median, mean_expected, calibrated, sum or sum",
                 "single, fair: one grader is no ensemble",
                 "fair, fine: there is a grader of that name",
             ),
@@ -90,7 +90,7 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
     assert "sum, fair: its rows name several mappings" in done.stderr
     assert "map, fine: mapping must look like 5:3 4:1" in done.stderr
     assert "twice, fair: mapping names a label twice" in done.stderr
-    assert published(folder).value("select count(*) from lake.intermediate.ensembles") == 15
+    assert published(folder).value("select count(*) from lake.intermediate.ensembles") == 18
 
 
 def test_a_hybrid_is_what_people_say_and_else_the_judge_on_one_scale(strange, tmp_path):

@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.graders import doctor
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.run import batches as batch_runs
 from gradelake.grading.run import grader_run
@@ -243,11 +244,16 @@ def test_lines_of_other_prompts_and_repeated_ones_are_not_read(hosted, server):
         twice["response"]["body"]["choices"][0]["message"]["content"] = "5"
         return [foreign, beyond, *lines, twice, ["nonsense"], {"custom_id": 7}]
 
-    server.on("", answer("2"))
+    server.on("", answer("2", model="m-2024-08-06"))
     server.changes = changed
     run = to_its_end(hosted)
+    ((stack,),) = hosted.rows("select stack from lake.raw.grading_runs")
+    assert json.loads(stack)["model"] == ["m-2024-08-06"]
+    *_, told = doctor.graders(hosted.project)
+    assert "prompt question_self_rating (last answered: model m-2024-08-06): its" in told.what
     assert {grade for grade, _ in hosted.grades("gpt").values()} == {2}
-    assert run.notes == ["5 lines of the batch's files answer none of its prompts"]
+    foreign = "5 lines of the batch's files answer none of its prompts"
+    assert run.notes == ["'m-2024-08-06' answers for 'm'", foreign]
     assert hosted.rows("select notes from lake.raw.grading_runs") == [(run.notes,)]
 
 

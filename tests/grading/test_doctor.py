@@ -1,10 +1,12 @@
 """`gradelake doctor` on graders: what would stop them, and what to do about it."""
 
 import json
+from importlib.metadata import version
 
 import pytest
 
 from gradelake.grading.graders import doctor
+from gradelake.grading.run.staging import Committer
 from gradelake.sql.operations.doctor import Finding
 from tests.grading.misbehaving import Reply, refuse, sent
 
@@ -42,6 +44,25 @@ def test_who_has_no_endpoint_is_good_and_who_cannot_answer_is_not(judged, server
 def test_a_server_without_a_list_of_models_was_reached(judged, server):
     server.on("", refuse(404))
     assert found(judged, **GPT, base_url=server.url).state == "good"
+
+
+def test_another_version_than_that_of_its_last_run_is_told(judged):
+    judged.engine("own", 'made_of = ("polars", "not-installed")\ndef score(self, prompts): pass')
+    own, grader = (
+        {"engine": "own", "prompt": "sun"},
+        judged.grader("gpt", engine="own", prompt="sun"),
+    )
+    here = f"grader gpt: own, prompt sun, on polars {version('polars')}"
+    assert found(judged, **own) == Finding("good", here)
+    for stack, state, more in (
+        ({"polars": [version("polars")], "gpu": ["H100", "A100"]}, "good", "gpu H100 or A100"),
+        ({"polars": ["0.1"], "gpu": ["H100"]}, "note", "polars 0.1"),
+    ):
+        committer = Committer(judged.lake, grader, "tiny", stack=stack)
+        with judged.lake.transaction("grade") as transaction:
+            committer.account(transaction, "done")
+        told = found(judged, **own)
+        assert (told.state, told.what) == (state, f"{here}; its last run was on {more}")
 
 
 STOPPED = [

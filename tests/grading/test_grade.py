@@ -2,10 +2,12 @@
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
 from collections import deque
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -127,6 +129,37 @@ def test_what_a_run_did_is_recorded_and_a_shared_prompt_is_paid_for_once(stumbli
     assert tokens["q1", "p1", "What scatters light?"] == (10,)
     assert tokens["q1", "p5", "What scatters light?"] == (0,)
     assert len(stumbling.asked()) == 10
+
+
+def test_a_run_says_what_each_of_its_machines_ran_it_on(judged):
+    judged.engine(
+        "own",
+        """
+made_of = ("polars",)
+chunk_pairs = 4
+
+def score(self, prompts):
+    return [Response("3", probabilities=[0, 0.1, 0.1, 0.2, 0, 0]) for _ in prompts]
+
+def stack(self):
+    self.told = getattr(self, "told", 0) + 1
+    return super().stack() | {"gpu": f"H{100 * self.told}"}
+""",
+    )
+    judged.grader("own", engine="own", prompt="question_self_rating", actors=1)
+    judged.grade("own")
+    ((stack,),) = judged.rows("select stack from lake.raw.grading_runs")
+    n_chunks = len(json.loads(stack)["gpu"])
+    assert n_chunks > 1
+    assert json.loads(stack) == {
+        "gpu": [f"H{n}00" for n in range(1, n_chunks + 1)],
+        "gradelake": [version("gradelake")],
+        "polars": [version("polars")],
+        "python": [platform.python_version()],
+    }
+    # 12 pairs, of which 2 share the prompt of others
+    found = judged.grades("own", "expected_grade, scale_mass, probabilities")
+    assert set(map(repr, found.values())) == {"(2.25, 0.4, [0.0, 0.25, 0.25, 0.5, 0.0, 0.0])"}
 
 
 # --- things that go wrong -------------------------------------------------------------------------

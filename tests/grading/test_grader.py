@@ -1,9 +1,11 @@
 """A grader is everything that can change a grade; change any of it and it is another one."""
 
 import json
+import os
 
 import pytest
 
+from gradelake.grading.engines import EngineUnusable, vllm
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.model_revision import folder_hash
 from gradelake.sql.common.errors import BadInput
@@ -53,6 +55,36 @@ def test_a_grader_that_writes_freely_is_another_one_and_says_so(judged):
     assert json.loads(free.row()["settings"])["settings"]["constrained"] is False
     assert (free.parser, free.prompt.text) == ("paper", held.prompt.text)
     assert (held.decoding["max_tokens"], free.decoding["max_tokens"]) == (1, 512)
+
+
+def test_what_a_reply_is_kept_with_makes_no_other_grader_and_how_it_is_computed_does(
+    judged, monkeypatch
+):
+    asked = {"model": "m", "prompt": "umbrela"}
+    plain = judged.grader("plain", engine="openai", **asked)
+    kept = judged.grader("kept", engine="openai", keep_reasoning=True, **asked)
+    assert kept.grader_id == plain.grader_id
+    served = {"engine": "vllm", "revision": "r", **asked}
+    usual, off = (
+        judged.grader("usual", **served),
+        judged.grader("off", **served, batch_invariant=False),
+    )
+    steady = judged.grader("steady", **served, batch_invariant=True)
+    assert usual.grader_id == off.grader_id != steady.grader_id
+    assert "batch_invariant" not in usual.identity["settings"]
+    seen = []
+    monkeypatch.setenv("VLLM_BATCH_INVARIANT", "0")
+    monkeypatch.setattr(vllm, "_ENVIRONMENT", {})
+
+    def load(grader):
+        seen.append(os.environ["VLLM_BATCH_INVARIANT"])
+        raise EngineUnusable("no such model")
+
+    monkeypatch.setattr(vllm, "_load", load)
+    for grader in (usual, steady):
+        with pytest.raises(EngineUnusable):
+            vllm.Engine(grader)
+    assert seen == ["0", "1"], "before vLLM is imported"
 
 
 def test_its_name_where_it_is_used_and_what_only_changes_its_speed_do_not(judged):

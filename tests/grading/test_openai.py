@@ -2,11 +2,13 @@
 
 import base64
 import gzip
+import json
 import math
 import re
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from importlib.metadata import version
 from urllib.parse import quote
 
 import pytest
@@ -171,6 +173,35 @@ def test_a_prompt_at_fault_is_tried_three_times_and_fails_alone(server, engine, 
     assert (steel.text, bees.text) == ("", "3")
     assert re.search(why, steel.error), steel.error
     assert (len(server.about("steel")), len(server.about("bees"))) == (3, 1)
+
+
+def test_what_came_of_the_reasoning_is_kept_where_asked_for(server, engine):
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]
+    server.on("apart", answer("3", reasoning_content="Hm.", reasoning="Hm."))
+    server.on("in parts", answer([*parts, {"type": "text", "text": "3"}]))
+    server.on("alone", answer(None, reasoning="Hm."))
+    server.on("nothing", answer("3"))
+    server.on("before", answer('<think>Hm.</think>{"grade": "3"}'))
+    keeps = engine(keep_reasoning=True)
+    kept = ask(keeps, "apart", "in parts", "alone", "nothing")
+    assert [one.reasoning for one in kept] == ["Hm.", "Hm.", "Hm.", None]
+    assert [one.text for one in kept] == ["3", "3", "", "3"]
+    in_json = ask(engine(keep_reasoning=True, constrain="json_schema"), "before")
+    assert (in_json.text, in_json.reasoning) == ("3", '<think>Hm.</think>{"grade": "3"}')
+    assert ask(engine(keep_reasoning=False), "apart").reasoning is None
+
+
+def test_which_model_answered_and_its_fingerprints_are_part_of_what_ran_it(server, engine):
+    for passage, name, print_ in (("steel", "m", "fp_1"), ("bees", "m-2024-08-06", "fp_2")):
+        said = {"model": name, "system_fingerprint": print_}
+        server.on(passage, sent(json.loads(answer().body) | said))
+    one = engine()
+    assert one.stack().keys() == {"gradelake", "openai", "python"}
+    ask(one, "steel")
+    ask(one, "bees")
+    assert one.stack()["model"] == ["m", "m-2024-08-06"]
+    assert one.stack()["system_fingerprint"] == ["fp_1", "fp_2"]
+    assert one.stack()["openai"] == version("openai")
 
 
 @pytest.mark.parametrize(

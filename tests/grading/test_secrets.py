@@ -38,6 +38,7 @@ def gpt(judged, server, logs):
         prompt="question_self_rating",
         base_url=server.url,
         api_key_env="PLANTED_KEY",
+        keep_reasoning=True,
         pause=0.01,
         timeout=1.0,
     )

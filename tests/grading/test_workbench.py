@@ -436,6 +436,7 @@ def test_values_that_no_lake_exports_are_refused(ingested):
         ({"expected_grade": 10**400}, {}, "expected_grade is 1000"),
         ({"expected_grade": float("nan")}, {}, "expected_grade is NaN, not a finite number"),
         ({"scale_mass": True}, {}, "scale_mass is true, not a finite number"),
+        ({"probabilities": [0.5, None]}, {}, "probabilities 2 is missing, not a finite number"),
         ({"graded_at": "0001-01-01T00:00:00+14:00"}, {}, "not a time"),
         ({}, {"settings": "{"}, "settings is no JSON object"),
         ({}, {"settings": "[]"}, "settings is no JSON object"),

@@ -1,38 +1,9 @@
 {{ config(materialized='table') }}
 
--- What several graders together say, without asking any of them again. More than half of an
--- ensemble's members must have a grade, for a sum all of them, for the Criteria paper's sum any: a
--- missing one is 0 there. Ties go to the lower grade: the
--- lowest of the most frequent ones, the lower of the two in the middle, a mean halfway between two
--- grades to the one below.
+-- What several graders together say, without asking any of them again. In the Criteria paper's sum
+-- a missing grade is 0. Ties go to the lower grade: the lowest of the most frequent ones, the lower
+-- of the two in the middle, a mean halfway between two grades to the one below.
 with
-
-votes as (
-    select
-        ensembles.ensemble_id,
-        ensembles.rule,
-        ensembles.mapping,
-        ensembles.n_members,
-        grades.collection,
-        grades.query_id,
-        grades.passage_id,
-        grades.item_id,
-        grades.gold_sha256,
-        count(*) as n_votes,
-        list_sort(list(grades.grade)) as grades,
-        round(
-            avg(
-                coalesce(grades.expected_grade, grades.grade)
-                order by ensembles.grader_id
-            ),
-            10
-        ) as expected_grade,
-        max(grades.graded_at) as graded_at
-    from {{ ref('int_grades_in_force') }} as grades
-    inner join {{ ref('int_ensembles') }} as ensembles using (grader_id)
-    where grades.grade is not null
-    group by all
-),
 
 counted as (
     select
@@ -43,25 +14,30 @@ counted as (
                 'n': len(list_filter(grades, lambda other: other = grade)), 'grade': -grade
             }
         ) as frequencies
-    from votes
-    where
-        case rule
-            when 'sum' then n_votes = n_members
-            when 'sum_missing_as_0' then true
-            else 2 * n_votes > n_members
-        end
+    from {{ ref('int_ensemble_votes') }}
 ),
 
 graded as (
     select
-        *,
+        counted.* replace (
+            -- on the members' scale, or on people's: none where the grade is on another
+            case
+                when rule = 'calibrated' then calibrated.expected_grade
+                when not starts_with(rule, 'sum') then counted.expected_grade
+            end as expected_grade
+        ),
+        calibrated.probabilities,
         case rule
             when 'majority' then -list_max(frequencies)['grade']
             when 'median' then grades[(n_votes + 1) // 2]
-            when 'mean_expected' then ceil(expected_grade - 0.5)
+            when 'mean_expected' then ceil(counted.expected_grade - 0.5)
+            when 'calibrated' then calibrated.grade
             else list_sum(grades)
         end as grade
     from counted
+    left join {{ ref('int_calibrated_grades') }} as calibrated
+        using (ensemble_id, collection, query_id, step)
+    where counted.rule != 'calibrated' or calibrated.grade is not null
 )
 
 select
@@ -73,9 +49,8 @@ select
     gold_sha256,
     cast({{ renamed('grade', 'mapping') }} as integer) as grade,
     'ok' as status,
-    -- on the members' scale: none where the grade is on another
-    case when not starts_with(rule, 'sum') and mapping is null then expected_grade end
-        as expected_grade,
+    case when mapping is null then expected_grade end as expected_grade,
+    case when mapping is null then probabilities end as probabilities,
     graded_at,
     n_members as n_items,
     n_members - n_votes as n_missing

@@ -1,5 +1,10 @@
 with
 
+scales as (
+    select max(max_relevance) as max_relevance
+    from {{ source('raw', 'collections') }}
+),
+
 ensemble_graders as (
     select
         ensemble_id as grader_id,
@@ -17,15 +22,20 @@ ensemble_graders as (
             when any_value(mapping) is not null
                 then least(0, list_min(map_values(any_value(mapping))))
             when starts_with(rule, 'sum') then cast(sum(scale_min) as integer)
+            when rule = 'calibrated' then 0
             else any_value(scale_min)
         end as scale_min,
         case
             when any_value(mapping) is not null then list_max(map_values(any_value(mapping)))
             when starts_with(rule, 'sum') then cast(sum(scale_max) as integer)
+            -- people's scale, which collections may differ in
+            when rule = 'calibrated' then any_value(scales.max_relevance)
             else any_value(scale_max)
         end as scale_max,
+        rule = 'calibrated' and any_value(mapping) is null as is_on_judgments_scale,
         max(created_at) as created_at
     from {{ ref('int_ensembles') }}
+    cross join scales
     group by
         ensemble_id,
         ensemble,

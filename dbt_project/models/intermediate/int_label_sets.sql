@@ -40,6 +40,7 @@ select
         when starts_with(label_sets.label_set, 'clicks:')
             then (select max(cast(label as integer)) from {{ ref('click_bins') }})
         when policies.rule = 'sum' then rubric_label_sets.n_items * graders.scale_max
+        when graders.is_on_judgments_scale then collections.max_relevance
         else coalesce(graders.scale_max, collections.max_relevance)
     end as max_label
 from label_sets

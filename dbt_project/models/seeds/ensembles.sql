@@ -12,6 +12,7 @@ members as (
         ensembles.grader,
         ensembles.mapping,
         graders.grader_id,
+        graders.target,
         concat_ws(
             ' ',
             graders.target,
@@ -35,13 +36,19 @@ select
             then 'there is a grader of that name'
         when
             coalesce(rule, '')
-            not in ('majority', 'median', 'mean_expected', 'sum', 'sum_missing_as_0')
-            then 'rule must be majority, median, mean_expected, sum or sum_missing_as_0'
+            not in ('majority', 'median', 'mean_expected', 'calibrated', 'sum', 'sum_missing_as_0')
+            then
+                'rule must be majority, median, mean_expected, calibrated, sum or sum_missing_as_0'
         when grader is null then 'no grader is named'
         when grader_id is null then 'no grader of that name has graded anything'
         when count(*) over (partition by ensemble, grader_id) > 1 then 'listed twice'
+        when rule = 'calibrated' and target != 'direct'
+            then 'people judge whole passages, so only direct judges can be calibrated by them'
         -- of several trials, the first may be all there is by now
-        when count(*) over (partition by ensemble) = 1 and not ends_with(grader, '.all')
+        when
+            count(*) over (partition by ensemble) = 1
+            and not ends_with(grader, '.all')
+            and rule != 'calibrated'
             then 'one grader is no ensemble'
         when count(distinct rule) over (partition by ensemble) > 1
             then 'its rows name several rules'

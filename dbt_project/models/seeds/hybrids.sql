@@ -22,6 +22,7 @@ scales as (
         and (made_by['judge'] != '' or policies.policy is not null) as is_label_set,
         case
             when policies.mapping is not null then list_max(map_values(policies.mapping))
+            when graders.is_on_judgments_scale then collections.max_relevance
             when coalesce(policies.rule, 'best') in ('best', 'mth_best') then graders.scale_max
         end as top_label,
         list_max(

@@ -25,7 +25,8 @@ select
     round(runs.tokens / nullif(runs.pairs, 0), 4) as tokens_per_pair,
     round(runs.cached_tokens / nullif(runs.tokens, 0), 4) as share_cached,
     runs.started_at,
-    runs.finished_at
+    runs.finished_at,
+    runs.stack
 from runs
 inner join {{ ref('int_graders') }} as graders using (grader_id)
 order by
