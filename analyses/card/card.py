@@ -107,17 +107,20 @@ def _rows(lake: Lake, section: Section, judge: dict[str, Any]) -> Iterator[dict[
 
 def _asked(lake: Lake, section: Section, judge: dict[str, Any]) -> Iterator[tuple[str, dict]]:
     """(collection, row) of what a section asks for."""
-    if " " in section.asked:
-        used = {name: value for name, value in judge.items() if f"${name}" in section.asked}
-        for row in lake.objects(section.asked, **used):
+    asked = section.asked
+    if isinstance(asked, str) and " " in asked:
+        used = {name: value for name, value in judge.items() if f"${name}" in asked}
+        for row in lake.objects(asked, **used):
             yield row.get("collection", ""), row
         return
-    asks_for = book.entry(section.asked).parameters
     for collection in judge["collections"]:
-        asked = {"collection": collection} | section.parameters
-        asked |= {name: judge[name] for name in ("grader", "measure") if name in asks_for}
-        for row in ask_book(lake, section.asked, **asked):
-            yield collection, row
+        if isinstance(asked, str):
+            known = judge | {"collection": collection} | section.parameters
+            asks_for = book.entry(asked).parameters.keys() & known.keys()
+            rows = ask_book(lake, asked, **{name: known[name] for name in asks_for})
+        else:
+            rows = asked(lake, collection, judge)
+        yield from ((collection, row) for row in rows)
 
 
 def _rows_shown(section: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:

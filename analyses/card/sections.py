@@ -1,8 +1,11 @@
 """What stands on a judge's card: each section one question of the query book, or one query, and
 what is said where it has no answer."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
+
+from gradelake.analyses.card.computed import kappa_rows
 
 GRADERS = """
     select
@@ -17,6 +20,14 @@ _IDENTITY = f"select * exclude (prompt, prompt_sha256, prompt_text) from ({GRADE
 _PROMPT = f"""
     select prompt, prompt_sha256 as sha256, prompt_text as text from ({GRADERS})
     where nullif(prompt, '') is not null
+"""
+_STACK = """
+    select
+        collection, stack, count(*) as runs, min(started_at) as first, max(started_at) as last
+    from lake.marts.grading_runs
+    where grader = $grader and list_contains($collections, collection) and stack is not null
+    group by all
+    order by first
 """
 _COLLECTIONS = """
     select
@@ -46,15 +57,16 @@ _COST = """
 class Section:
     """Rows of the card under a title.
 
-    `asked`: a question of the query book, or SQL of `$grader` and `$collections`; rows of other
-    judges' label sets are left out. `columns`: which, all where none is named. Only rows with one
-    of the values in `only` are taken, and of those with the same `first_of` the first. A section
-    that `is_one` has a line for each column of its only row. `missing`, `about`: sentences.
+    `asked`: a question of the query book, SQL of `$grader` and `$collections`, or a function of the
+    lake, a collection and the judge; rows of other judges' label sets are left out. `columns`:
+    which, all where none is named. Only rows with one of the values in `only` are taken, and of
+    those with the same `first_of` the first. A section that `is_one` has a line for each column of
+    its only row. `missing`, `about`: sentences.
     """
 
     name: str
     title: str
-    asked: str
+    asked: str | Callable[..., Iterable[dict[str, Any]]]
     missing: str
     about: str = ""
     columns: tuple[str, ...] = ()
@@ -74,12 +86,26 @@ SECTIONS = (
         is_one=True,
     ),
     Section(
+        "versions",
+        "What ran it",
+        _STACK,
+        "No run of it says what ran it: it did not run here, or before that was noted.",
+    ),
+    Section(
         "collections",
         "Where it judged",
         _COLLECTIONS,
         "It has no labels yet: `gradelake grade {collection} --grader {grader}`, then "
         "`gradelake build`.",
         "labelled_share: of the pairs that people judged.",
+    ),
+    Section(
+        "kappas",
+        "Does it agree with people on passages?",
+        kappa_rows,
+        "No person judged what it labelled: import judgments, or `gradelake queue add`.",
+        "Cohen's kappa of what is relevant, at the label set's usual level; 95 % intervals, over "
+        "queries. generosity: how much more it takes as relevant than people do, as a share.",
     ),
     Section(
         "correlations",
@@ -101,12 +127,23 @@ SECTIONS = (
         ),
     ),
     Section(
+        "calibration",
+        "Are its probabilities what they say?",
+        "calibration",
+        "It gave no probabilities of grades (`logprobs` of its engine), or no person judged these.",
+        "0 is calibrated; brier_of_the_share: of always saying relevant_share.",
+        (
+            *("collection", "assessor", "cut", "n", "mean_probability", "relevant_share"),
+            *("expected_calibration_error", "brier", "brier_of_the_share"),
+        ),
+    ),
+    Section(
         "label_bias",
         "Is it more generous than people to long passages, or to high-ranked ones?",
         "label_bias",
         "No person judged what it labelled.",
-        "residual: its mean label less people's, as shares of their scales, less what it gives "
-        "all passages on average; of five parts the first and the last.",
+        "residual: its mean label less people's, as shares of their scales; of five parts the "
+        "first and the last.",
         (
             *("collection", "label_set", "assessor", "property", "from_amount", "to_amount", "n"),
             *("residual", "stderr"),
