@@ -174,7 +174,9 @@ def _as_file(value: Any, folder: Path, command: str) -> Any:
         return value
     form, frame = _FORMS.get(command, "parquet"), frame_of(value, command)
     file = folder / f"frame.{form}"
-    write = {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}
+    write: dict[str, Callable[[Path], Any]] = {
+        **{"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}
+    }
     write[form](file)
     return file
 

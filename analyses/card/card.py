@@ -117,9 +117,9 @@ def _asked(lake: Lake, section: Section, judge: dict[str, Any]) -> Iterator[tupl
         if isinstance(asked, str):
             known = judge | {"collection": collection} | section.parameters
             asks_for = book.entry(asked).parameters.keys() & known.keys()
-            rows = ask_book(lake, asked, **{name: known[name] for name in asks_for})
+            rows = iter(ask_book(lake, asked, **{name: known[name] for name in asks_for}))
         else:
-            rows = asked(lake, collection, judge)
+            rows = iter(asked(lake, collection, judge))
         yield from ((collection, row) for row in rows)
 
 

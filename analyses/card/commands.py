@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,6 +11,11 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, reading
 
 _FORMS = {".md": "markdown", ".tex": "latex", ".json": "json"}
+
+
+def _show(done: dict[str, Any]) -> None:
+    if done["file"]:
+        console.say(f"{done['file']}: wrote the card of {done['grader']}")
 
 
 @click.command("card", short_help="Write what is known of a judge, as one page.")
@@ -32,7 +38,7 @@ _FORMS = {".md": "markdown", ".tex": "latex", ".json": "json"}
 )
 @options.to_output()
 @reading
-@answering(lambda done: done["file"] and console.say(f"{done['file']}: wrote the card"))
+@answering(_show)
 def export_card(read, grader, collections, measure, form, output):
     """Write the card of GRADER: what it is, what ran it, how far it agrees with people, what fools
     it, and what it costs. What is not known is said, with what would tell.

@@ -25,9 +25,10 @@ FORMATS = ("svg", "png", "pdf")
 # Okabe and Ito's colours, which colour-blind readers tell apart, in print without colour too
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#666666"
 COLOURS = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", GREY)
+POINTS = 9  # of usual text
 STYLE: "dict[RcKeyType, Any]" = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
-    "font.size": 9,
+    "font.size": POINTS,
     "axes.titlesize": 10,
     "axes.labelsize": 9,
     "axes.spines.top": False,
@@ -88,7 +89,7 @@ def _resize(drawn: Figure, points: float) -> None:
     """Set all of a figure's texts greater or smaller, in proportion."""
     drawn.draw_without_rendering()  # texts of axes are there from now on
     for each in drawn.findobj(Text):
-        each.set_fontsize(each.get_fontsize() * points / STYLE["font.size"])
+        each.set_fontsize(each.get_fontsize() * points / POINTS)
     for axes in (found for each in drawn.axes for found in (each, *each.child_axes)):
         axes.tick_params(which="both", labelsize=points)  # of ticks that only a new layout makes
 
