@@ -1,4 +1,4 @@
-"""Commands that bring results out: export qrels, export public."""
+"""Commands that bring results out: export qrels, export public, export workbench."""
 
 import sys
 from pathlib import Path
@@ -99,4 +99,41 @@ def export_public(project, read, collection, folder):
 
     with console.working("reading the lake"), read() as lake:
         written = run_export(project(), lake, collection, folder)
+    return {"collection": collection, "folder": str(folder), "written": written}
+
+
+@click.command("workbench", short_help="Write the files of the RUBRIC workbench's walk-through.")
+@options.on_collection
+@click.argument("folder", type=click.Path(path_type=Path))
+@options.of_label_sets("By a rubric; may be repeated (default: all of its newest version).")
+@options.of_measures("Of the boards; may be repeated.", default=("RR",))
+@options.numbered(
+    "--min-rating",
+    "Grade from which an item is answered, and a passage relevant; may be repeated; lists are of "
+    "the first.",
+    multiple=True,
+    default=(4,),
+)
+@options.with_reference
+@options.named("--leaderboard", "The official ranks. Default: the only ones there are.")
+@answering(
+    lambda done: console.say(f"{done['folder']}: wrote {counted(len(done['written']), 'files')}")
+)
+def export_workbench(read, collection, folder, min_rating, **asked):
+    """Write COLLECTION as the RUBRIC workbench does, by its names of files, into a new FOLDER.
+
+    Its four lists (verify grading, bad questions, uncovered passages, grids), and for each label
+    set qrels, leaderboards by measures and by coverage, their correlation with official ranks, and
+    tables of agreement with people's judgments.
+
+    \b
+    Examples:
+      gradelake export workbench dl19 dl19-workbench
+      gradelake export workbench dl19 out --label-set flan/v0/best \\
+          --min-rating 4 --min-rating 3 --min-rating 5 --measure RR --measure AP
+    """
+    from gradelake.analyses.workbench_export import export_workbench as run_export
+
+    with console.working("reading the lake"), read() as lake:
+        written = run_export(lake, collection, folder, ratings=min_rating, **asked)
     return {"collection": collection, "folder": str(folder), "written": written}

@@ -8,7 +8,7 @@ from typing import NoReturn
 import click
 
 from gradelake.analyses.card.commands import export_card
-from gradelake.analyses.commands import export_public, export_qrels
+from gradelake.analyses.commands import export_public, export_qrels, export_workbench
 from gradelake.analyses.compare.commands import compare
 from gradelake.analyses.gate.commands import gate
 from gradelake.analyses.plots.commands import plot
@@ -82,7 +82,7 @@ for command in (import_grades, import_reviews):
     import_.add_command(command)
 for command in (
     *(export_bank, export_qrels, export_public, export_latex, export_sample, export_scores),
-    *(export_card, export_review),
+    *(export_card, export_review, export_workbench),
 ):
     export.add_command(command)
 stats.add_command(estimate)
