@@ -5,7 +5,7 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,13 @@ import numpy as np
 
 from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.correlation import Agreement
+from gradelake.analyses.stats.decisions import DecisionError
 from gradelake.analyses.stats.estimate import HumanBoard
 from gradelake.analyses.stats.labels import LabelAgreement
 from gradelake.analyses.stats.ranks import RankUncertainty
 from gradelake.analyses.stats.resample import Spread
 from gradelake.analyses.stats.significance import CORRECTIONS, Pairs, agreement_on_pairs
+from gradelake.analyses.stats.top import TopAgreement
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.spreadsheet import shown_row
@@ -34,6 +36,7 @@ _PAIR_COLUMNS = (
     *("first", "second", "mean_first", "mean_second", "difference", "low", "high"),
     *CORRECTIONS,
 )
+_YES_NO = {True: "yes", False: "no", None: ""}
 _FEW = 10  # pairs that are shown one by one
 
 
@@ -109,12 +112,18 @@ class Ranks:
 
 @dataclass(frozen=True)
 class Correlations:
-    """How each label set's board agrees with the reference, perhaps compared with another's."""
+    """How each label set's board agrees with the reference, perhaps compared with another's;
+    `tops`: at the top, where that was asked for."""
 
     about: dict[str, Any]
     found: list[Agreement]
+    tops: Sequence[TopAgreement] = ()
 
     def as_object(self) -> dict[str, Any]:
+        at_top = [
+            {"top": [asdict(each) for each in one.tops], "choice": asdict(one.choice)}
+            for one in self.tops
+        ] or [{} for _ in self.found]
         return self.about | {
             "label_sets": [
                 {
@@ -125,8 +134,9 @@ class Correlations:
                     **one.board.completeness.as_object(),
                     "correlations": [asdict(each) for each in one.correlations],
                     "better": [asdict(each) for each in one.better],
+                    **top,
                 }
-                for one in self.found
+                for one, top in zip(self.found, at_top, strict=True)
             ]
         }
 
@@ -166,6 +176,8 @@ class Correlations:
                     for each in one.better
                 ],
             )
+        if self.tops:
+            self._show_tops()
         tell_incomplete(one.board for one in self.found)
         for one in self.found:
             for each in one.correlations:
@@ -177,16 +189,42 @@ class Correlations:
                             "computed from the others"
                         )
 
+    def _show_tops(self) -> None:
+        rows, choices = [], []
+        for one in self.tops:
+            name = one.board.label_set + one.board.completeness.mark
+            for at in range(0, len(one.tops), 3):
+                three = one.tops[at : at + 3]
+                figures = [
+                    f"{each.value:.3f} ({_interval(each.spread)})" if each.value is not None else ""
+                    for each in three
+                ]
+                rows.append([name, three[0].k, three[0].n_systems, *figures])
+            loss = (
+                _rounded(one.choice.loss),
+                _from_to(one.choice.spread.low, one.choice.spread.high),
+            )
+            choices.append(
+                [name, ", ".join(one.choice.systems), *loss, _YES_NO[one.choice.in_best_group]]
+            )
+        console.say("\nAmong the first by the reference (intervals over queries):")
+        console.print_table(["label set", "first", "systems", "kendall", "tau_ap", "rbo"], rows)
+        console.say("\nTaking the label set's best system for the reference's:")
+        heads = ["label set", "its best", "loss", "interval", "in the best group"]
+        console.print_table(heads, choices)
+
 
 @dataclass(frozen=True)
 class Significance:
-    """All pairs of a board's systems, perhaps beside a reference's; `output`: their CSV."""
+    """All pairs of a board's systems, perhaps beside a reference's; `output`: their CSV, `errors`:
+    what goes wrong where the board decides for the reference."""
 
     about: dict[str, Any]
     pairs: Pairs
     theirs: Pairs | None
     alpha: float
     output: Path | None
+    errors: Sequence[DecisionError] = ()
 
     def as_object(self) -> dict[str, Any]:
         board, theirs = self.pairs.board, self.theirs.board if self.theirs else None
@@ -200,6 +238,9 @@ class Significance:
             "is_exact": self.pairs.is_exact,
             "n_pairs": len(self.pairs.p),
             "counts": self._counts(),
+            "decision_errors": [
+                asdict(one) | {"correction": _NAMES[one.correction]} for one in self.errors
+            ],
             "pairs": [dict(zip(_PAIR_COLUMNS, row, strict=True)) for row in self._rows()],
         }
 
@@ -222,6 +263,8 @@ class Significance:
             self._show_pairs()
         if n_pairs > 1 or self.theirs:
             console.print_table(headings, [[*row.values()] for row in self._counts()])
+        if self.theirs:
+            self._show_errors(self.theirs.board.label_set)
         least_p = self.pairs.least_p
         if least_p * n_pairs > self.alpha:
             could = f"; --replicates {n_pairs * 10 / self.alpha:.0f} could"
@@ -231,6 +274,26 @@ class Significance:
             )
         if self.output:
             console.say(f"{self.output}: wrote {counted(n_pairs, 'pairs')}")
+
+    def _show_errors(self, reference: str) -> None:
+        rows: dict[str, list[Any]] = {}
+        for one in self.errors:
+            share = "none"
+            if one.share is not None:
+                low, high = (100 * (end or 0) for end in (one.spread.low, one.spread.high))
+                known = "" if one.spread.low is None else f" ({low:.1f} to {high:.1f})"
+                share = f"{100 * one.share:.1f}{known}"
+            row = rows.setdefault(one.correction, [_NAMES[one.correction]])
+            row.append(share)
+        here = self.pairs.board.label_set
+        console.say(
+            f"\nDecision errors, % (95 % intervals over queries). Of pairs that {here} calls "
+            f"different, {reference} calls the other way (reversed), scores the other way "
+            "(other sign), cannot tell apart (untold); of pairs that it calls different, "
+            f"{here} cannot tell apart (missed), calls the other way (contradicted):"
+        )
+        heads = ["correction", "reversed", "other sign", "untold", "missed", "contradicted"]
+        console.print_table(heads, [*rows.values()])
 
     def _show_pairs(self) -> None:
         """Each pair by itself, the better system first."""

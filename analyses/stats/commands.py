@@ -67,6 +67,12 @@ def ranks(read, collection, measure, label_set, segment, level, replicates, **se
     metavar="LABEL_SET",
     help="Give the probability that each label set agrees better with the reference than this one.",
 )
+@options.numbered(
+    "--top",
+    "Also look at the first N systems by the reference, and at the best; repeat it.",
+    click.IntRange(min=2),
+    multiple=True,
+)
 @options.at_level
 @options.at_reference_level
 @options.replicated("Bootstrap samples, and random orders of the test.")
@@ -79,6 +85,7 @@ def correlation(
     leaderboard,
     reference,
     against,
+    top,
     level,
     reference_level,
     replicates,
@@ -94,9 +101,14 @@ def correlation(
     of endless ones. It lies around the value: Student's, with the bootstrap's standard error, on
     the scale of the correlation's angle (arccos).
 
+    --top adds tau-b, tau-AP and RBO over the first systems by the reference alone, and what one
+    loses, in its score, who takes a label set's best system for its best.
+
     \b
     Examples:
       gradelake stats correlation dl19 --measure nDCG@10
+      gradelake stats correlation dl19 --measure nDCG@10 \\
+          --reference assessor:nist --top 5 --top 10
       gradelake stats correlation dl19 --measure AP \\
           --label-set judge:Sun --level 1 \\
           --reference assessor:nist --against judge:Thomas
@@ -105,8 +117,12 @@ def correlation(
     from gradelake.analyses.stats import boards
     from gradelake.analyses.stats.answers import Correlations
     from gradelake.analyses.stats.correlation import agreement
+    from gradelake.analyses.stats.ranks import rank_uncertainty
+    from gradelake.analyses.stats.top import top_agreement
 
-    found = []
+    found, tops = [], []
+    best: dict[int, list[str]] = {}  # level of the reference -> who may be its best
+    drawn = settings | {"n_replicates": replicates}
     with console.working("reading the lake"), read() as lake:
         if not label_sets:  # those that are measured so; all, when none is: reading them says why
             known = qrels_export.label_sets(lake, collection)
@@ -122,9 +138,14 @@ def correlation(
                 lake, collection, reference, reference_level, board
             )
             rival = None if board.label_set == against else other
-            found.append(agreement(board, theirs, rival, n_replicates=replicates, **settings))
+            found.append(agreement(board, theirs, rival, **drawn))
+            if top:
+                if not official and theirs.level not in best:
+                    best[theirs.level] = rank_uncertainty(theirs, **drawn).top
+                group = None if official else best[theirs.level]
+                tops.append(top_agreement(board, theirs, top, group, **drawn))
     asked = {"collection": collection, "measure": measure, "replicates": replicates}
-    return Correlations(asked | settings | {"against": against}, found)
+    return Correlations(asked | settings | {"against": against}, found, tops)
 
 
 @stats.command("significance", short_help="Test which systems differ by more than chance.")
@@ -135,7 +156,8 @@ def correlation(
 @click.option(
     "--reference",
     metavar="LABEL_SET",
-    help="Count how often both agree on which pairs are significant.",
+    help="Count how often both agree on which pairs are significant, and what goes wrong where "
+    "the label set decides for this one.",
 )
 @options.in_segment
 @options.at_level
@@ -160,7 +182,9 @@ def significance(
     """Test which pairs of systems differ by more than chance.
 
     Paired randomisation tests over queries, two-sided: uncorrected, corrected by Holm and by
-    Benjamini and Hochberg, and the randomised Tukey HSD, which looks at all systems at once.
+    Benjamini and Hochberg, and the randomised Tukey HSD, which looks at all systems at once. With
+    --reference also decision errors: shares of the pairs that one of both calls different, with
+    intervals from resampling queries.
 
     \b
     Examples:
@@ -171,6 +195,7 @@ def significance(
     """
     from gradelake.analyses.stats.answers import Significance, tell_incomplete
     from gradelake.analyses.stats.boards import read_board, read_reference
+    from gradelake.analyses.stats.decisions import decision_errors
     from gradelake.analyses.stats.significance import compare_pairs
 
     with console.working("reading the lake"), read() as lake:
@@ -180,9 +205,10 @@ def significance(
     with console.working("testing pairs of systems"):
         systems = list(boards[0].systems)
         pairs, *theirs = (compare_pairs(each.of(systems), replicates, seed) for each in boards)
+        errors = decision_errors(pairs, *theirs, alpha, seed=seed) if theirs else []
     tell_incomplete(boards)
     asked = {"collection": collection, "measure": measure, "seed": seed, "replicates": replicates}
-    found = Significance(asked, pairs, theirs[0] if theirs else None, alpha, output)
+    found = Significance(asked, pairs, theirs[0] if theirs else None, alpha, output, errors)
     if output:
         found.write()
     return found

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 
 from gradelake.analyses.stats.boards import Board, OfficialRanks
+from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.resample import Spread, in_blocks, or_none, resampled
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.rank_correlation import STATISTICS, correlations, signs
@@ -81,7 +82,7 @@ def agreement(
     Raises `BadInput` when fewer than two systems are in all of them.
     """
     boards = [board] if against is None else [board, against]
-    systems = _shared_systems(boards, reference)
+    systems = shared_systems(boards, reference)
     boards = [one.of(systems) for one in boards]
     if isinstance(reference, Board):
         official = reference = reference.of(systems)
@@ -94,8 +95,8 @@ def agreement(
     queries = sorted({query for one in drawn_from for query in one.queries})
     units = units_of(drawn_from, queries)
     n_units = int(units.max()) + 1
-    means = [_means(one, queries, units) for one in boards]
-    official_means = _means(official, queries, units) if official else None
+    means = [means_of(in_units(one, queries, units)) for one in boards]
+    official_means = means_of(in_units(official, queries, units)) if official else None
     official_signs = signs(official_scores)
     printed_signs = [signs(one.printed) for one in boards]
 
@@ -143,7 +144,8 @@ def agreement(
     return Agreement(boards[0], n_queries, tuple(systems), found, better)
 
 
-def _shared_systems(boards: list[Board], reference: Reference) -> list[str]:
+def shared_systems(boards: list[Board], reference: Reference) -> list[str]:
+    """In the order of the first board. Raises `BadInput` where there are fewer than two."""
     theirs = reference.systems if isinstance(reference, Board) else reference.ranks
     shared = set(theirs).intersection(*(board.systems for board in boards))
     if len(shared) < 2:
@@ -164,13 +166,50 @@ def units_of(boards: Iterable[Board], queries: list[str]) -> np.ndarray:
     return np.unique([cluster_of[query] for query in queries], return_inverse=True)[1]
 
 
-def _means(
-    board: Board, queries: list[str], units: np.ndarray
-) -> Callable[[np.ndarray], np.ndarray]:
-    """How often each unit counts -> scores of the systems, in units of 0.0001, rounded."""
+def in_units(board: Board, queries: list[str], units: np.ndarray) -> Units:
+    """A board's values summed by the units of these queries; 0 where it has none of a unit's."""
     of_queries, weights = board.on(queries)
-    values, own = np.zeros((units.max() + 1, len(board.systems))), np.bincount(units, weights)
+    values = np.zeros((units.max() + 1, len(board.systems)))
     np.add.at(values, units, of_queries)
+    return Units(values, np.bincount(units, weights))
+
+
+def settled(boards: list[Units]) -> list[Units]:
+    """Boards over the same systems and units, with each system's mean moved towards the others', so
+    that resampled they differ as much between systems as these boards do themselves.
+
+    Means differ by chance as well: resampled they do so twice, more pairs are significant than on
+    boards of as many other queries, and shares of them vary less. The covariance of the means over
+    systems, between and within boards, less that of chance, is what is left: means are moved by the
+    linear map that gives it and moves them least (Olkin and Pukelsheim, The distance between two
+    random vectors with given dispersion matrices, 1982).
+    """
+    n, n_systems = boards[0].totals.shape
+    if n < 2:
+        return boards
+    means = np.array([board.means - board.means.mean() for board in boards])
+    chance = [board.residuals - board.residuals.mean(axis=1, keepdims=True) for board in boards]
+    within = np.array([[(one * other).sum() for other in chance] for one in chance])
+    between = means @ means.T / (n_systems - 1)
+    left = _power(between - within * n / (n - 1) / (n_systems - 1), 1)
+    half, inverse = _power(between, 0.5), _power(between, -0.5)
+    moved = inverse @ _power(half @ left @ half, 0.5) @ inverse @ means - means
+    return [
+        Units(board.totals + board.sizes[:, None] * by, board.sizes)
+        for board, by in zip(boards, moved, strict=True)
+    ]
+
+
+def _power(matrix: np.ndarray, power: float) -> np.ndarray:
+    """Of a symmetric matrix, what is not above 0 in it left out."""
+    values, vectors = np.linalg.eigh(matrix)
+    kept = values > 1e-9 * np.abs(values).max()
+    return (vectors[:, kept] * values[kept] ** power) @ vectors[:, kept].T
+
+
+def means_of(board: Units) -> Callable[[np.ndarray], np.ndarray]:
+    """How often each unit counts -> scores of the systems, in units of 0.0001, rounded."""
+    values, own = board.totals, board.sizes
 
     def means(times: np.ndarray) -> np.ndarray:
         # a replicate without any of the board's queries has no scores: all systems tie

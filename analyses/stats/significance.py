@@ -32,7 +32,7 @@ class Pairs:
     def reach(self, alpha: float) -> np.ndarray:
         """How far Student's interval of each difference, at 1 - alpha, reaches to each side; NaN
         of one query."""
-        units = _differences(self.board, self.first, self.second)
+        units = differences_of(self.board.units, self.first, self.second)
         return student_reach(units.n_effective, 1 - alpha) * units.standard_errors / UNIT
 
     @property
@@ -41,9 +41,7 @@ class Pairs:
 
     @property
     def p_bh(self) -> np.ndarray:
-        from scipy.stats import false_discovery_control  # half a second
-
-        return false_discovery_control(self.p, method="bh")
+        return benjamini_hochberg(self.p)
 
     @property
     def least_p(self) -> float:
@@ -74,16 +72,16 @@ def compare_pairs(board: Board, n_replicates: int = 10_000, seed: int = 1) -> Pa
     if len(board.systems) < 2:
         raise BadInput(f"the leaderboard of {board.label_set!r} has one system; a pair needs two")
     first, second = np.triu_indices(len(board.systems), k=1)
-    differences = _differences(board, first, second).totals
+    differences = differences_of(board.units, first, second).totals
     p, is_exact = randomisation_test(differences, n_replicates, seed, board.units.slack)
     p_tukey = tukey_hsd(board.units, n_replicates, seed)
     difference = differences.sum(axis=0) / (len(board.queries) * UNIT)
     return Pairs(board, is_exact, n_replicates, first, second, difference, p, p_tukey)
 
 
-def _differences(board: Board, first: np.ndarray, second: np.ndarray) -> Units:
-    totals = board.units.totals
-    return Units(totals[:, first] - totals[:, second], board.units.sizes)
+def differences_of(units: Units, first: np.ndarray, second: np.ndarray) -> Units:
+    """Of the columns `first` less the columns `second`."""
+    return Units(units.totals[:, first] - units.totals[:, second], units.sizes)
 
 
 def randomisation_test(
@@ -118,12 +116,21 @@ def _as_extreme(sums: np.ndarray, observed: np.ndarray) -> np.ndarray:
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Adjusted p-values: Holm, A simple sequentially rejective multiple test procedure (1979)."""
-    order = np.argsort(p)
-    factors = np.arange(len(p), 0, -1)
+    """Adjusted p-values, (..., pairs): Holm, A simple sequentially rejective multiple test
+    procedure (1979)."""
+    order = np.argsort(p, axis=-1)
+    factors = np.arange(p.shape[-1], 0, -1)
+    stepped = np.maximum.accumulate(np.take_along_axis(p, order, -1) * factors, axis=-1)
     adjusted = np.empty_like(p, dtype=float)
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(p[order] * factors))
+    np.put_along_axis(adjusted, order, np.minimum(1, stepped), -1)
     return adjusted
+
+
+def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
+    """Adjusted p-values, (..., pairs): Benjamini and Hochberg (1995)."""
+    from scipy.stats import false_discovery_control  # half a second
+
+    return false_discovery_control(p, axis=-1, method="bh")
 
 
 def tukey_hsd(units: Units, n_replicates: int, seed: int) -> np.ndarray:
@@ -132,14 +139,19 @@ def tukey_hsd(units: Units, n_replicates: int, seed: int) -> np.ndarray:
     values = units.totals
     first, second = np.triu_indices(values.shape[1], k=1)
     observed = values.sum(axis=0)[first] - values.sum(axis=0)[second]
+    ranges = np.sort(shuffled_ranges(values, n_replicates, seed))
+    at_least = n_replicates - np.searchsorted(ranges, np.abs(observed) - units.slack, side="left")
+    return (at_least + 1) / (n_replicates + 1)
+
+
+def shuffled_ranges(values: np.ndarray, n_replicates: int, seed: int) -> np.ndarray:
+    """(replicates,): the largest difference of two columns' sums where each row was shuffled."""
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
         shuffled = generator.permuted(np.broadcast_to(values, (n, *values.shape)), axis=2)
         return {"range": np.ptp(shuffled.sum(axis=1), axis=1)}
 
-    ranges = np.sort(in_blocks(replicates, n_replicates, seed, values.size)["range"])
-    at_least = n_replicates - np.searchsorted(ranges, np.abs(observed) - units.slack, side="left")
-    return (at_least + 1) / (n_replicates + 1)
+    return in_blocks(replicates, n_replicates, seed, values.size)["range"]
 
 
 OUTCOMES = ("both", "opposite", "only", "only_reference", "neither")

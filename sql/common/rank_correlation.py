@@ -1,13 +1,14 @@
-"""Spearman's rho, Kendall's tau-b and tau-AP of many pairs of rankings at once.
+"""Spearman's rho, Kendall's tau-b, tau-AP and RBO of many pairs of rankings at once.
 
-The same figures as leaderboard_correlation has (dbt_project/macros/rank_correlations.sql). All are
-sums over pairs of systems, so each needs only the sign of every difference. A system that a
+The same figures as leaderboard_correlation has (dbt_project/macros/rank_correlations.sql). All but
+RBO are sums over pairs of systems, so each needs only the sign of every difference. A system that a
 bootstrap drew m times counts as m systems that tie with each other.
 """
 
 import numpy as np
 
 STATISTICS = ("spearman", "kendall", "tau_ap")
+PERSISTENCE = 0.9  # of RBO
 
 
 def signs(scores: np.ndarray) -> np.ndarray:
@@ -64,6 +65,28 @@ def correlations(
             - 1
         )
     return {"spearman": spearman, "kendall": kendall, "tau_ap": tau_ap}
+
+
+def overlap(predicted: np.ndarray, official: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Rank-biased overlap, extrapolated, of two rankings given as `signs`: (replicates,), or a
+    number. `among`: (..., systems), 1 for those that are ranked, 0 for others.
+
+    Webber, Moffat and Zobel, A similarity measure for indefinite rankings (TOIS 2010), equation 32;
+    tied systems enter at the same depth (section 5.4).
+    """
+    ranks = [
+        np.where(among > 0, 1 + _weighted((of < 0).astype(np.float32), among), np.inf)
+        for of in (predicted, official)
+    ]
+    n = among.sum(axis=-1)
+    total = PERSISTENCE**n
+    for depth in range(1, int(n.max()) + 1):
+        one, other = (rank <= depth for rank in ranks)
+        shared = 2 * (one & other).sum(axis=-1) / (one.sum(axis=-1) + other.sum(axis=-1))
+        total = total + np.where(
+            depth <= n, (1 - PERSISTENCE) * PERSISTENCE ** (depth - 1) * shared, 0
+        )
+    return total
 
 
 def _weighted(matrices: np.ndarray, times: np.ndarray) -> np.ndarray:

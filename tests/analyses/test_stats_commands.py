@@ -69,6 +69,33 @@ def test_correlations_over_another_label_set_are_those_of_leaderboard_agreement(
         assert ours == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
+def test_the_top_is_that_of_top_agreement_also_by_official_ranks(lake, demo):
+    for reference in ("", "--reference assessor:human "):
+        command = f"correlation demo --measure nDCG@10 --label-set judge:overlap {reference}"
+        done = stats(demo, f"{command}--top 5 --top 10 --replicates 200 --json")
+        (found,) = json.loads(done.stdout)["label_sets"]
+        theirs = lake.objects(
+            "select * from lake.marts.top_agreement where label_set = 'judge:overlap' and k < 15 "
+            "and measure = 'nDCG@10' and level = 2 and is_official = ? order by k",
+            not reference,
+        )
+        assert len(theirs) == 2
+        for row in theirs:
+            assert row["n_systems"] == min(row["k"], row["n_compared"])
+            ours = {one["statistic"]: one for one in found["top"] if one["k"] == row["k"]}
+            for name, one in ours.items():
+                assert one["value"] == pytest.approx(row[name], abs=1e-9)
+                assert one["n_systems"] == row["n_systems"]
+            assert ", ".join(found["choice"]["systems"]) == row["best_system"]
+            assert found["choice"]["loss"] == pytest.approx(row["loss"])
+    group = json.loads(
+        stats(demo, "ranks demo --measure nDCG@10 --label-set assessor:human --json").stdout
+    )
+    assert found["choice"]["in_best_group"] == ({*found["choice"]["systems"]} <= {*group["top"]})
+    shown = stats(demo, f"{command}--top 5 --replicates 200").stdout
+    assert "in the best group" in shown
+
+
 def test_the_level_is_min_relevant_unless_the_labels_end_below_it(lake):
     assert read_board(lake, "demo", "assessor:human", "AP").level == 2
     highest = lake.value(
@@ -118,7 +145,16 @@ def test_significance_writes_all_pairs_and_counts_agreement(demo, tmp_path):
             sum(row[name] for name in ("both", "opposite", "only", "only_reference", "neither"))
             == found["n_pairs"]
         )
+    errors = {(one["correction"], one["error"]): one for one in found["decision_errors"]}
+    for row in found["counts"]:
+        reversed_, untold, missed = (
+            errors[row["correction"], name] for name in ("reversed", "untold", "missed")
+        )
+        assert reversed_["n_pairs"] == untold["n_pairs"] == row["significant"]
+        assert (reversed_["n_errors"], untold["n_errors"]) == (row["opposite"], row["only"])
+        assert missed["n_errors"] == row["only_reference"]
     done = stats(demo, command, "-o", str(tmp_path / "pairs.csv"))
+    assert "Decision errors, %" in done.stdout
     assert "55 pairs of 11 systems over 8 queries (all sign patterns)" in done.stdout
     assert "no p can be below 0.0078 here, so with 55 pairs Holm's" in done.stderr
     with (tmp_path / "pairs.csv").open() as stream:

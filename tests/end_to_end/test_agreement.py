@@ -167,6 +167,48 @@ def test_every_correlation_of_two_boards_equals_the_libraries(strange, mart):
     assert 0 < defined < len(found)
 
 
+def test_the_top_of_every_board_equals_the_libraries(strange):
+    cells = rows(strange, "select * from lake.marts.leaderboard order by all")
+    boards: dict[tuple, dict] = {}
+    for row in cells:
+        key = row["label_set"], row["level"], row["measure"]
+        boards.setdefault(key, {})[row["system"]] = row["score_4dp"]
+    found = rows(strange, "select * from lake.marts.top_agreement")
+    wanted = rows(
+        strange,
+        "select label_set, level, measure, reference, k from lake.marts.leaderboard_agreement, "
+        "unnest([5, 10, 15]) ks(k) where assessor is not null",
+    )
+    keys = ("label_set", "level", "measure", "reference", "k")
+    assert sorted(tuple(row[key] for key in keys) for row in found) == sorted(
+        tuple(row[key] for key in keys) for row in wanted
+    )
+    ties, sizes = 0, set()
+    for row in found:
+        ours = boards[row["label_set"], row["level"], row["measure"]]
+        theirs = boards[row["reference"], row["reference_level"], row["measure"]]
+        places = {one: 1 + sum(o > theirs[one] for o in theirs.values()) for one in theirs}
+        first = [one for one in theirs if places[one] <= row["k"]]
+        expected = agreement_oracle.correlations(
+            [ours[one] for one in first], [theirs[one] for one in first]
+        )
+        del expected["spearman"]
+        best = sorted(one for one in ours if ours[one] == max(ours.values()))
+        expected |= {
+            "n_systems": len(first),
+            "n_compared": len(theirs),
+            "best_rank": np.mean([places[one] for one in best]),
+            "loss": max(theirs.values()) - np.mean([theirs[one] for one in best]),
+        }
+        assert {key: row[key] for key in expected} == pytest.approx(expected, abs=1e-9), row
+        assert row["best_system"] == ", ".join(best)
+        assert (row["kendall"] is None) == (row["undefined_reason"] is not None)
+        ties += len(best) > 1
+        sizes.add(len(first))
+    assert 0 < ties < len(found)
+    assert {5, 6, 8} <= sizes
+
+
 def test_where_no_board_has_min_relevant_the_assessors_nearest_is_compared(demo, tmp_path):
     """min_relevant is 9; people's highest judgment is 3, and so is the nearest board of theirs."""
     folder = shutil.copytree(demo, tmp_path / "demo")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradelake.sql.common.rank_correlation import correlations, signs
+from gradelake.sql.common.rank_correlation import correlations, overlap, signs
+from tests import agreement_oracle
 
 
 def one(predicted, official, times=None) -> dict[str, float]:
@@ -82,3 +83,14 @@ def test_many_replicates_at_once_are_each_on_their_own():
     for row in range(20):
         alone = one(predicted[row], official, times[row])
         assert {name: value[row] for name, value in together.items()} == pytest.approx(alone)
+
+
+def test_rbo_of_some_systems_is_that_of_walking_down_both_lists():
+    generator = np.random.default_rng(3)
+    scores = np.array([[tied_scores(generator, 9) for _ in range(20)] for _ in range(2)])
+    among = (generator.random((20, 9)) < 0.7).astype(float)
+    among[:, 0] = 1
+    found = overlap(signs(scores[0]), signs(scores[1]), among)
+    for n, some in enumerate(among > 0):
+        one, other = (side[n][some].tolist() for side in scores)
+        assert found[n] == pytest.approx(agreement_oracle.overlap(one, other), abs=1e-12)

@@ -17,10 +17,31 @@ select
     leaderboard_agreement.n_systems,
     round(completeness.labelled_share, 3) as labelled_share,
     completeness.is_incomplete,
-    leaderboard_agreement.undefined_reason
+    leaderboard_agreement.undefined_reason,
+    tops.kendall_first_5,
+    tops.kendall_first_10,
+    tops.kendall_first_15,
+    tops.best_system,
+    tops.loss
 from marts.leaderboard_agreement
 inner join marts.usual_levels as levels using (collection, label_set)
 left join marts.label_completeness as completeness using (collection, label_set)
+left join (
+    select
+        collection,
+        label_set,
+        level,
+        measure,
+        reference,
+        round(max(kendall) filter (where k = 5), 3) as kendall_first_5,
+        round(max(kendall) filter (where k = 10), 3) as kendall_first_10,
+        round(max(kendall) filter (where k = 15), 3) as kendall_first_15,
+        any_value(best_system) as best_system,
+        round(any_value(loss), 4) as loss
+    from marts.top_agreement
+    where measure = $measure and not is_official
+    group by all
+) as tops using (collection, label_set, level, measure, reference)
 where
     leaderboard_agreement.measure = $measure
     and leaderboard_agreement.level = coalesce(try_cast($level as integer), levels.level)
