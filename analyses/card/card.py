@@ -15,6 +15,7 @@ from gradelake.analyses.tables.latex import template
 from gradelake.sql.ask import book
 from gradelake.sql.common import console
 from gradelake.sql.common.latex import escape, tabular
+from gradelake.sql.common.plain_words import older_release
 from gradelake.sql.common.project import require_known
 from gradelake.sql.common.table_text import text_columns
 from gradelake.sql.lake.opening import Lake
@@ -79,8 +80,10 @@ def _read(lake: Lake, section: Section, judge: dict[str, Any]) -> dict[str, Any]
     missing = section.missing.format(**words)
     try:
         rows = list(_rows(lake, section, judge))
-    except (duckdb.CatalogException, duckdb.BinderException):
-        rows, missing = [], "This release was built before that was there: `gradelake build`."
+    except duckdb.Error as error:
+        if not (lacks := older_release(error, lake.release)):
+            raise
+        rows, missing = [], f"Not known: {lacks.message}. Run `gradelake build`."
     return {
         "section": section.name,
         "title": section.title,

@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gradelake.analyses.stats.boards import measured_label_sets, read_board, read_reference
+from gradelake.analyses.stats.decisions import decision_errors
 from gradelake.analyses.stats.kappas import kappas
+from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.lake.opening import Lake
 
 REPLICATES, SEED = 2000, 1  # as in the report
+PERMUTATIONS, ALPHA = 10_000, 0.05
 ASSESSORS = """
     select distinct reference from lake.marts.kappa
     where collection = ? and list_contains(?, label_set) and assessor is not null
@@ -28,6 +32,30 @@ def kappa_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterator[d
                 "reference": reference,
                 **rounded,
             }
+
+
+def decision_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each label set's errors of decisions, by each assessor, with the randomised Tukey HSD."""
+    measured = measured_label_sets(lake, collection, judge["measure"])
+    names = [name for of, name in judge["label_sets"] if of == collection and name in measured]
+    for reference in assessors(lake, collection, judge) if names else ():
+        for name in names:
+            ours = read_board(lake, collection, name, judge["measure"], None)
+            theirs = read_reference(lake, collection, reference, None, ours)
+            systems = list(ours.systems)
+            pairs = [compare_pairs(each.of(systems), PERMUTATIONS, SEED) for each in (ours, theirs)]
+            for one in decision_errors(*pairs, ALPHA, seed=SEED):
+                if one.correction == "p_tukey":
+                    yield {
+                        **{"collection": collection, "label_set": name, "reference": reference},
+                        **{"error": one.error, "n_errors": one.n_errors, "n_pairs": one.n_pairs},
+                        **{"share": _rounded(one.share), "low": _rounded(one.spread.low)},
+                        "high": _rounded(one.spread.high),
+                    }
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 3) if isinstance(value, float) else value
 
 
 def assessors(lake: Lake, collection: str, judge: dict[str, Any]) -> list[str]:

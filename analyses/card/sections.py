@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradelake.analyses.card.computed import kappa_rows
+from gradelake.analyses.card.computed import decision_rows, kappa_rows
 
 GRADERS = """
     select
@@ -37,6 +37,16 @@ _COLLECTIONS = """
     left join lake.marts.usual_levels as levels using (collection, label_set)
     left join lake.marts.label_completeness as labels using (collection, label_set)
     where list_contains($collections, collection)
+    order by all
+"""
+_TOP = """
+    select
+        collection, label_set, reference, k, n_systems, round(kendall, 3) as kendall,
+        round(tau_ap, 3) as tau_ap, round(rbo, 3) as rbo, best_system, best_rank,
+        round(loss, 4) as loss
+    from lake.marts.top_agreement
+    inner join lake.marts.usual_levels using (collection, label_set, level)
+    where measure = $measure and list_contains($collections, collection)
     order by all
 """
 _COST = """
@@ -125,6 +135,23 @@ SECTIONS = (
             *("collection", "label_set", "reference", "spearman", "kendall", "tau_ap", "rbo"),
             "n_systems",
         ),
+    ),
+    Section(
+        "top",
+        "Is it right about the best systems?",
+        _TOP,
+        "There are no systems, or neither official ranks nor judgments of people.",
+        "By {measure}, over the reference's first k systems; loss: what one loses of the "
+        "reference's score who takes the judge's best system for the best.",
+    ),
+    Section(
+        "decision_errors",
+        "What goes wrong where it decides which of two systems is better?",
+        decision_rows,
+        "There are no systems, or no person judged these queries.",
+        "By {measure}: shares of the pairs that it, or (missed, contradicted) that people call "
+        "different at 0.05, by the randomised Tukey HSD, with 95 % intervals. `gradelake stats "
+        "significance --reference` has them by other corrections, and says what each error is.",
     ),
     Section(
         "calibration",

@@ -185,7 +185,8 @@ def judges(lake, collection, **asked):
     """Write a row for each label set of COLLECTION, and a column for each statistic of agreement.
 
     On passages: kappa, precision and recall of what is relevant, and quadratic kappa of all labels
-    where both scales end alike. On systems: correlations of leaderboards.
+    where both scales end alike. On systems: correlations of leaderboards, over all and over the
+    reference's first 5 and 10.
 
     \b
     Examples:

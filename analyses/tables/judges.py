@@ -16,8 +16,19 @@ STATISTICS = {
     "kendall": ("tau", "boards.kendall"),
     "tau_ap": ("tau-AP", "boards.tau_ap"),
     "rbo": ("RBO", "boards.rbo"),
+    "kendall_first_5": ("tau, first 5", "tops.first_5"),
+    "kendall_first_10": ("tau, first 10", "tops.first_10"),
 }
 JUDGES = f"""
+    with tops as (
+        select
+            label_set, level, max(kendall) filter (where k = 5) as first_5,
+            max(kendall) filter (where k = 10) as first_10
+        from lake.marts.top_agreement
+        where collection = $collection and reference = $reference and measure = $measure
+        group by all
+    )
+
     select
         levels.label_set, levels.level, agreement.n,
         {", ".join(f"{what} as {name}" for name, (_, what) in STATISTICS.items())}
@@ -39,6 +50,7 @@ JUDGES = f"""
             levels.collection = boards.collection and levels.label_set = boards.label_set
             and levels.level = boards.level and boards.reference = $reference
             and boards.measure = $measure
+    left join tops on levels.label_set = tops.label_set and levels.level = tops.level
     where levels.collection = $collection and coalesce(agreement.n, boards.n_systems) > 0
     order by boards.kendall desc nulls last, levels.label_set
 """
@@ -53,7 +65,8 @@ def judges_table(
 ) -> Table:
     """A row for each of the label sets (none: all), a column for each statistic, all at the label
     set's usual level: kappa, precision and recall of what is relevant, weighted kappa of all labels
-    where both scales end alike, and how leaderboards by `measure` agree. The best of a column is
+    where both scales end alike, and how leaderboards by `measure` agree,
+    on all systems and on the reference's first. The best of a column is
     bold. Raises `BadInput` for what is not there, or not compared with the reference."""
     reference = choosing.reference_of(lake, collection, reference)
     book.check_names(lake, {"measure": measure})
