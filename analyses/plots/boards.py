@@ -23,14 +23,20 @@ def draw_boards(
     measures: tuple[str, ...],
     levels: tuple[int, ...],
     output: Path,
+    single: tuple[tuple[str, str, int], ...] = (),
 ) -> list[str]:
     """Draw each board's scores, its lowest at 0 and its highest at 1, with standard errors.
 
     Systems stand in the order of the first official leaderboard, those without a rank behind, or
     in that of the first board; returns them. A board on which all systems are equal lies at 0.
-    Raises `BadInput` for what the leaderboard does not have, and for more boards than markers.
+    `single`: (label set, measure, level) of boards that differ in all of these, instead. Raises
+    `BadInput` for what the leaderboard does not have, and for more boards than markers.
     """
-    shown = read_scores(lake, collection, label_sets, measures, levels)
+    shown = [
+        each
+        for name, measure, level in single
+        for each in read_scores(lake, collection, (name,), (measure,), (level,))
+    ] or read_scores(lake, collection, label_sets, measures, levels)
     if len(shown) > len(MARKERS):
         raise BadInput(
             f"{len(shown)} boards are more than a picture can tell apart ({len(MARKERS)})",

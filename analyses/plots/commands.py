@@ -11,6 +11,7 @@ from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import to_file, with_options
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
 
 
 @click.group()
@@ -123,9 +124,17 @@ def scatter(lake, collection, measure, **asked):
 @options.of_label_sets(
     "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
 )
-@options.of_measures("May be repeated.", required=True)
+@options.of_measures("May be repeated.")
 @options.of_levels("May be repeated (default: min_relevant, or the highest label below it).")
-def boards(lake, collection, **asked):
+@click.option(
+    "--board",
+    "single",
+    type=(str, str, int),
+    multiple=True,
+    metavar="LABEL_SET MEASURE LEVEL",
+    help="One board, instead of all that the options above make; may be repeated.",
+)
+def boards(lake, collection, single, **asked):
     """Draw systems' scores on several leaderboards, each from its lowest to its highest score.
 
     Bars are standard errors over queries. Systems are in the order of their official ranks, or of
@@ -135,10 +144,14 @@ def boards(lake, collection, **asked):
     Examples:
       gradelake plot boards dl19 --measure Cover@20 --level 4 --level 5 \\
           --label-set flan/v0/best -o boards.svg
+      gradelake plot boards dl19 --board flan/v0/best Cover@20 4 \\
+          --board assessor:nist AP 2 -o boards.svg
     """
     from gradelake.analyses.plots.boards import draw_boards
 
-    systems = draw_boards(lake, collection, **asked)
+    if bool(single) == bool(asked["measures"]):
+        raise BadInput("give either --measure NAME or --board LABEL_SET MEASURE LEVEL")
+    systems = draw_boards(lake, collection, single=single, **asked)
     return {"systems": systems}, f"drew {counted(len(systems), 'systems')}"
 
 

@@ -127,7 +127,12 @@ def agreement(lake, collection, cut, judgment_cut, **asked):
     is_flag=True,
     help="Letters beside scores: a shared one means no significant difference (see stats ranks).",
 )
-def leaderboard(lake, collection, label_sets, measures, levels, ranks, errors, intervals, groups):
+@click.option(
+    "--approximate",
+    is_flag=True,
+    help="~N for systems without an official rank: the better of their neighbours in the table.",
+)
+def leaderboard(lake, collection, ranks, errors, intervals, groups, **asked):
     """Write the systems of COLLECTION with their scores, ranks and official ranks.
 
     \b
@@ -138,14 +143,16 @@ def leaderboard(lake, collection, label_sets, measures, levels, ranks, errors, i
           --measure AP --interval --groups
       gradelake export latex leaderboard dl19 --measure Cover@20 --stderr \\
           --label-set flan/v0/best --level 3 --level 4 --level 5
+      gradelake export latex leaderboard dl19 --label-set judge:Sun \\
+          --measure AP --approximate
     """
     from gradelake.analyses.tables.leaderboard import leaderboard_table
 
     if errors and intervals:
         raise BadInput("--stderr and --interval cannot be used together")
-    asked = {"stderr": errors, "half_interval": intervals, "rank": ranks, "groups": groups}
-    beside = [name for name, is_asked in asked.items() if is_asked]
-    return leaderboard_table(lake, collection, label_sets, measures, levels, beside)
+    each = {"stderr": errors, "half_interval": intervals, "rank": ranks, "groups": groups}
+    beside = [name for name, is_asked in each.items() if is_asked]
+    return leaderboard_table(lake, collection, beside=beside, **asked)
 
 
 @export_latex.command("correlation", short_help="Write how leaderboards agree.")
@@ -154,26 +161,66 @@ def leaderboard(lake, collection, label_sets, measures, levels, ranks, errors, i
 @options.of_levels("May be repeated (default: all that the labels reach).")
 @options.of_measures("May be repeated (default: all).")
 @options.with_official_ranks
+@click.option("--by-topic", is_flag=True, help="The mean of each topic's correlation, beside it.")
 @click.option(
     "--within",
     type=click.FloatRange(0),
     metavar="X",
     help="What is so close to the best of a column is as good; count how often each row is.",
 )
-def correlation(lake, collection, **asked):
+@click.option(
+    "--overlapping",
+    is_flag=True,
+    help="The same for what overlaps the best within standard errors over queries.",
+)
+@options.replicated("Bootstrap samples of --overlapping.", 1000)
+@click.option("--grey-below", type=float, metavar="X", help="Print what is below X in grey.")
+@click.option(
+    "--repeated", is_flag=True, help="What knows no level in each row, as in RUBRIC's Table 3."
+)
+def correlation(
+    lake, collection, within, overlapping, replicates, seed, grey_below, repeated, **asked
+):
     """Write how COLLECTION's leaderboards agree with the official one: Spearman, Kendall.
 
     A --reference is taken at min_relevant where it is an assessor, else at the same level.
+    --measure "AP spearman" is one of two columns. A dagger stands where all systems are perfect.
 
     \b
     Examples:
       gradelake export latex correlation dl19 --measure nDCG@10 \\
           --measure AP -o correlation.tex
       gradelake export latex correlation dl19 --measure AP --within 0.05
+      gradelake export latex correlation dl19 --measure AP \\
+          --overlapping --grey-below 0.5
+      gradelake export latex correlation dl19 --measure AP \\
+          --reference assessor:nist --by-topic
     """
-    from gradelake.analyses.tables.correlation import correlation_table
+    from gradelake.analyses.tables.correlation import Style, correlation_table
 
-    return correlation_table(lake, collection, **asked)
+    style = Style(within, overlapping, replicates, seed, grey_below, repeated)
+    return correlation_table(lake, collection, style=style, **asked)
+
+
+@export_latex.command("labels", short_help="Write how many labels there are, and how they agree.")
+@writing
+@options.of_label_sets("May be repeated (default: all).")
+@options.with_reference
+@options.named("--measure", "Of the leaderboards that are correlated.", default="nDCG@10")
+def labels(lake, collection, **asked):
+    """Write COLLECTION's runs, topics and labels, and how each label set agrees with a reference.
+
+    Kappas of all labels and of two, beside the correlation of leaderboards, as in UMBRELA's Tables
+    1 and 2.
+
+    \b
+    Examples:
+      gradelake export latex labels dl19 -o labels.tex
+      gradelake export latex labels dl19 --label-set judge:umbrela
+    """
+    from gradelake.analyses.tables.labels import labels_table
+
+    return labels_table(lake, collection, **asked)
 
 
 @export_latex.command("judges", short_help="Write how far each judge agrees with people.")

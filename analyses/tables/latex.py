@@ -40,6 +40,9 @@ def render(table: Table, standalone: bool = False) -> str:
         standalone=standalone,
         is_long=n_lines * len(parts) > LINES_ON_A_PAGE,
         is_wide=is_wide,
+        is_coloured=any(
+            cell.is_grey for block in table.blocks for row in block.rows for cell in row
+        ),
         parts=[
             {
                 "alignment": "".join(
@@ -151,6 +154,8 @@ def _cell(cell: Cell) -> str:
     shown = (escape if isinstance(cell.value, str) else figure)(cell.text)
     if cell.is_bold:
         shown = f"\\textbf{{{shown}}}"
+    if cell.is_grey:
+        shown = f"\\textcolor{{gray}}{{{shown}}}"
     return f"\\fbox{{{shown}}}" if cell.is_boxed else shown
 
 

@@ -1,6 +1,6 @@
 """Leaderboards: systems, their scores by several measures or labels, and their official ranks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -54,13 +54,15 @@ def leaderboard_table(
     measures: tuple[str, ...] = (),
     levels: tuple[int, ...] = (),
     beside: Sequence[str] = (),
+    approximate: bool = False,
 ) -> Table:
     """Systems in order of the first measure; scores as trec_eval prints them, the best bold.
 
     Without `label_sets` it is of the collection's only one; without `measures` it has all but
     `Judged@k` that every label set has, nDCG first. Of several label sets, or relevance `levels`
     (see `default_level`), the boards stand side by side. `beside` each score stand, of `BESIDE`,
-    those asked for. Raises `BadInput` for what the leaderboard does not have.
+    those asked for; `approximate`: systems without an official rank have one like `~27`. Raises
+    `BadInput` for what the leaderboard does not have.
     """
     shown = read_scores(lake, collection, label_sets, measures, levels)
     boards = list(dict.fromkeys((each.label_set, each.level) for each in shown))
@@ -72,7 +74,13 @@ def leaderboard_table(
     systems = {system for each in shown for system in each.systems}
     groups = [_groups(lake, collection, each) if "groups" in beside else {} for each in shown]
     rows = []
-    for system in sorted(systems, key=lambda name: (first.get(name, (0, 0, 1e9))[2], name)):
+    order = sorted(systems, key=lambda name: (first.get(name, (0, 0, 1e9))[2], name))
+    ranked = []
+    for ranks in official.values():
+        near = approximate_ranks(order, ranks) if approximate else {}
+        about_where = {name: text(f"~{place:g}") for name, place in near.items()}
+        ranked.append({name: rank(place) for name, place in ranks.items()} | about_where)
+    for system in order:
         row = [rank(first.get(system, NOTHING)[2]), text(system)]
         for each, letters in zip(shown, groups, strict=True):
             score, error, place = each.systems.get(system, NOTHING)
@@ -83,7 +91,7 @@ def leaderboard_table(
                 "groups": text(letters.get(system, "")),
             }
             row += [number(score, 4), *(cells[name] for name in beside)]
-        rows.append(row + [rank(ranks.get(system)) for _, ranks in official.items()])
+        rows.append(row + [cells.get(system, rank(None)) for cells in ranked])
     width = 1 + len(beside)
     rows = with_best_bold(rows, range(2, 2 + width * len(shown), width))
     remarks = {
@@ -93,6 +101,8 @@ def leaderboard_table(
     }
     about = [{"label_set": name, "level": level} for name, level in boards]
     says = "".join(f" {name} is {one.says}." for name, one in complete.items() if one.says)
+    if approximate:
+        says += " ~: no official rank of its own, the better one of the systems next to it."
     return Table(
         "leaderboard",
         f"{collection}: systems by {_caption(shown, is_one)}. Bold: the best of a column."
@@ -106,6 +116,20 @@ def leaderboard_table(
         [Block({}, rows, remarks=remarks)],
         {"collection": collection, **(about[0] if is_one else {"boards": about})},
     )
+
+
+def approximate_ranks(order: Sequence[str], ranks: Mapping[str, float]) -> dict[str, float]:
+    """System without an official rank -> about which it would have, as in the Workbench's Table 4.
+
+    That is the better of the ranks of the nearest systems above and below it in this order that
+    have one; nothing above it counts as 1. All six of that table come out so.
+    """
+    found = {}
+    for place, system in enumerate(order):
+        if system not in ranks:
+            above = next((ranks[one] for one in order[place::-1] if one in ranks), 1)
+            found[system] = next((min(above, ranks[o]) for o in order[place:] if o in ranks), above)
+    return found
 
 
 def read_scores(

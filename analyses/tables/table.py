@@ -12,12 +12,15 @@ from gradelake.sql.common.spreadsheet import shown_row
 
 @dataclass(frozen=True)
 class Cell:
-    """A value and what a reader of the printed table sees of it."""
+    """A value and what a reader of the printed table sees of it. `error`: how far the value may be
+    off and still be as good as another."""
 
     value: Any
     text: str
     is_bold: bool = False
     is_boxed: bool = False
+    is_grey: bool = False
+    error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -103,12 +106,14 @@ def with_best_bold(
     rows: Sequence[list[Cell]], columns: Iterable[int], within: float = 0
 ) -> list[list[Cell]]:
     """The rows with the greatest of each of these columns bold, as printed, and what is `within` so
-    much of it: ties all are. A value that is not printed is none."""
+    much of it, or whose error overlaps its error: ties all are. A value that is not printed is
+    none."""
     rows = [list(row) for row in rows]
     for index in columns:
         printed = [row for row in rows if row[index].value is not None and row[index].text]
-        least = max((float(row[index].text) for row in printed), default=0) - within - 1e-9
+        best = max(((float(row[index].text), row[index].error) for row in printed), default=(0, 0))
+        least = best[0] - best[1] - within - 1e-9
         for row in printed:
-            if float(row[index].text) >= least:
+            if float(row[index].text) + row[index].error >= least:
                 row[index] = replace(row[index], is_bold=True)
     return rows

@@ -22,6 +22,7 @@ _SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "\u2020": r"\textdagger{}",
 }
 _NEGATIVE = re.compile(r"-(?=[0-9])")
 

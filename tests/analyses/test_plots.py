@@ -353,6 +353,12 @@ def test_several_boards_are_drawn_from_their_lowest_to_their_highest_score(demo,
     official = json.loads((demo / "official_ranks.json").read_text())
     shown = [text for text in written if text in official]
     assert shown == sorted(official, key=official.get), "in the order of the official ranks"
+    single = ("--board", "judge:overlap", "P@10", "1", "--board", "assessor:human", "AP", "2")
+    gradelake(demo, "plot", "boards", "demo", *single, "-o", str(file))
+    written = texts(file.read_text())
+    assert {"judge:overlap, P@10 (1)", "assessor:human, AP (2)"} <= {*written}
+    said = gradelake(demo, "plot", "boards", "demo", *single, *words, "-o", str(file), code=2)
+    assert "either --measure NAME or --board" in said.stderr
     many = (*words, "--level", "3", "--measure", "P@10", "--measure", "RR")
     said = gradelake(demo, "plot", "boards", "demo", *judges, *many, "-o", str(file), code=2)
     assert "boards are more than a picture can tell apart (8)" in said.stderr

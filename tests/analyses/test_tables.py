@@ -7,12 +7,16 @@ import re
 
 import pytest
 from scipy import stats
+from sklearn.metrics import cohen_kappa_score
 
 from gradelake.analyses.tables.agreement import boxed_judgment
+from gradelake.analyses.tables.correlation import Style
 from gradelake.analyses.tables.latex import render
+from gradelake.analyses.tables.leaderboard import approximate_ranks
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
 from gradelake.sql.common.latex import escape
 from tests.command_line import gradelake, typed
+from tests.published import APPROXIMATE_RANKS, RANKS_ON_A_BOARD
 from tests.reading import published
 
 pytestmark = pytest.mark.slow
@@ -210,6 +214,31 @@ def test_beside_scores_stand_intervals_and_letters_as_stats_ranks_has_them(demo)
     assert "share a letter do not differ significantly (randomised Tukey HSD" in document
 
 
+@pytest.mark.fast
+def test_a_system_that_was_not_submitted_has_about_the_rank_that_the_workbench_says():
+    ranks = {system: rank for system, rank in RANKS_ON_A_BOARD.items() if rank}
+    assert approximate_ranks([*RANKS_ON_A_BOARD], ranks) == APPROXIMATE_RANKS
+    assert approximate_ranks(["a", "b"], {}) == {"a": 1, "b": 1}
+
+
+def test_about_which_official_ranks_other_systems_would_have_stands_in_the_board(demo):
+    words = ("leaderboard", "demo", "--label-set", "judge:overlap", "--measure", "AP")
+    rows = csv_rows(demo, *words, "--approximate")
+    official = json.loads((demo / "official_ranks.json").read_text())
+    expected = approximate_ranks([row["system"] for row in rows], official)
+    shown = {row["system"]: row["official_rank"] for row in rows}
+    assert {system: shown[system] for system in expected} == {
+        system: f"~{rank:g}" for system, rank in expected.items()
+    }
+    assert {system: float(shown[system]) for system in official} == official
+    assert all(
+        not row["official_rank"] for row in csv_rows(demo, *words) if row["system"] in expected
+    )
+    document = latex(demo, *words, "--approximate")
+    assert document.count(r"\textasciitilde{}") == len(expected) + 1
+    assert_holds_together(document)
+
+
 @pytest.mark.parametrize(
     ("measure", "says"),
     [
@@ -307,6 +336,112 @@ def test_what_is_as_good_as_the_best_is_bold_and_each_row_counts_its_wins(demo):
     assert latex(demo, *words).count(r"\textbf") == sum(wins)
 
 
+def test_what_overlaps_the_best_within_standard_errors_is_bold(demo):
+    """As EXAM++ takes methods for equally good; the errors are those of `stats correlation`."""
+    words = ("correlation demo --measure RR --level 1 --level 2 --overlapping --replicates 200",)
+    rows = csv_rows(demo, *words)
+    judges = [row for row in rows if not row["label_set"].startswith("assessor:")]
+    errors = {}
+    for level in ("1", "2"):
+        line = f"stats correlation demo --measure RR --level {level} --replicates 200 --json"
+        for one in json.loads(typed(demo, line).stdout)["label_sets"]:
+            for each in one["correlations"]:
+                error = each["spread"]["queries"]["standard_error"]
+                errors[one["label_set"], level, each["statistic"]] = error
+    for name in ("spearman", "kendall"):
+        shown = [
+            (round(float(row[f"RR {name}"]), 3), errors[row["label_set"], row["level"], name])
+            for row in judges
+        ]
+        best, its_error = max(shown)
+        for row, (value, error) in zip(judges, shown, strict=True):
+            row[name] = value + error >= best - its_error - 1e-9
+    wins = [row["spearman"] + row["kendall"] for row in judges]
+    assert [int(row["wins"]) for row in judges] == wins
+    assert 1 < sum(wins) < 2 * len(wins), "some overlap, others do not"
+    document = latex(demo, *words, "--grey-below", "0.9")
+    assert document.count(r"\textbf") == sum(wins)
+    values = [float(row[f"RR {name}"]) for row in rows for name in ("spearman", "kendall")]
+    assert document.count(r"\textcolor{gray}") == sum(value < 0.9 for value in values)
+    assert ",xcolor}" in document
+    assert "standard errors of resampled queries (median" in document
+
+
+@pytest.mark.fast
+def test_a_dagger_says_that_all_systems_are_perfect():
+    style = Style(grey_below=0.5)
+    cells = [style.cell(None, None, is_perfect=flag) for flag in (True, False)]
+    assert [(cell.value, cell.text) for cell in cells] == [(None, "\u2020"), (None, "--")]
+    assert escape(cells[0].text) == r"\textdagger{}"
+    grey = [style.cell(value, None, is_perfect=False).is_grey for value in (0.4999, 0.5, None)]
+    assert grey == [True, False, False]
+
+
+def test_one_column_can_be_named_and_what_knows_no_level_repeated(demo):
+    words = ("correlation", "demo", "--label-set", "judge:overlap", "--level", "1", "--level", "2")
+    rows = csv_rows(demo, *words, "--measure", "'AP spearman'", "--measure", "nDCG@10")
+    assert list(rows[0])[2:5] == ["AP spearman", "nDCG@10 spearman", "nDCG@10 kendall"]
+    lines = body(latex(demo, *words, "--measure", "nDCG@10", "--repeated"))
+    first, second = (line.removesuffix(r" \\").split(" & ")[2:] for line in lines)
+    assert first == second
+    assert len(first) == 2
+
+
+def test_by_topic_stands_the_mean_of_the_topics_own_correlations(demo):
+    words = "correlation demo --label-set judge:overlap --level 1 --reference assessor:human"
+    (row,) = csv_rows(demo, words, "--measure", "AP", "--by-topic")
+    values = published(demo).rows(
+        "select query_id, system, round(ours.value, 4), round(theirs.value, 4) "
+        "from lake.marts.topic_scores as ours inner join lake.marts.topic_scores as theirs "
+        "using (collection, measure, query_id, system) where measure = 'AP' and ours.level = 1 "
+        "and theirs.level = 2 and ours.label_set = 'judge:overlap' "
+        "and theirs.label_set = 'assessor:human'"
+    )
+    for name, function in (("kendall", stats.kendalltau), ("spearman", stats.spearmanr)):
+        found = []
+        for query in {query for query, *_ in values}:
+            ours, theirs = zip(*(pair for q, _, *pair in values if q == query), strict=True)
+            if len(set(ours)) > 1 < len(set(theirs)):
+                found.append(function(ours, theirs).statistic)
+        assert float(row[f"AP by topic {name}"]) == pytest.approx(sum(found) / len(found))
+        assert row[f"AP {name}"] != row[f"AP by topic {name}"]
+
+
+def test_labels_are_counted_beside_their_agreement(demo, tmp_path):
+    """As UMBRELA's Tables 1 and 2 have runs, topics and labels, kappas and correlations."""
+    rows = {row["label_set"]: row for row in csv_rows(demo, "labels demo --measure AP")}
+    assert next(iter(rows)) == "assessor:human"
+    typed(demo, f"export qrels demo --all {tmp_path / 'qrels'}")
+    labels = {
+        name: {
+            (query, passage): max(0, int(label))
+            for query, _, passage, label in map(
+                str.split, (tmp_path / "qrels" / f"{name}.qrels").read_text().splitlines()
+            )
+        }
+        for name in rows
+    }
+    human = labels["assessor:human"]
+    for name, row in rows.items():
+        assert int(row["topics"]) == len({query for query, _ in labels[name]})
+        assert int(row["runs"]) == 11
+        counted = {n: int(row[f"label_{n}"]) for n in range(4)}
+        assert counted == {n: list(labels[name].values()).count(n) for n in range(4)}
+    row = rows["judge:overlap"]
+    both = [
+        (labels["judge:overlap"][pair], human[pair])
+        for pair in human
+        if pair in labels["judge:overlap"]
+    ]
+    ours, theirs = zip(*both, strict=True)
+    assert float(row["kappa"]) == pytest.approx(cohen_kappa_score(ours, theirs))
+    two = cohen_kappa_score([label >= 2 for label in ours], [label >= 2 for label in theirs])
+    assert float(row["kappa_binary"]) == pytest.approx(two)
+    line = "correlation demo --label-set judge:overlap --level 2 --measure AP"
+    (other,) = csv_rows(demo, line, "--reference", "assessor:human")
+    assert [row["kendall"], row["spearman"]] == [other["AP kendall"], other["AP spearman"]]
+
+
 def test_a_measure_that_knows_no_level_stands_once_for_each_label_set(demo):
     label_sets = ["assessor:human", "judge:overlap", "judge:rubric_overlap"]
     alone = csv_rows(demo, "correlation", "demo", "--measure", "nDCG@10")
@@ -400,6 +535,8 @@ def test_the_best_is_bold_as_printed_ties_too():
         ("leaderboard small", "--label-set NAME: assessor:me, judge:elsewhere, judge:five."),
         ("correlation small", "'small' has no official leaderboards"),
         ("correlation small --leaderboard a --reference b", "cannot be used together"),
+        ("correlation small --reference judge:five --by-topic", "Say --reference assessor:NAME"),
+        ("labels small --measure AQ", "no leaderboard has a measure 'AQ'"),
         ("leaderboard one --stderr --interval", "--interval cannot be used together"),
         ("agreement small --format csv --standalone", "--standalone is for LaTeX"),
         ("agreement small -o no/x.tex", "there is no folder no"),
