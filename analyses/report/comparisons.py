@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
 from gradelake.analyses.stats.boards import Board, read_official_ranks
-from gradelake.analyses.stats.correlation import agreement, units_of
+from gradelake.analyses.stats.correlation import agreement, shared_systems, units_of
+from gradelake.analyses.stats.decisions import DecisionError, decision_errors
 from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.stats.resample import or_none, student_reach
-from gradelake.analyses.stats.significance import compare_pairs, randomisation_test
+from gradelake.analyses.stats.significance import Pairs, compare_pairs, randomisation_test
+from gradelake.analyses.stats.top import Top, TopAgreement, top_agreement
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.rank_correlation import correlations, signs
 from gradelake.sql.lake.opening import Lake
@@ -21,6 +24,60 @@ SEED = 1
 MEASURES = ("nDCG@10", "AP", "RR")
 OF_ANSWERS = ("StrictVital", "Vital", "SupportP", "SupportR")  # whose systems are told apart, too
 ALPHA = 0.05
+TOPS = (5, 10)  # people's first systems
+TOLD_BY = {"p": "each pair alone", "p_tukey": "randomised Tukey HSD"}
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a label set's board decides where people's would: `kendall` is by k of `TOPS`, `errors`
+    by correction of `TOLD_BY`, then by name; none where official ranks stand for people's board."""
+
+    at_top: TopAgreement
+    kendall: dict[int, Top]
+    errors: dict[str, dict[str, DecisionError]]
+
+
+def decide(
+    lake: Lake,
+    collection: str,
+    label_sets: list[str],
+    reference: str | None,
+    official: str | None,
+    measure: str,
+    read: Callable[[str, str], Board],
+    progress: Callable,
+) -> list[Decided]:
+    """Of each label set that has a board of the measure, against the reference's, or else against
+    the official ranks."""
+    board, group = None, None
+    told: dict[tuple[str, ...], Pairs] = {}  # systems -> people's pairs
+    if reference:
+        with suppress(BadInput):  # people's labels have no board of this measure
+            board = read(reference, measure)
+            group = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED).top
+    theirs = board or (read_official_ranks(lake, collection, official) if official else None)
+    found: list[Decided] = []
+    if theirs is None:
+        return found
+    for name in progress("deciding", label_sets, len(label_sets)):
+        try:
+            ours = read(name, measure)
+            top = top_agreement(ours, theirs, TOPS, group, n_replicates=REPLICATES, seed=SEED)
+        except BadInput:  # `correlate` says why
+            continue
+        errors: dict[str, dict[str, DecisionError]] = {}
+        if board:
+            shared = shared_systems([ours], board)
+            if (key := tuple(shared)) not in told:
+                told[key] = compare_pairs(board.of(shared), REPLICATES, SEED)
+            pairs = compare_pairs(ours.of(shared), REPLICATES, SEED)
+            for one in decision_errors(pairs, told[key], ALPHA, seed=SEED):
+                if one.correction in TOLD_BY:
+                    errors.setdefault(TOLD_BY[one.correction], {})[one.error] = one
+        kendall = {one.k: one for one in top.tops if one.statistic == "kendall"}
+        found.append(Decided(top, kendall, errors))
+    return found
 
 
 def correlate(

@@ -24,6 +24,7 @@ from gradelake.analyses.report.comparisons import (
     compare_label_sets,
     compare_systems,
     correlate,
+    decide,
     t_quantiles,
 )
 from gradelake.analyses.report.grids import Grids, pack, read_grids
@@ -245,6 +246,8 @@ def make_report(
     sentences = overview(lake, collection, first, judges, against, correlated, agreeing)
     measure = first["measure"] if first else "nDCG@10"
     taus = {row["label_set"]: row for row in correlated if row["measure"] == measure}
+    others = [name for name in of_passages if name != reference]
+    decided = decide(lake, collection, others, reference, leaderboard, measure, read, progress)
     trust = read_judges(lake, collection, assessor, measure, judges, taus, agreeing, against or "")
     filled = {
         "trust": trust,
@@ -273,6 +276,7 @@ def make_report(
         trust=trust,
         measure=measure,
         correlated=correlated,
+        decided=decided,
         against=against,
         sentences=sentences,
         queues=[] if without_rubric else lake.objects(QUEUES, collection),

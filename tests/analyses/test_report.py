@@ -148,6 +148,46 @@ def test_correlations_are_those_of_the_mart_and_lie_in_their_intervals(page, lak
             assert row["low"] - 1e-9 <= row["kendall"] <= row["high"] + 1e-9
 
 
+def cells(page: Page, label: str) -> list[list[str]]:
+    """The rows of the table of this name."""
+    table = page.html[page.html.index(f'aria-label="{label}"') :].partition("</table>")[0]
+    rows = re.findall("<tr>(.*?)</tr>", table.partition("<tbody>")[2], flags=re.DOTALL)
+    return [re.findall(r"<t[hd][^>]*>([^<]*)<", row) for row in rows]
+
+
+def test_the_top_is_that_of_the_mart_and_errors_those_of_significance(page, lake, graded_demo):
+    rows = cells(page, "At the top")
+    assert len(rows) > 3
+    for label_set, five, _, ten, _, best, loss, _, in_group in rows:
+        theirs = lake.rows(
+            "select kendall, best_system, loss from lake.marts.top_agreement "
+            "join lake.marts.usual_levels using (collection, label_set, level) "
+            "where collection = 'demo' and label_set = ? "
+            "and reference = 'assessor:human' and measure = 'nDCG@10' and k < 15 order by k",
+            label_set,
+        )
+        kendalls, bests, losses = zip(*theirs, strict=True)
+        assert [five, ten] == [f"{tau:.3f}" for tau in kendalls]
+        assert (best, loss) == (bests[0], f"{losses[0]:.3f}")
+        assert in_group in {"yes", "no"}
+    command = (
+        "stats significance demo --measure nDCG@10 --label-set judge:lexical_direct --reference"
+    )
+    command += " assessor:human --replicates 2000 --json"
+    found = json.loads(gradelake(graded_demo, *command.split()).stdout)["decision_errors"]
+    shown = [row for row in cells(page, "Decision errors") if row[0] == "judge:lexical_direct"]
+    assert len(shown) == 2
+    for _, told_by, called, *shares, known, missed, _ in shown:
+        correction = {"each pair alone": "uncorrected"}.get(told_by, told_by)
+        errors = {one["error"]: one for one in found if one["correction"] == correction}
+        expected = [
+            errors[name]["share"] for name in ("reversed", "wrong_sign", "untold", "missed")
+        ]
+        assert [*shares[::2], missed] == ["\u2013" if n is None else f"{n:.3f}" for n in expected]
+        assert int(called) == errors["reversed"]["n_pairs"]
+        assert int(known) == errors["missed"]["n_pairs"]
+
+
 def test_a_board_that_lacks_its_usual_level_opens_on_its_lowest_and_has_no_rank_ranges():
     columns = {"score": [0.5, None], "stderr": [None, None], "rank": [1, None]}
     board = {"systems": ["one", "two"], "measures": ["AP"], "boards": {1: {"AP": columns}, 3: {}}}

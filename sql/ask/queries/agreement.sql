@@ -4,6 +4,25 @@
 -- :reference = any             the label set it is compared with; any: the assessors
 -- :measure = nDCG@10           a measure
 -- :level = min_relevant        relevance level of the label set's scores, such as 2
+with
+
+-- tau over people's first systems alone, and what taking the label set's best for theirs loses
+tops as (
+    select
+        collection,
+        label_set,
+        level,
+        reference,
+        round(max(kendall) filter (where k = 5), 3) as kendall_first_5,
+        round(max(kendall) filter (where k = 10), 3) as kendall_first_10,
+        round(max(kendall) filter (where k = 15), 3) as kendall_first_15,
+        any_value(best_system) as best_system,
+        round(any_value(loss), 4) as loss
+    from marts.top_agreement
+    where measure = $measure and not is_official
+    group by all
+)
+
 select
     leaderboard_agreement.collection,
     leaderboard_agreement.label_set,
@@ -26,22 +45,12 @@ select
 from marts.leaderboard_agreement
 inner join marts.usual_levels as levels using (collection, label_set)
 left join marts.label_completeness as completeness using (collection, label_set)
-left join (
-    select
-        collection,
-        label_set,
-        level,
-        measure,
-        reference,
-        round(max(kendall) filter (where k = 5), 3) as kendall_first_5,
-        round(max(kendall) filter (where k = 10), 3) as kendall_first_10,
-        round(max(kendall) filter (where k = 15), 3) as kendall_first_15,
-        any_value(best_system) as best_system,
-        round(any_value(loss), 4) as loss
-    from marts.top_agreement
-    where measure = $measure and not is_official
-    group by all
-) as tops using (collection, label_set, level, measure, reference)
+left join tops
+    on
+        leaderboard_agreement.collection = tops.collection
+        and leaderboard_agreement.label_set = tops.label_set
+        and leaderboard_agreement.level = tops.level
+        and leaderboard_agreement.reference = tops.reference
 where
     leaderboard_agreement.measure = $measure
     and leaderboard_agreement.level = coalesce(try_cast($level as integer), levels.level)
