@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from gradelake.analyses.card.commands import export_card
 from gradelake.analyses.commands import export_public, export_qrels, export_workbench
 from gradelake.analyses.compare.commands import compare
 from gradelake.analyses.gate.commands import gate
@@ -82,7 +83,7 @@ for command in (import_grades, import_reviews):
     import_.add_command(command)
 for command in (
     *(export_bank, export_qrels, export_public, export_latex, export_sample, export_scores),
-    *(export_review, export_workbench, export_participants),
+    *(export_card, export_review, export_workbench, export_participants),
 ):
     export.add_command(command)
 stats.add_command(estimate)

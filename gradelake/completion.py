@@ -86,7 +86,7 @@ class Named(StringParamType):
 # what completes -> options, arguments, and arguments of one command or group
 _COMPLETED = {
     "collections": ("collection", "collections"),
-    "graders": ("--grader",),
+    "graders": ("--grader", "card grader"),
     "gates": ("--rule",),
     "sentinels": ("sentinels",),
     "label_sets": ("--label-set", "--reference", "stats --against"),

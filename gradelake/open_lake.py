@@ -6,7 +6,7 @@ from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import duckdb
 
@@ -16,6 +16,9 @@ from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.results import as_object
 from gradelake.sql.lake.opening import Lake
+
+if TYPE_CHECKING:
+    from gradelake.calling import Commands
 
 
 class OpenLake:
@@ -27,7 +30,9 @@ class OpenLake:
     `ingest`, `search`, `systems`, `remove_systems`, `rename_system`, `plan`, `grade`, `sentinel`,
     `build`, `report`, `compare` and `gate` do what the commands do, by the same functions. They
     return what a command prints with `--json`, raise `GradelakeError`, and show nothing unless
-    `progress` is true.
+    `progress` is true. So do all commands of `stats`, `plot`, `export` and `import`, as
+    `lake.stats.ranks(...)` or `lake.import_.labels(...)`: `dir(lake.stats)` names them, `help` says
+    what each takes, and `.rows()` of what they return are a relation.
     """
 
     def __init__(self, project: Project, release: str | None = None, allow_files: bool = False):
@@ -275,6 +280,26 @@ class OpenLake:
         found = question.in_words(lambda: run_gate(self.project, opened, rule, asked), ours=True)
         return console.plain(Answer(found, n_queries).as_object())
 
+    @property
+    def stats(self) -> "Commands":
+        """Statistics: `lake.stats.ranks("dl19", measure="AP", label_set="judge:Sun").rows()`."""
+        return self._commands("stats")
+
+    @property
+    def plot(self) -> "Commands":
+        """Pictures: `lake.plot.correlation("dl19", measure="AP", output="correlation.pdf")`."""
+        return self._commands("plot")
+
+    @property
+    def export(self) -> "Commands":
+        """Files for others; without `output`, where a command may do without, it is in `text`."""
+        return self._commands("export")
+
+    @property
+    def import_(self) -> "Commands":
+        """What others made, a file or a frame: `lake.import_.labels("dl19", frame, judge="me")`."""
+        return self._commands("import")
+
     def close(self) -> None:
         """Close the release, and with it all relations; a later question opens the newest again."""
         self._lake = self._live = None
@@ -302,6 +327,12 @@ class OpenLake:
             if "." not in name
         )
         return f"{words}</p><table>{rows}</table>"
+
+    def _commands(self, name: str) -> Any:
+        from gradelake.app import app
+        from gradelake.calling import called
+
+        return called(app.commands[name], [name], self.project, lambda: self.release)
 
     def _state(self) -> str:
         try:

@@ -1,12 +1,11 @@
 """Commands that bring data in: init, ingest, import."""
 
-import sys
 from pathlib import Path
 
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, typed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
@@ -85,7 +84,7 @@ def ingest(project, collection, dry_run):
             return run_dry(project, collection)
         from gradelake.ingest.collections.pipeline import ingest_collection
 
-        return ingest_collection(project, collection, sys.argv[1:])
+        return ingest_collection(project, collection, typed())
 
 
 @click.command(short_help="Hold FILEs of answers to a COLLECTION's form and rules.")
@@ -163,7 +162,7 @@ def import_labels(project, collection, file, judge, max_label, columns):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.labels import import_labels as run_import
 
-        return run_import(lake, collection, file, judge, sys.argv[1:], max_label, columns)
+        return run_import(lake, collection, file, judge, typed(), max_label, columns)
 
 
 @import_.command("bank", short_help="Store FILE's questions or nuggets as a rubric bank.")
@@ -200,7 +199,7 @@ def import_bank(project, collection, file, name, format_):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.banks.banks import import_bank as run_import
 
-        return run_import(lake, collection, file, name, format_, sys.argv[1:])
+        return run_import(lake, collection, file, name, format_, typed())
 
 
 @import_.command("judgments", short_help="Store the judgments that people filled into a table.")
@@ -226,7 +225,7 @@ def import_judgments(project, collection, file, assessor, columns):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.judgments import import_judgments as run_import
 
-        return run_import(lake, collection, file, assessor, sys.argv[1:], columns)
+        return run_import(lake, collection, file, assessor, typed(), columns)
 
 
 @import_.command("support", short_help="Store people's labels of what citations support.")
@@ -249,7 +248,7 @@ def import_support(project, collection, file, assessor):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.support import import_support as run_import
 
-        return run_import(lake, collection, file, assessor, sys.argv[1:])
+        return run_import(lake, collection, file, assessor, typed())
 
 
 @import_.command("rag", short_help="Store a RAG system's log: contexts, answers and references.")
@@ -282,4 +281,4 @@ def import_rag(project, collection, file, system, marks, references):
     with console.working(f"reading {file}"):
         from gradelake.ingest.rag.rag_import import import_rag as run_import
 
-        return run_import(project(), collection, file, system, marks, references, sys.argv[1:])
+        return run_import(project(), collection, file, system, marks, references, typed())

@@ -1,12 +1,11 @@
 """Commands for systems that the lake has: list, remove, rename."""
 
-import sys
 from typing import Any
 
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
 
@@ -73,7 +72,7 @@ def remove(project, collection, systems):
     """
     from gradelake.ingest.collections.system_names import remove_systems
 
-    return remove_systems(project(), collection, list(dict.fromkeys(systems)), sys.argv[1:])
+    return remove_systems(project(), collection, list(dict.fromkeys(systems)), typed())
 
 
 def _show_renamed(done: dict[str, Any]) -> None:
@@ -100,4 +99,4 @@ def rename(project, collection, system, name):
     """
     from gradelake.ingest.collections.system_names import rename_system
 
-    return rename_system(project(), collection, system, name, sys.argv[1:])
+    return rename_system(project(), collection, system, name, typed())

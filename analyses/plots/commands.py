@@ -9,7 +9,7 @@ import click
 
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import to_file
+from gradelake.sql.common.command_line import to_file, with_options
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
@@ -48,15 +48,27 @@ def drawing(command):
     `figures` and the `line` of `Drawn`."""
 
     @wraps(command)
-    def draw(read, collection, output, **asked):
-        from gradelake.analyses.plots.style import format_of
+    def draw(read, collection, output, width, height, font_size, **asked):
+        from gradelake.analyses.plots import style
 
-        format_of(output)  # before any work
-        with console.working("drawing"), read() as lake:
+        style.format_of(output)  # before any work
+        look = style.looking(style.Look(width, height, font_size))
+        with console.working("drawing"), look, read() as lake:
             figures, line = command(lake, collection, output=output, **asked)
         return Drawn(collection, output, figures, line)
 
-    to_picture = to_file("The file; its ending says svg, png or pdf.", required=True)
+    looks = (
+        ("--width", "INCHES", "How wide the picture is. Default: as what is in it needs."),
+        ("--height", "INCHES", "How high it is. Default: as what is in it needs."),
+        ("--font-size", "POINTS", "Of its usual text; all else in proportion. Default: 9."),
+    )
+    to_picture = with_options(
+        to_file("The file; its ending says svg, png or pdf.", required=True),
+        *(
+            click.option(name, type=click.FloatRange(0, 100, True), metavar=of, help=what)
+            for name, of, what in looks
+        ),
+    )
     return options.on_collection(options.answers(to_picture(draw)))
 
 
@@ -173,6 +185,7 @@ def leaderboard(lake, collection, replicates, **asked):
 @plot.command(short_help="Draw how well each label set's leaderboard agrees.")
 @drawing
 @options.measured
+@options.of_label_sets("Draw this one; repeat it for more. Default: all that have the measure.")
 @options.at_level
 @options.with_official_ranks
 @options.replicated("Bootstrap samples.")

@@ -20,14 +20,15 @@ def draw_correlation(
     lake: Lake,
     collection: str,
     measure: str,
+    label_sets: tuple[str, ...],
     level: int | None,
     leaderboard: str | None,
     reference: str | None,
     output: Path,
     **settings: Any,
 ) -> list[Agreement]:
-    """Draw Kendall's tau-b and Spearman's rho of each label set that has the measure, the highest
-    tau on top, with intervals from resampling queries and systems; `settings` are those of
+    """Draw Kendall's tau-b and Spearman's rho of `label_sets`, or of each that has the measure, the
+    highest tau on top, with intervals from resampling queries and systems; `settings` are those of
     `agreement`.
 
     The reference is official ranks, the only ones there are where none are named, or a label set's
@@ -41,14 +42,14 @@ def draw_correlation(
     else:
         compared = boards.read_official_ranks(lake, collection, leaderboard)
         against = style.shortened(f"official ranks {compared.leaderboard}")
-    label_sets = boards.measured_label_sets(lake, collection, measure)
-    label_sets = [name for name in label_sets if name != reference]
-    if not label_sets:
+    shown = label_sets or boards.measured_label_sets(lake, collection, measure)
+    shown = [name for name in dict.fromkeys(shown) if name != reference]
+    if not shown:
         raise BadInput(
             f"no label set of {collection!r} is compared by {measure!r} with {against}",
             "`gradelake sql @leaderboard` lists boards; choose another --measure.",
         )
-    ours = boards.read_boards(lake, collection, label_sets, measure, level)
+    ours = boards.read_boards(lake, collection, shown, measure, level)
     found = [agreement(board, compared, **settings) for board in ours]
     found.sort(key=lambda one: by_tau(_by_name(one)["kendall"].value))
     names = style.apart([one.board.label_set for one in found], 30)

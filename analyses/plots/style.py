@@ -3,6 +3,8 @@
 import io
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from gradelake.sql.common import shortened as table_names
 from gradelake.sql.common.errors import BadInput
@@ -22,9 +25,10 @@ FORMATS = ("svg", "png", "pdf")
 # Okabe and Ito's colours, which colour-blind readers tell apart, in print without colour too
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#666666"
 COLOURS = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", GREY)
+POINTS = 9  # of usual text
 STYLE: "dict[RcKeyType, Any]" = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same everywhere
-    "font.size": 9,
+    "font.size": POINTS,
     "axes.titlesize": 10,
     "axes.labelsize": 9,
     "axes.spines.top": False,
@@ -41,18 +45,53 @@ WIDTH, MARGIN = 6.4, 1.3  # inches of a picture with rows; of its title, axis an
 MOST_ROWS = 200  # of a picture
 
 
+@dataclass(frozen=True)
+class Look:
+    """What a picture was asked to be: inches, and points of its usual text; None: as it is."""
+
+    width: float | None = None
+    height: float | None = None
+    font_size: float | None = None
+
+
+_USUAL = Look()
+_look: ContextVar[Look] = ContextVar("look", default=_USUAL)
+
+
+@contextmanager
+def looking(look: Look) -> Iterator[None]:
+    """Pictures that are drawn inside look so."""
+    before = _look.set(look)
+    try:
+        yield
+    finally:
+        _look.reset(before)
+
+
 @contextmanager
 def figure(output: Path, width: float, height: float) -> Iterator[Figure]:
-    """A figure of so many inches, drawn without a screen; then it is written, whole or not at
-    all."""
-    kind, content = format_of(output), io.BytesIO()
+    """A figure of so many inches, or as `looking` says, drawn without a screen; then it is written,
+    whole or not at all."""
+    kind, content, look = format_of(output), io.BytesIO(), _look.get()
     with matplotlib.rc_context(STYLE):
-        drawn = Figure(figsize=(width, height), layout="constrained")
+        size = (look.width or width, look.height or height)
+        drawn = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(drawn)
         yield drawn
+        if look.font_size:
+            _resize(drawn, look.font_size)
         drawn.savefig(content, format=kind, dpi=PIXELS_PER_INCH, metadata=_NO_TIME[kind])
     with whole_file(output) as stream:
         stream.write(content.getvalue())
+
+
+def _resize(drawn: Figure, points: float) -> None:
+    """Set all of a figure's texts greater or smaller, in proportion."""
+    drawn.draw_without_rendering()  # texts of axes are there from now on
+    for each in drawn.findobj(Text):
+        each.set_fontsize(each.get_fontsize() * points / POINTS)
+    for axes in (found for each in drawn.axes for found in (each, *each.child_axes)):
+        axes.tick_params(which="both", labelsize=points)  # of ticks that only a new layout makes
 
 
 def format_of(output: Path) -> str:

@@ -21,7 +21,7 @@ def stats():
 
 @stats.command("ranks", short_help="Compute how surely each system has its rank.")
 @options.on_collection
-@options.answers
+@options.tabled
 @options.measured
 @options.named("--label-set", "Whose leaderboard.", required=True)
 @options.in_segment
@@ -58,7 +58,7 @@ def ranks(read, collection, measure, label_set, segment, level, replicates, **se
 
 @stats.command("correlation", short_help="Compute how well leaderboards agree, with intervals.")
 @options.on_collection
-@options.answers
+@options.tabled
 @options.measured
 @options.of_label_sets("Compare this one; repeat it for more. Default: all.")
 @options.with_official_ranks
@@ -150,7 +150,7 @@ def correlation(
 
 @stats.command("significance", short_help="Test which systems differ by more than chance.")
 @options.on_collection
-@options.answers
+@options.tabled
 @options.measured
 @options.named("--label-set", "Whose values to test.", required=True)
 @click.option(
@@ -216,7 +216,7 @@ def significance(
 
 @stats.command("alpha", short_help="Compute Krippendorff's alpha of any number of label sets.")
 @options.on_collection
-@options.answers
+@options.tabled
 @options.of_label_sets("Assessors and judges to compare; repeat it. Default: all.")
 @click.option(
     "--metric",

@@ -9,7 +9,7 @@ from gradelake.sql.common.command_line import to_file
 
 @click.command("estimate", short_help="Estimate the leaderboard under human labels.")
 @options.on_collection
-@options.answers
+@options.tabled
 @options.measured
 @options.named("--label-set", "The judge's labels.", required=True)
 @options.named(

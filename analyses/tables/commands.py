@@ -2,7 +2,10 @@
 
 import json
 import sys
+from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +14,9 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from gradelake.analyses.tables.table import Table
 
 
 @click.group("latex")
@@ -22,6 +28,22 @@ def export_latex():
       gradelake export latex leaderboard dl19 --label-set judge:Sun -o board.tex
       gradelake export latex correlation dl19 --measure AP -o correlation.tex
     """
+
+
+@dataclass(frozen=True)
+class Written:
+    """A table and the file that has it; `-` is standard output."""
+
+    table: "Table"
+    output: Path
+
+    def as_object(self) -> dict[str, Any]:
+        return self.table.as_object()
+
+    def show(self) -> None:
+        if str(self.output) != "-":
+            n_rows = sum(len(block.rows) for block in self.table.blocks)
+            console.say(f"{self.output}: wrote {counted(n_rows, 'rows')}")
 
 
 def writing(command):
@@ -39,12 +61,14 @@ def writing(command):
         "--standalone", is_flag=True, help="LaTeX: a document to compile, not a table to \\input."
     )
     @options.on_collection
+    @options.answers
     @wraps(command)
     def write(read, format_, output, standalone, **asked):
         from gradelake.analyses.tables.latex import render
 
         if standalone and format_ != "latex":
             raise BadInput(f"--standalone is for LaTeX, not for --format {format_}")
+        options.refuse_json_beside(output, "table")
         with console.working("reading the lake"), read() as lake:
             table = command(lake, **asked)
         if format_ == "json":
@@ -53,10 +77,10 @@ def writing(command):
             content = table.as_csv() if format_ == "csv" else render(table, standalone)
         if str(output) == "-":
             sys.stdout.buffer.write(content.encode())
-            return
-        with whole_file(output) as stream:
-            stream.write(content.encode())
-        console.say(f"{output}: wrote {counted(sum(len(b.rows) for b in table.blocks), 'rows')}")
+        else:
+            with whole_file(output) as stream:
+                stream.write(content.encode())
+        return Written(table, output)
 
     return write
 
@@ -197,3 +221,25 @@ def labels(lake, collection, **asked):
     from gradelake.analyses.tables.labels import labels_table
 
     return labels_table(lake, collection, **asked)
+
+
+@export_latex.command("judges", short_help="Write how far each judge agrees with people.")
+@writing
+@options.of_label_sets("May be repeated (default: all).")
+@options.with_reference
+@options.named("--measure", "Of the leaderboards.", default="nDCG@10")
+def judges(lake, collection, **asked):
+    """Write a row for each label set of COLLECTION, and a column for each statistic of agreement.
+
+    On passages: kappa, precision and recall of what is relevant, and quadratic kappa of all labels
+    where both scales end alike. On systems: correlations of leaderboards, over all and over the
+    reference's first 5 and 10.
+
+    \b
+    Examples:
+      gradelake export latex judges dl19 -o judges.tex
+      gradelake export latex judges dl19 --measure AP --format csv
+    """
+    from gradelake.analyses.tables.judges import judges_table
+
+    return judges_table(lake, collection, **asked)

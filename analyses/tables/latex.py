@@ -8,7 +8,8 @@ from math import ceil
 
 import jinja2
 
-from gradelake.analyses.tables.table import UNDEFINED, Cell, Column, Table
+from gradelake.analyses.tables.table import Cell, Column, Table
+from gradelake.sql.common.latex import UNDEFINED, escape, figure
 
 LINES_ON_A_PAGE = 45  # a longer table goes over pages
 ROOM = 345  # points: \linewidth of an article; a wider table is set smaller, then in several parts
@@ -16,32 +17,8 @@ LETTER, SEPARATION = 5.8, 12  # points at 10 pt: a bold digit or a wide letter, 
 SMALL = 0.8, 6  # \footnotesize, and with \tabcolsep 3pt
 KEY = ROOM // 2  # points of a column of a wider table's keys, when longer ones go over lines
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "\u2020": r"\textdagger{}",
-}
 _SYMBOLS = {"rho": r"$\rho$", "tau": r"$\tau$", "stderr": r"$\pm$", "half_interval": r"$\pm$"}
 _BREAKS = re.compile(r"(\\_|[-./:])(?=.)")  # where an escaped name may be broken
-_NEGATIVE = re.compile(r"-(?=[0-9])")
-
-
-def escape(text: str) -> str:
-    """Text as LaTeX shows it; control characters and line ends become spaces."""
-    printable = "".join(c if c.isprintable() else " " for c in text)
-    return "".join(_SPECIAL.get(character, character) for character in printable)
 
 
 def render(table: Table, standalone: bool = False) -> str:
@@ -57,7 +34,7 @@ def render(table: Table, standalone: bool = False) -> str:
         for block in table.blocks
         for row in block.rows
     )
-    return _template().render(
+    return template("table.tex.jinja").render(
         name=table.name,
         caption=escape(table.caption),
         standalone=standalone,
@@ -174,9 +151,7 @@ def _head(columns: list[Column]) -> list[str]:
 def _cell(cell: Cell) -> str:
     if cell.text == UNDEFINED:
         return UNDEFINED
-    shown = escape(cell.text)
-    if not isinstance(cell.value, str):
-        shown = _NEGATIVE.sub("$-$", shown)
+    shown = (escape if isinstance(cell.value, str) else figure)(cell.text)
     if cell.is_bold:
         shown = f"\\textbf{{{shown}}}"
     if cell.is_grey:
@@ -189,7 +164,8 @@ def _in_lines(cell: Cell) -> str:
 
 
 @cache
-def _template() -> jinja2.Template:
+def template(name: str) -> jinja2.Template:
+    """One of the templates beside this module."""
     environment = jinja2.Environment(
         # LaTeX is full of braces and percent signs
         block_start_string="<%",
@@ -205,4 +181,4 @@ def _template() -> jinja2.Template:
         autoescape=False,
         loader=jinja2.PackageLoader("gradelake.analyses.tables", "."),
     )
-    return environment.get_template("table.tex.jinja")
+    return environment.get_template(name)

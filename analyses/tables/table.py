@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gradelake.sql.common.latex import UNDEFINED
 from gradelake.sql.common.spreadsheet import shown_row
-
-UNDEFINED = "--"
 
 
 @dataclass(frozen=True)

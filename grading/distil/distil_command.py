@@ -1,6 +1,5 @@
 """`gradelake distil`: rubrics of labels from judged pairs, and what they say."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import click
 
 from gradelake.grading.commands import chosen_queries, warn_first
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -73,7 +72,7 @@ def _imported(project: Project, name: str, file: str) -> Answer:
     rubric_file.check_rubric_name(name, "--import")
     with Lake.writer(project) as lake:
         base, texts = rubric_file.read_rubric_file(lake, Path(file))
-        rubric_id, is_new = rubric_file.store_edited(lake, name, base, texts, sys.argv[1:])
+        rubric_id, is_new = rubric_file.store_edited(lake, name, base, texts, typed())
     content = {"name": name, "rubric_id": rubric_id, "is_new": is_new}
     if not is_new:
         return Answer(content, _known(name, rubric_id))
@@ -263,4 +262,4 @@ def distil(
     if dry_run:
         with Lake.writer(project) as lake:
             return distilling.Plan(request, distilling.draw(lake, request))
-    return distilling.distil(project, request, sys.argv[1:])
+    return distilling.distil(project, request, typed())

@@ -1,13 +1,12 @@
 """Commands that exchange grades with others: import grades, export grades."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, reading, to_file
+from gradelake.sql.common.command_line import answering, reading, to_file, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
 
@@ -114,7 +113,7 @@ def import_grades(project, collection, file, **stated):
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.grading.exchange.grades_import import import_grades as run_import
 
-        return run_import(lake, collection, file, choices, sys.argv[1:])
+        return run_import(lake, collection, file, choices, typed())
 
 
 @click.group(short_help="Write what others read: qrels, grades, banks, tables, samples.")

@@ -1,12 +1,10 @@
 """`gradelake generate`: a rubric bank from a model."""
 
-import sys
-
 import click
 
 from gradelake.grading.commands import chosen_queries, warn_first
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -128,7 +126,7 @@ def generate(project, collection, name, method, label_set, level, bank, queries,
     if dry_run:
         with console.working("reading the lake"), Lake.live(project) as lake:
             return generation.plan(lake, request)
-    return generation.generate(project, request, sys.argv[1:])
+    return generation.generate(project, request, typed())
 
 
 def _check_method(request, method):

@@ -8,7 +8,7 @@ import click
 
 from gradelake.grading.review.options import deal_for, which_grades
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, to_file
+from gradelake.sql.common.command_line import answering, to_file, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
 
@@ -108,7 +108,7 @@ def review(context, collection, queue, shows_grade, **choice):
         try:
             session.run()
         finally:
-            verdicts.close(sys.argv[1:], len(session.reviews) - session.count(None))
+            verdicts.close(typed(), len(session.reviews) - session.count(None))
         return session.summary()
 
 
@@ -197,4 +197,4 @@ def import_reviews(project, collection, file):
     from gradelake.grading.review.form.form_import import import_reviews as run_import
 
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        return run_import(lake, collection, file, sys.argv[1:])
+        return run_import(lake, collection, file, typed())

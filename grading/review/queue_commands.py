@@ -1,13 +1,11 @@
 """`gradelake queue`: cards that several people review."""
 
-import sys
-
 import click
 
 from gradelake.grading.review.options import tau_option
 from gradelake.grading.review.queue_sources import SOURCES
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, typed
 from gradelake.sql.common.counted import counted
 
 
@@ -118,7 +116,7 @@ def add(project, collection, name, label_names, **options):
 
     names = [each.strip() for each in label_names.split(",")] if label_names else None
     with console.working("choosing cards"):
-        return add_queue(project(), sys.argv[1:], collection, name, label_names=names, **options)
+        return add_queue(project(), typed(), collection, name, label_names=names, **options)
 
 
 @queue.command("list", short_help="How far people are with their queues.")
@@ -151,5 +149,5 @@ def remove(project, collection, name):
     """
     from gradelake.grading.review.queues import drop_queue
 
-    drop_queue(project(), sys.argv[1:], collection, name)
+    drop_queue(project(), typed(), collection, name)
     console.say(f"removed {name}; what people answered stays")

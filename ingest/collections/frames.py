@@ -67,14 +67,18 @@ def _files(kind: str, given: Any, folder: str) -> Any:
 
 def _written(frame: Any, folder: str, file: str, kind: str) -> str:
     """Write a frame's file. Returns how a collection names it."""
+    path = Path(folder, file)
+    path.parent.mkdir(exist_ok=True)
+    frame_of(frame, kind).write_parquet(path)
+    return file
+
+
+def frame_of(frame: Any, kind: str) -> pl.DataFrame:
+    """A frame of whoever made it, or a relation of DuckDB, as one of polars. Raises `BadInput`."""
     try:
-        table = frame.pl() if hasattr(frame, "pl") else pl.DataFrame(frame)
+        return frame.pl() if hasattr(frame, "pl") else pl.DataFrame(frame)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         what = f"{kind}: a {type(frame).__name__} is no frame: {error}"
         raise BadInput(
             what, "Give a frame of polars or pandas, or a list of dictionaries."
         ) from error
-    path = Path(folder, file)
-    path.parent.mkdir(exist_ok=True)
-    table.write_parquet(path)
-    return file

@@ -27,7 +27,10 @@ Values = Mapping[str, str | None] | None
 # comments and spaces: nothing that could be run
 _NOTHING = re.compile(r"(?>\s+|--[^\n]*+(?:\n|\Z)|/\*(?>[^*]|\*(?!/))*+\*/)*+")
 _WORD = re.compile(r"\w[\w.]*")
-_ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table"}
+_ENDINGS = {
+    **{".csv": "csv", ".json": "json", ".parquet": "parquet"},
+    **{".tex": "latex", ".txt": "table"},
+}
 _BUILT = "from duckdb_tables() where database_name = 'lake' and schema_name = 'marts' limit 1"
 FOR_PEOPLE = ("table", "line")  # formats
 _PLAN = ["explain_key", "explain_value"]  # the columns of EXPLAIN: drawings

@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.results import as_object
 
 _LOCALE = "terminal_encoding"  # how a terminal shows text, for the restarted process
+_called: ContextVar[list[str] | None] = ContextVar("called", default=None)
 
 
 def _keep(context: click.Context, option: click.Option, value: bool) -> None:
@@ -36,6 +39,21 @@ def whatever_the_locale() -> None:
     encoding = sys._xoptions.get(_LOCALE)
     for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed by who started us
         stream.reconfigure(encoding=encoding if stream.isatty() else None, errors="replace")
+
+
+@contextmanager
+def called_from_python(words: list[str]) -> Iterator[None]:
+    """Inside, a command returns its result instead of printing it, and was typed as `words`."""
+    before = _called.set(words)
+    try:
+        yield
+    finally:
+        _called.reset(before)
+
+
+def typed() -> list[str]:
+    """What was typed after `gradelake`, for the record of a run."""
+    return sys.argv[1:] if (words := _called.get()) is None else words
 
 
 def with_options(*options: Callable) -> Callable:
@@ -67,14 +85,17 @@ def answering(
     def decorate(function: Callable) -> Callable:
         @click.option("--json", "as_json", is_flag=True, help=json_help)
         @wraps(function)
-        def command(*arguments: Any, as_json: bool, **options: Any) -> None:
+        def command(*arguments: Any, as_json: bool, **options: Any) -> Any:
             result = function(*arguments, **options)
+            if _called.get() is not None:
+                return result
             if as_json:
                 console.print_json(as_object(result))
             else:
                 show(result)
             if code := getattr(result, "exit_code", 0):
                 sys.exit(code)
+            return None
 
         return command
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import chain
@@ -34,6 +35,7 @@ _PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 out = Console(soft_wrap=True, **_PLAIN)
 err = Console(stderr=True, soft_wrap=True, **_PLAIN)
 EVERY = 10.0  # seconds between lines of progress
+_form: ContextVar[str] = ContextVar("form", default="table")  # of what `print_table` prints
 _C1 = re.compile("[\x7f-\x9f]")  # what steers a terminal and JSON lets through
 
 
@@ -59,9 +61,23 @@ def quietly(quiet: bool) -> Iterator[None]:
         loudness.quiet = before
 
 
+@contextmanager
+def tables_as(form: str) -> Iterator[None]:
+    """Inside, tables are printed in one of `FORMATS`; unless it is `table`, they alone are on
+    standard output, and what is said of them on standard error."""
+    before = _form.set(form)
+    try:
+        yield
+    finally:
+        _form.reset(before)
+
+
 def say(message: str = "", wrap: bool = False) -> None:
     """Print a line of a command's result; a terminal gets one that may be long in lines of whole
     words, where `wrap` says so."""
+    if _form.get() != "table":
+        warn(message)
+        return
     out.print(printable(message), soft_wrap=not (wrap and out.is_terminal))
 
 
@@ -201,6 +217,9 @@ def print_table(
     would lose columns are printed as `print_line` does.
     """
     rows = list(rows)
+    if (form := _form.get()) != "table":
+        FORMATS[form](columns, rows)
+        return
     on_terminal = out.file.isatty()
     if width is None and on_terminal:
         width = out.width
@@ -275,11 +294,20 @@ def print_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None
     print_json([dict(zip(columns, row, strict=True)) for row in rows])
 
 
+def print_latex(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A LaTeX `tabular` for a paper."""
+    from gradelake.sql.common.latex import tabular
+
+    for line in tabular(columns, list(rows)):
+        print(line)
+
+
 FORMATS: dict[str, Callable[[Sequence[str], Iterable[Sequence[Any]]], None]] = {
     "table": print_table,
     "line": print_line,
     "csv": print_csv,
     "json": print_records,
+    "latex": print_latex,
 }
 
 

@@ -113,7 +113,7 @@ def table_lines(
     the same text. Where that is not enough, ids lose all but the beginning of their hash, and
     columns go.
     """
-    table, notes = _columns(columns, rows), []
+    table, notes = text_columns(columns, rows), []
     if width is not None:
         notes = _make_room(table, width)
         _widen(table, width)
@@ -129,10 +129,11 @@ def reads_better_as_lines(
     """Whether a row or two would lose columns for want of room: a line per column loses none."""
     if width is None or not 0 < len(rows) <= _FEW:
         return False
-    return not _fits(_columns(columns, rows), width)
+    return not _fits(text_columns(columns, rows), width)
 
 
-def _columns(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[_Column]:
+def text_columns(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[_Column]:
+    """The columns of a table as texts, those of numbers with the same decimals throughout."""
     return [_Column(name, [row[i] for row in rows]) for i, name in enumerate(columns)]
 
 

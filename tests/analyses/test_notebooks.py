@@ -1,4 +1,5 @@
-"""The notebooks: each runs on the demo, shows again what is in it, and what its text claims."""
+"""The notebooks: each runs on the demo, or on TREC DL 2019, shows again what is in it, and what its
+text claims."""
 
 import os
 import shutil
@@ -29,8 +30,9 @@ def shown(notebook: nbformat.NotebookNode) -> list[str]:
 
 
 @pytest.fixture
-def folder(graded_demo, tmp_path, monkeypatch) -> Path:
-    copy = shutil.copytree(graded_demo, tmp_path / "demo")
+def folder(request, file, tmp_path, monkeypatch) -> Path:
+    made = request.getfixturevalue("dl19" if file.stem == "paper" else "graded_demo")
+    copy = shutil.copytree(made, tmp_path / made.name)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
@@ -81,7 +83,20 @@ def rubric_edit(folder: Path) -> None:
         assert (shift["score_after"] < shift["score_before"]).mean() > 0.5
 
 
-CLAIMS = {"judge": judge, "rubric_edit": rubric_edit}
+def paper(folder: Path) -> None:
+    """Each figure is a PDF as wide as a column, and the table has the mart's correlations."""
+    written = {file.name for file in (folder / "figures").glob("*.pdf")}
+    assert written == {"confusion.pdf", "correlation.pdf", "scatter.pdf"}
+    for name in written:
+        assert b"/MediaBox [ 0 0 241.2 " in (folder / "figures" / name).read_bytes(), "3.35 inches"
+    table = (folder / "figures" / "judges.tex").read_text()
+    with gradelake.open(folder) as lake:
+        board = lake.ask("agreement", reference="assessor:nist").pl()
+        for row in board.filter(pl.col("label_set").str.starts_with("judge:")).to_dicts():
+            assert f"{row['kendall']:.3f}" in table
+
+
+CLAIMS = {"judge": judge, "paper": paper, "rubric_edit": rubric_edit}
 
 
 def test_every_notebook_has_its_claims():

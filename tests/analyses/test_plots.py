@@ -286,6 +286,26 @@ def test_the_same_lake_gives_the_same_bytes(far, tmp_path, picture, ending):
         assert pixels[..., :3].std() > 0.01, "not blank"
 
 
+def test_a_picture_is_as_wide_high_and_large_in_type_as_a_page_needs(far, tmp_path):
+    file = tmp_path / "x.svg"
+    words = ("plot", "leaderboard", "far", *PICTURES["leaderboard"], "-o", file)
+    sizes = {}
+    for size in ("", "12"):
+        look = ("--width", 3.5, "--height", 4, *(("--font-size", size) if size else ()))
+        gradelake(far, *words, *look)
+        svg = file.read_text()
+        assert re.search(r'width="252pt" height="288pt"', svg)
+        sizes[size] = [float(x) for x in re.findall(r"scale\(([0-9.]+) -", svg)]
+    assert max(sizes[""]) == 0.1, "its title, in hundredths"
+    assert sizes["12"] == pytest.approx([size * 12 / 9 for size in sizes[""]], rel=1e-3)
+
+
+def test_only_label_sets_that_are_named_are_drawn(demo, tmp_path):
+    words = ("correlation", "demo", "--measure", "AP", "--replicates", "50")
+    said, _ = drawn(demo, tmp_path, *words, "--label-set", "judge:overlap")
+    assert said["label_sets"] == ["judge:overlap"]
+
+
 @pytest.mark.fast
 def test_a_long_name_loses_its_middle():
     assert shortened("short") == "short"

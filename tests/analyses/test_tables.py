@@ -11,9 +11,10 @@ from sklearn.metrics import cohen_kappa_score
 
 from gradelake.analyses.tables.agreement import boxed_judgment
 from gradelake.analyses.tables.correlation import Style
-from gradelake.analyses.tables.latex import escape, render
+from gradelake.analyses.tables.latex import render
 from gradelake.analyses.tables.leaderboard import approximate_ranks
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
+from gradelake.sql.common.latex import escape
 from tests.command_line import gradelake, typed
 from tests.published import APPROXIMATE_RANKS, RANKS_ON_A_BOARD
 from tests.reading import published
@@ -35,7 +36,7 @@ def body(document: str) -> list[str]:
     return lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
 
 
-def assert_holds_together(document: str) -> None:
+def assert_holds_together(document: str, widest: float = 345) -> None:
     """Braces and environments close, every row is as wide as the table, no row is broken."""
     bare = re.sub(r"\\[{}&%$#_]", "", re.sub(r"(?m)^%.*$", "", document))
     depth = 0
@@ -63,7 +64,7 @@ def assert_holds_together(document: str) -> None:
             spans = [int(n) for n in re.findall(r"\\multicolumn\{(\d+)\}", row)]
             assert row.count("&") + 1 + sum(spans) - len(spans) == len(alignment), row
         assert inside.count(r"\toprule") == (2 if kind == "longtable" else 1)
-        assert points_wide(rows, "footnotesize" in bare) <= 345, "an article's lines"
+        assert points_wide(rows, "footnotesize" in bare) <= widest, "an article's lines"
 
 
 def points_wide(rows: list[str], is_small: bool) -> float:
@@ -552,3 +553,57 @@ def test_a_name_that_looks_like_a_formula_is_none_in_csv():
     columns = [Column("system", "System"), Column("score", "Score"), Column("rank", "Rank")]
     table = Table("board", "", columns, [Block({"collection": "@a"}, rows)])
     assert table.as_csv() == "collection,system,score,rank\n'@a,'=cmd|x,-0.5,\n"
+
+
+def test_judges_stand_beside_each_other_with_the_marts_figures(demo):
+    rows = csv_rows(demo, "judges", "demo", "--measure", "AP")
+    lake = published(demo)
+    names = [row["label_set"] for row in rows]
+    assert set(names) == {"judge:overlap", "judge:rubric_overlap"}
+    kappas, taus = (
+        dict(lake.rows(f"select label_set, {columns} and reference = 'assessor:human'"))
+        for columns in (
+            "kappa from lake.marts.kappa inner join lake.marts.usual_levels as levels "
+            "using (collection, label_set) where kind = 'binary' and label_cut = level "
+            "and reference_cut = 2",
+            "kendall from lake.marts.leaderboard_agreement inner join lake.marts.usual_levels "
+            "using (collection, label_set, level) where measure = 'AP'",
+        )
+    )
+    for row in rows:
+        assert float(row["kappa"]) == kappas[row["label_set"]]
+        assert float(row["kendall"]) == taus[row["label_set"]]
+    assert names == sorted(names, key=lambda name: -taus[name])
+    document = latex(demo, "judges", "demo")
+    assert_holds_together(document)
+    assert document.count(r"\textbf") >= 8
+    wrong = gradelake(demo, "export", "latex", "judges", "demo", "--measure", "APP", code=2)
+    assert "--measure 'APP': there is none" in wrong.stderr
+
+
+def test_any_answer_and_statistic_is_latex_where_asked(demo, tmp_path):
+    asked = "sql @leaderboard --measure AP --label-set judge:overlap"
+    rows = json.loads(typed(demo, f"{asked} --format json").stdout)
+    typed(demo, f"{asked} --output {tmp_path}/board.tex")
+    document = typed(demo, f"{asked} --format latex").stdout
+    assert document == (tmp_path / "board.tex").read_text()
+    assert_holds_together(document, widest=1000)
+    cells = [line.removesuffix(r" \\").split(" & ") for line in body(document)]
+    systems = list(rows[0]).index("system")
+    assert [row[systems] for row in cells] == [escape(row["system"]) for row in rows]
+    odd = typed(
+        demo, 'sql "select \'a_b & 50%\' as ""x_y"", -1.5 as n, null::int as m" --format latex'
+    )
+    assert r"x\_y & n & m \\" in odd.stdout
+    assert r"a\_b \& 50\% & $-$1.5 & -- \\" in odd.stdout
+    stat = "stats ranks demo --measure AP --label-set judge:overlap --replicates 50"
+    done = typed(demo, f"{stat} --format latex")
+    assert_holds_together(done.stdout, widest=1000)
+    ranks = json.loads(typed(demo, f"{stat} --json").stdout)["systems"]
+    assert [line.split(" & ")[1] for line in body(done.stdout)] == [
+        escape(one["system"]) for one in ranks
+    ]
+    assert "share a letter" in done.stderr
+    comma = list(csv.DictReader(io.StringIO(typed(demo, f"{stat} --format csv").stdout)))
+    assert [float(row["score"]) for row in comma] == [one["score"] for one in ranks]
+    assert "cannot be used together" in typed(demo, f"{stat} --json --format csv", code=2).stderr

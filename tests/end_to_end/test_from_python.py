@@ -1,5 +1,6 @@
 """`gradelake.open`: the lake from Python, and what commands do, as functions."""
 
+import inspect
 import json
 import shutil
 import subprocess
@@ -182,6 +183,114 @@ def test_functions_return_what_the_commands_print(folder, lake):
         lake.grade("demo", "lexica")
     with pytest.raises(gradelake.GradelakeError, match="--output"):
         lake.report("demo", "demo2", output="x.html")
+
+
+CALLS = {
+    "stats ranks": {"measure": "AP", "label_set": "assessor:human", "replicates": 50},
+    "stats correlation": {
+        **{"measure": "AP", "label_set": ["judge:lexical_direct", "lexical/v0/best"]},
+        **{"replicates": 50, "reference": "assessor:human"},
+    },
+    "stats significance": {"measure": "AP", "label_set": "assessor:human", "replicates": 50},
+    "stats alpha": {"per_query": True, "replicates": 50},
+    "plot confusion": {"label_set": "judge:lexical_direct", "output": "x.svg", "width": 4},
+    "plot topics": {
+        **{"label_set": "assessor:human", "measure": "AP", "systems": ("lsa", "bm25")},
+        **{"replicates": 50, "output": "x.png"},
+    },
+    "export scores": {"label_set": "assessor:human", "measure": ["AP", "RR"], "output": "x.txt"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+def test_any_command_of_a_group_is_a_function_that_returns_what_it_prints(
+    folder, lake, monkeypatch, name
+):
+    monkeypatch.chdir(folder)
+    group, command = name.split()
+    words = []
+    for option, value in CALLS[name].items():
+        several = value if isinstance(value, list) else [value]
+        for each in several:
+            of_it = [] if each is True else each if isinstance(each, tuple) else [each]
+            words += [f"--{option.replace('_', '-')}", *map(str, of_it)]
+    found = getattr(getattr(lake, group), command)("demo", **CALLS[name])
+    assert found == printed(folder, *name.split(), "demo", *words)
+
+
+@pytest.mark.slow
+def test_what_commands_return_has_its_rows_as_relations(folder, lake):
+    asked = {"measure": "AP", "label_set": "judge:lexical_direct", "replicates": 50}
+    ranks = lake.stats.ranks("demo", **asked)
+    assert ranks.rows().pl().to_dicts() == ranks["systems"]
+    found = lake.stats.correlation("demo", **asked)
+    statistics = found.rows("correlations").project("label_set, statistic, value").fetchall()
+    assert statistics == [
+        ("judge:lexical_direct", each["statistic"], each["value"])
+        for each in found["label_sets"][0]["correlations"]
+    ]
+    pairs = lake.stats.significance("demo", **asked)
+    with pytest.raises(gradelake.GradelakeError, match="It has counts, pairs"):
+        pairs.rows()
+    assert len(pairs.rows("pairs")) == pairs["n_pairs"]
+    qrels = lake.export.qrels("demo", label_set="assessor:human")
+    words = ("export", "qrels", "demo", "--label-set", "assessor:human")
+    assert qrels["text"] == run(folder, *words).stdout
+    board = lake.export.latex.leaderboard("demo", label_set="assessor:human", format="csv")
+    assert board["text"].count("\n") == 1 + len(board.rows())
+
+
+def test_functions_of_commands_have_their_help_and_errors(lake):
+    for group in (lake.stats, lake.plot, lake.export, lake.export.latex, lake.import_):
+        assert dir(group)
+        for name in dir(group):
+            function = getattr(group, name)
+            assert callable(function) == (name != "latex")
+            assert (function.__doc__ or "").strip()
+    assert "the p-value of a permutation test" in lake.stats.correlation.__doc__
+    assert "label_set: " in lake.stats.correlation.__doc__
+    signature = inspect.signature(lake.stats.ranks)
+    assert next(iter(signature.parameters)) == "collection"
+    assert signature.parameters["replicates"].default == 10_000
+    with pytest.raises(AttributeError, match="gradelake stats rank"):
+        lake.stats.rank("demo")
+    with pytest.raises(TypeError, match="measure"):
+        lake.stats.ranks("demo", label_set="assessor:human")
+    with pytest.raises(gradelake.GradelakeError, match=r"'--alpha': 2\.0 is not in"):
+        lake.stats.ranks("demo", label_set="assessor:human", measure="AP", alpha=2)
+    with pytest.raises(TypeError, match="mesure"):
+        lake.stats.ranks("demo", measure="AP", label_set="assessor:human", mesure="AP")
+    with pytest.raises(gradelake.GradelakeError, match="Did you mean 'assessor:human'"):
+        lake.stats.ranks("demo", measure="AP", label_set="assessor:humans")
+
+
+@pytest.mark.slow
+def test_frames_are_imported_as_files_are(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "demo")
+    bank = [{"query_id": "bird-navigation", "kind": "question", "text": "What do birds see?"}]
+    with gradelake.open(copy) as lake:
+        labels = lake.sql(
+            "select query_id, passage_id, relevance as label from raw.judgments "
+            "order by all limit 2"
+        ).pl()
+        labels.write_csv(tmp_path / "labels.csv")
+        of_frame = lake.import_.labels("demo", labels, judge="frame")
+        of_file = lake.import_.labels("demo", tmp_path / "labels.csv", judge="file")
+        own = ("judge", "snapshot", "file")
+        assert without(of_frame, *own) == without(of_file, *own)
+        assert "file" not in of_frame
+        assert lake.import_.bank("demo", bank, name="mine")["written"] == 1
+    with gradelake.open(copy) as lake:
+        run(copy, "build")
+        grades = "select query_id, passage_id, label from relevance_labels where label_set = $name"
+        rows = [
+            sorted(lake.sql(grades, name=f"judge:{name}").fetchall()) for name in ("frame", "file")
+        ]
+        assert rows[0] == rows[1]
+        assert len(rows[0]) == 2
+        runs = lake.sql("select arguments from raw.pipeline_runs order by started_at").fetchall()
+        assert any('"import", "labels", "demo", "/' in typed for (typed,) in runs)
 
 
 def test_refused_input_is_in_the_object_and_nobody_exits(folder, tmp_path, capfd):

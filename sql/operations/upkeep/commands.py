@@ -1,6 +1,5 @@
 """Looking after a lake: `gradelake lake verify|backup|restore|recover|copy|tidy`."""
 
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
@@ -257,7 +256,7 @@ def copy(project, to):
     from gradelake.sql.operations.upkeep.lake_copy import copy as run_copy
 
     source, target = project(), Project.find(to)
-    done = _timed("copying", lambda: run_copy(source, target, sys.argv[1:]))
+    done = _timed("copying", lambda: run_copy(source, target, typed()))
     done.next = f"gradelake --config {to} build"
     return _warned(done)
 

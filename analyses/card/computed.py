@@ -1,0 +1,64 @@
+"""What of a card SQL cannot say: intervals of kappas, and errors of decisions."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from gradelake.analyses.stats.boards import measured_label_sets, read_board, read_reference
+from gradelake.analyses.stats.decisions import decision_errors
+from gradelake.analyses.stats.kappas import kappas
+from gradelake.analyses.stats.significance import compare_pairs
+from gradelake.sql.lake.opening import Lake
+
+REPLICATES, SEED = 2000, 1  # as in the report
+PERMUTATIONS, ALPHA = 10_000, 0.05
+ASSESSORS = """
+    select distinct reference from lake.marts.kappa
+    where collection = ? and list_contains(?, label_set) and assessor is not null
+    order by all
+"""
+
+
+def kappa_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each label set's kappa with each assessor, where boards take labels as relevant."""
+    for reference in assessors(lake, collection, judge):
+        for label_set, found in kappas(lake, collection, reference, REPLICATES, SEED).items():
+            rounded = {
+                name: round(value, 3) if isinstance(value, float) else value
+                for name, value in found.items()
+            }
+            yield {
+                "collection": collection,
+                "label_set": label_set,
+                "reference": reference,
+                **rounded,
+            }
+
+
+def decision_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each label set's errors of decisions, by each assessor, with the randomised Tukey HSD."""
+    measured = measured_label_sets(lake, collection, judge["measure"])
+    names = [name for of, name in judge["label_sets"] if of == collection and name in measured]
+    for reference in assessors(lake, collection, judge) if names else ():
+        for name in names:
+            ours = read_board(lake, collection, name, judge["measure"], None)
+            theirs = read_reference(lake, collection, reference, None, ours)
+            systems = list(ours.systems)
+            pairs = [compare_pairs(each.of(systems), PERMUTATIONS, SEED) for each in (ours, theirs)]
+            for one in decision_errors(*pairs, ALPHA, seed=SEED):
+                if one.correction == "p_tukey":
+                    yield {
+                        **{"collection": collection, "label_set": name, "reference": reference},
+                        **{"error": one.error, "n_errors": one.n_errors, "n_pairs": one.n_pairs},
+                        **{"share": _rounded(one.share), "low": _rounded(one.spread.low)},
+                        "high": _rounded(one.spread.high),
+                    }
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def assessors(lake: Lake, collection: str, judge: dict[str, Any]) -> list[str]:
+    """The label sets of people who judged what the judge labelled."""
+    names = [name for of, name in judge["label_sets"] if of == collection]
+    return lake.column(ASSESSORS, collection, names)
