@@ -19,7 +19,13 @@ from gradelake.sql.lake.opening import Lake
 REPLICATES = 2000
 SEED = 1
 MEASURES = ("nDCG@10", "AP", "RR")
-OF_ANSWERS = ("StrictVital", "Vital", "SupportP", "SupportR")  # whose systems are told apart, too
+OF_ANSWERS = (
+    "StrictVital",
+    "Vital",
+    "SupportP",
+    "SupportR",
+    "WinRate",
+)  # whose systems are told apart, too
 ALPHA = 0.05
 
 
