@@ -30,7 +30,7 @@ BATTLES = """
 
 @dataclass(frozen=True)
 class Rated:
-    """One system. `rating` is 1000 on average; None of what one query alone cannot tell."""
+    """One system. `rating` is 1000 on average; None is what resampling cannot tell."""
 
     system: str
     rank: int
@@ -69,6 +69,7 @@ class Ratings:
             interval = ranks = "undefined"
             if one.low is not None:
                 interval = f"{one.low:.0f} to {one.high:.0f}"
+            if one.best_rank is not None:
                 ranks = f"{one.best_rank} to {one.worst_rank}"
             counts = (one.wins, one.losses, one.ties)
             rows.append([one.rank, one.system, round(one.rating), interval, ranks, *counts])
@@ -116,7 +117,9 @@ def rate(
     confidence: float = 0.95,
 ) -> list[Rated]:
     """Ratings, the best first, with intervals (Student's, with the bootstrap's standard error) and
-    the ranks of resampled queries; queries count by their weights, clusters as a whole."""
+    the ranks of resampled queries; queries count by their weights, clusters as a whole. Who won all
+    battles, or lost all, has no interval. Where queries are too few to tell two systems apart, each
+    may have any rank."""
     n = len(board.systems)
     units = Units.of(np.rint(wins.reshape(len(wins), -1) * UNIT), board.counting)
     n_units, values = len(units.sizes), units.totals / UNIT
@@ -133,14 +136,16 @@ def rate(
         drawn_ranks = ranks_of(np.round(drawn, 9))
         low, high = np.quantile(drawn_ranks, tails, axis=0, method="inverted_cdf")
         best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
+        if 2.0 ** (1 - len(board.queries)) > 1 - confidence:  # of two equals, one wins all so often
+            best, worst = np.full(n, 1), np.full(n, n)
     met = wins + np.swapaxes(wins, 1, 2)
     found = []
     for one in np.argsort(ranks, kind="stable"):
+        outcomes = [int(((wins[:, one] == won) & (met[:, one] > 0)).sum()) for won in (1, 0, 0.5)]
         spread = Spread(None, None, None, 0)
-        if drawn is not None:
+        if drawn is not None and max(outcomes) < sum(outcomes):
             spread = Spread.around(points[one], drawn[:, one], units.n_effective, confidence)
         ends = (None if end is None else MEAN + SCALE * end for end in (spread.low, spread.high))
-        outcomes = [int(((wins[:, one] == won) & (met[:, one] > 0)).sum()) for won in (1, 0, 0.5)]
         found.append(
             Rated(
                 board.systems[one],

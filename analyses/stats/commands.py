@@ -200,7 +200,8 @@ def battles(read, collection, label_set, segment, replicates, **settings):
 
     A system that beats another ten times as often as it loses has 400 more; a tie is half a win to
     both, and 1000 the mean. So that who never lost has a rating, each gets one tie with an average
-    system. Intervals are Student's, with the bootstrap's standard error over queries.
+    system. Intervals are Student's, with the bootstrap's standard error over queries; who won all
+    battles, or lost all, has none.
 
     \b
     Examples:
