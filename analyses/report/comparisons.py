@@ -22,7 +22,13 @@ from gradelake.sql.lake.opening import Lake
 REPLICATES = 2000
 SEED = 1
 MEASURES = ("nDCG@10", "AP", "RR")
-OF_ANSWERS = ("StrictVital", "Vital", "SupportP", "SupportR")  # whose systems are told apart, too
+OF_ANSWERS = (
+    "StrictVital",
+    "Vital",
+    "SupportP",
+    "SupportR",
+    "WinRate",
+)  # whose systems are told apart, too
 ALPHA = 0.05
 TOPS = (5, 10)  # people's first systems
 TOLD_BY = {"p": "each pair alone", "p_tukey": "randomised Tukey HSD"}

@@ -1,4 +1,4 @@
-"""Commands of statistics: stats ranks, correlation, significance, alpha."""
+"""Commands of statistics: stats ranks, correlation, significance, battles, alpha."""
 
 import click
 
@@ -212,6 +212,39 @@ def significance(
     if output:
         found.write()
     return found
+
+
+@stats.command("battles", short_help="Rate systems by the battles of their answers.")
+@options.on_collection
+@options.answers
+@options.named("--label-set", "The judge's: GRADER/battles.", required=True)
+@options.in_segment
+@options.replicated("Bootstrap samples of queries.", 1000)
+@options.with_confidence
+def battles(read, collection, label_set, segment, replicates, **settings):
+    """Rate systems by the battles of their answers (Bradley and Terry), with intervals and ranks.
+
+    A system that beats another ten times as often as it loses has 400 more; a tie is half a win to
+    both, and 1000 the mean. So that who never lost has a rating, each gets one tie with an average
+    system. Intervals are Student's, with the bootstrap's standard error over queries; who won all
+    battles, or lost all, has none.
+
+    \b
+    Examples:
+      gradelake stats battles rag --label-set judge/battles
+    """
+    from gradelake.analyses.stats.answers import tell_incomplete
+    from gradelake.analyses.stats.battles import Ratings, rate, wins_of
+    from gradelake.analyses.stats.boards import read_board
+
+    with console.working("reading the lake"), read() as lake:
+        board = read_board(lake, collection, label_set, "WinRate", segment=segment)
+        wins = wins_of(lake, collection, board)
+    with console.working("resampling"):
+        found = rate(board, wins, n_replicates=replicates, **settings)
+    tell_incomplete([board])
+    asked = {"collection": collection, "label_set": label_set, "replicates": replicates}
+    return Ratings(asked | settings, board, found)
 
 
 @stats.command("alpha", short_help="Compute Krippendorff's alpha of any number of label sets.")

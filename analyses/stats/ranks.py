@@ -89,7 +89,7 @@ def rank_uncertainty(
     values, n_units = units.totals, len(units.sizes)
     totals = values.sum(axis=0)
     means, printed = totals / (n_queries * UNIT), board.printed[order] / 1e4
-    ranks = _ranks(np.rint(totals / n_queries))
+    ranks = ranks_of(np.rint(totals / n_queries))
     errors = half = best = worst = np.full(n_systems, np.nan)
     if n_units > 1:
         errors = units.standard_errors / UNIT
@@ -97,7 +97,7 @@ def rank_uncertainty(
 
         def replicates(generator: np.random.Generator, n: int) -> dict:
             # of one size for all systems, which no rank depends on
-            return {"ranks": _ranks(resampled(generator, n, n_units) @ values)}
+            return {"ranks": ranks_of(resampled(generator, n, n_units) @ values)}
 
         drawn = in_blocks(replicates, n_replicates, seed, n_systems**2)["ranks"]
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
@@ -140,7 +140,7 @@ def letter(group: int) -> str:
     return ascii_letters[group % 52] + "'" * (group // 52)
 
 
-def _ranks(scores: np.ndarray) -> np.ndarray:
+def ranks_of(scores: np.ndarray) -> np.ndarray:
     """1 and how many are higher: (..., systems) -> (..., systems)."""
     return 1 + (scores[..., None, :] > scores[..., :, None]).sum(axis=-1)
 

@@ -11,6 +11,7 @@
    rubric    none: models/marts/coverage compute it from the grades of rubric items
    nuggets   none: models/marts/answers compute it from the nuggets that whole answers hold
    support   none: models/marts/answers compute it from what passages say that sentences cite
+   battles   none: models/marts/answers compute it from battles of two answers
 
    Each may use k (the cutoff, or more than any rank) and p; a null is 0. #}
 {% macro each_measure_family() -%}
@@ -37,6 +38,7 @@
         ('SupportP', '', 'support', none),
         ('SupportR', '', 'support', none),
         ('SupportF1', '', 'support', none),
+        ('WinRate', '', 'battles', none),
         ('Judged', '@k', 'labelled', judged()),
     ] -%}
         {{- caller(name, suffix, kind, formula, loop.index) -}}

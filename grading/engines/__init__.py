@@ -116,7 +116,7 @@ class Engine:
     #: targets of prompts that it can answer; one that writes text adds `generate`, and is then
     #: also asked to explain labels, to distil rubrics and which nuggets are vital
     targets: ClassVar[frozenset[str]] = frozenset(
-        {"question", "nugget", "direct", "extract", "verify", "assign", "support"}
+        {"question", "nugget", "direct", "extract", "verify", "assign", "support", "battle"}
     )
     #: whether it can be asked about several items at once; else each is asked about by itself
     takes_windows: ClassVar[bool] = True

@@ -20,6 +20,7 @@ from gradelake.grading.prompts.prompt import Rendered
 MOST_FREQUENT = 8.0
 # changes whenever the same texts would get other grades
 FORMULA = "1"
+MARGIN = 0.05  # of overlap, up to which two answers are equally good
 
 
 class Engine(Base):
@@ -32,12 +33,15 @@ class Engine(Base):
 
     expected grade = scale.min + overlap * (scale.max - scale.min); the grade is the nearest whole
     one, half up.
+
+    A battle is won by the answer that holds more of the query, and of the rubric where the prompt
+    shows it, by more than `MARGIN`; where neither holds any of it, both are bad.
     """
 
     needs_model = False
     chunk_pairs = 4000
     targets: ClassVar[frozenset[str]] = frozenset(
-        {"question", "nugget", "direct", "assign", "support"}
+        {"question", "nugget", "direct", "assign", "support", "battle"}
     )
     takes_windows = False
 
@@ -76,10 +80,22 @@ class Engine(Base):
         return sum(weight for root, weight in weights.items() if root in held) / total
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
+        if self.grader.prompt.target == "battle":
+            return [Response(self._word_of[self._verdict(prompt.values)]) for prompt in prompts]
         return [
             self._answer(self.overlap(prompt.values[self._asks], prompt.values[self._reads]))
             for prompt in prompts
         ]
+
+    def _verdict(self, values: Mapping[str, str]) -> int:
+        """3 where the first answer wins, 0 where the second does, 2 a tie, 1 where both are bad, or
+        the next that the scale has."""
+        asked = f"{values['query']} {values.get('rubric', '')}"
+        first, second = (self.overlap(asked, values[slot]) for slot in ("passage", "item"))
+        if abs(first - second) > MARGIN:
+            return 3 if first > second else 0
+        even = (1, 2, 3) if first == second == 0 else (2, 1, 3)
+        return next(grade for grade in even if grade in self._word_of)
 
     def _answer(self, overlap: float) -> Response:
         """The grade nearest to the expected one, and the expected one as two probabilities."""

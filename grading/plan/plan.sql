@@ -1,8 +1,9 @@
 -- What a grader has still to do, as temporary tables. Settings come in as variables:
 --   collection, grader_id, rubric_version
 --   kind         of what is asked about: 'question', 'nugget', 'passage' for direct judges,
---                'answer' for nuggets of whole answers, 'sentence' for what a sentence cites
---   needs_key    whether items without gold answers are left out
+--                'answer' for nuggets of whole answers, 'sentence' for what a sentence cites,
+--                'battle' for two answers, of which the item is the one shown last
+--   needs_key    whether items without gold answers (battles: without a rubric) are left out
 --   answers_from  grader_id whose answers are verified; null for other targets
 --   scores_from  names and grader_ids whose grades the prompt shows, in their order; or empty
 --   query_ids    the queries asked for; null: all
@@ -23,6 +24,11 @@ strlen(prompt)
 + if(contains(prompt, '{passage}'), passage_bytes, 0)
 + if(contains(prompt, '{answer}'), coalesce(strlen(answer), 0), 0);
 
+-- of the item; where the prompt shows a rubric, it stands in the place of gold answers
+create or replace temp macro item_bytes(prompt, item, gold_answers) as
+strlen(item)
++ if(contains(prompt, '{rubric}'), coalesce(strlen(array_to_string(gold_answers, '')), 0), 0);
+
 -- what is in the pool: to find it out, all runs are ranked. Answers and what they cite are in none
 create or replace temp table plan_pool as
 select
@@ -33,7 +39,8 @@ select
 from lake.marts.wanted_grades
 where
     collection = getvariable('collection')
-    and kind = if(getvariable('kind') in ('answer', 'sentence'), getvariable('kind'), 'passage')
+    and kind
+    = if(getvariable('kind') in ('answer', 'sentence', 'battle'), getvariable('kind'), 'passage')
     and (kind = 'passage' or rubric_version = getvariable('rubric_version'))
 group by all;
 
@@ -149,7 +156,8 @@ where
     and submissions.state in ('intended', 'submitted');
 
 -- what the model replied when the item had other gold answers: an answer that was extracted need
--- not be extracted again to be compared with these. A verifier was told the old ones
+-- not be extracted again to be compared with these. A verifier was told the old ones, and the judge
+-- of a battle the old rubric
 create or replace temp table plan_replies as
 select
     passage_no,
@@ -160,9 +168,11 @@ where
     not is_in_force
     and not is_failed
     and getvariable('answers_from') is null
+    and getvariable('kind') != 'battle'
 group by all;
 
--- sentences are asked about what they cite, not about every passage that any of them cites
+-- sentences are asked about what they cite, not about every passage that any of them cites; answers
+-- about those that they battle
 create or replace temp table plan_cited as
 select
     query_id,
@@ -172,9 +182,9 @@ select
     count(*) over (partition by query_id) as n_pairs
 from lake.marts.wanted_grades
 where
-    getvariable('kind') = 'sentence'
+    getvariable('kind') in ('sentence', 'battle')
     and collection = getvariable('collection')
-    and kind = 'sentence'
+    and kind = getvariable('kind')
     and is_gradable;
 
 -- pairs without a grade that no batch is to answer, and their places in the order of work. Prompts

@@ -21,7 +21,12 @@ from gradelake.sql.lake.opening import Lake
 PLAN = Path(__file__).with_name("plan.sql")
 # dbt's views that say what is wanted; they are always as new as the raw tables
 VIEWS = ("marts.wanted_items", "marts.wanted_grades", prices.VIEW)
-SEEDS = ("rubric_edits", "evaluation_citations", "prices")  # what people keep that these views read
+SEEDS = (
+    "rubric_edits",
+    "evaluation_citations",
+    "evaluation_battles",
+    "prices",
+)  # what people keep that these views read
 _WINDOW = 8  # chunks fetched at a time
 
 
@@ -51,13 +56,13 @@ class Plan:
     def _variables(self) -> dict[str, tuple[str, Any]]:
         """The settings at the head of the SQL: name -> (type, value)."""
         request, grader, prompt = self.request, self.request.grader, self.prompt
-        needs_key = prompt.target == "verify" or PARSERS[grader.parser].needs_gold
+        compares = prompt.target == "verify" or PARSERS[grader.parser].needs_gold
         return {
             "collection": ("varchar", request.collection),
             "grader_id": ("varchar", grader.grader_id),
             "rubric_version": ("integer", self.rubric_version),
             "kind": ("varchar", prompt.wanted_kind),
-            "needs_key": ("boolean", needs_key),
+            "needs_key": ("boolean", compares or "rubric" in prompt.slots),
             "answers_from": ("varchar", grader.answers_from),
             "scores_from": (
                 "struct(name varchar, grader_id varchar)[]",
@@ -199,6 +204,8 @@ class Plan:
         asks = rows.filter("is_leader").select(asked)
         if self.request.grader.scores_from:
             asks = asks.rename({"answer": "scores"})
+        if "rubric" in self.prompt.slots:
+            asks = asks.with_columns(rubric="- " + pl.col("gold_answers").list.join("\n- "))
         return Chunk(content.hexdigest()[:32], pairs, asks)
 
 
@@ -226,6 +233,7 @@ def _checked_version(lake: Lake, request: Request) -> int:
     tables = {
         "answer": ("answers", "generated answers"),
         "sentence": ("citations", "generated answers with citations"),
+        "battle": ("answers", "generated answers"),
     }
     table, what = tables.get(prompt.wanted_kind, ("", ""))
     there = f"select 1 from lake.raw.{table} where collection = ? limit 1"
@@ -234,7 +242,19 @@ def _checked_version(lake: Lake, request: Request) -> int:
             f"{request.collection} has no {what}",
             "Name their files in gradelake.toml (responses = [...]), and ingest it.",
         )
+    guided = (
+        "select 1 from lake.marts.wanted_items where collection = ? and gold_sha256 is not null"
+    )
+    if "rubric" in prompt.slots and not lake.value(
+        f"{guided} and kind = 'battle' limit 1", request.collection
+    ):
+        raise _no_rubric(request.collection)
     return _version_with_items(lake, request, prompt.items) if prompt.items else 0
+
+
+def _no_rubric(collection: str) -> NothingToGrade:
+    hint = f"Bring one in: gradelake import bank {collection} FILE --name NAME"
+    return NothingToGrade(f"{collection} has no rubric", hint)
 
 
 def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
@@ -242,16 +262,13 @@ def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
         lake.rows(
             "select rubric_version, count(text) filter (where kind = ?) "
             "from lake.marts.wanted_items "
-            "where collection = ? and kind not in ('passage', 'sentence') group by 1",
+            "where collection = ? and kind not in ('passage', 'sentence', 'battle') group by 1",
             kind,
             request.collection,
         )
     )
     if not versions:
-        raise NothingToGrade(
-            f"{request.collection} has no rubric",
-            f"Bring one in: gradelake import bank {request.collection} FILE --name NAME",
-        )
+        raise _no_rubric(request.collection)
     version = max(versions) if request.rubric_version is None else request.rubric_version
     if version not in versions:
         raise BadInput(

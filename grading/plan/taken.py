@@ -38,7 +38,7 @@ _SIZE = """
                 else len(plan_items.gold_answers)
             end as n_prompts,
             prompt_bytes($prompt, queries.text, texts.n_bytes, plan_work.answer) as n_shared,
-            strlen(plan_items.item_text) as n_item
+            item_bytes($prompt, plan_items.item_text, plan_items.gold_answers) as n_item
         from plan_work
         inner join plan_passages using (passage_no)
         inner join plan_items using (item_no)
@@ -124,7 +124,7 @@ _TAKEN = """
                 answer
             )
             * coalesce(ceil(n_together.n_pairs / $window) / n_together.n_pairs, 1)
-            + strlen(items.text)
+            + item_bytes(graders.prompt_text, items.text, items.gold_answers)
         ) as n_bytes
     from sampled
     inner join lake.raw.graders as graders using (grader_id)

@@ -171,7 +171,7 @@ def _labels(text: str, scale: Scale, _gold: object) -> Reading:
 
 
 PARSERS: dict[str, Parser] = {
-    "strict": Parser(_strict, _GRADED),
+    "strict": Parser(_strict, _GRADED | {"battle"}),
     "lenient": Parser(_lenient, _GRADED),
     "final_score": Parser(_final_score, _GRADED),
     "paper": Parser(_paper, _GRADED),

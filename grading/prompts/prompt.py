@@ -62,14 +62,14 @@ class Example:
 class Prompt:
     """A prompt file, checked. `file` is where it came from.
 
-    `target` says what it asks about: question, nugget, direct, extract, verify, assign,
-    support, importance; generate, explain and distil ask for texts. `window` is how many items (of
+    `target` says what it asks about: question, nugget, direct, extract, verify, assign, support,
+    battle, importance; generate, explain and distil ask for texts. `window` is how many items (of
     `generate`: passages) it asks about at once (None: one each); `max_nuggets`, `max_passages` and
     `importance` (the prompt that then says which nuggets are vital) are of one that makes nuggets
     out of passages. `items` is the kind of rubric item (None where there is none). `output` is
-    `scale` when one word of the scale is asked for, `text` for free text. `parser` and
-    `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot of that name
-    holds, once a grader has filled it; `example` is how a worked example is shown.
+    `scale` when one word of the scale is asked for, `text` for free text. `parser` and `scale` are
+    None for prompts that ask for texts. `label_rubrics` is what the slot of that name holds, once a
+    grader has filled it; `example` is how a worked example is shown.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Prompt:
     @property
     def wanted_kind(self) -> str:
         """The kind in `marts.wanted_grades` of what it is asked about."""
-        of_answers = {"assign": "answer", "support": "sentence"}
+        of_answers = {"assign": "answer", "support": "sentence", "battle": "battle"}
         return of_answers.get(self.target) or self.items or "passage"
 
     @property

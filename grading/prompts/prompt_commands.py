@@ -84,6 +84,7 @@ def show(project, name):
 @click.option("--subtopic", help="The query's subtopic.")
 @click.option("--label", help="The label to explain, or to write a rubric for.")
 @click.option("--max-label", help="The highest label.")
+@click.option("--rubric", help="What a good answer holds, to judge a battle by.")
 @click.option("--rubrics", help="The rubrics of the labels so far.")
 @click.option("--explanations", help="Explanations of a label.")
 @click.option("--label-rubrics", help="The rubrics to judge by.")

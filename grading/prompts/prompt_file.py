@@ -28,11 +28,13 @@ SLOTS = {
     "verify": (("item", "gold_answer", "answer"), ("query",)),
     "assign": (("items", "passage"), ("query", "n_items")),
     "support": (("item",), ("passage", "query")),
+    "battle": (("query", "passage", "item"), ("rubric",)),
     "importance": (("items",), ("query", "n_items")),
     "generate": (("query",), ("subtopic",)),
     "explain": (("query", "passage", "label"), ("max_label",)),
     "distil": (("label", "rubrics", "explanations"), ("max_label",)),
 }
+VERDICTS = "of a battle: 3 the first answer is better, 0 the second; 2 a tie, 1 both are bad"
 OF_AN_EXAMPLE = ("query", "passage", "label")
 ITEMS = ("question", "nugget")
 # of a prompt with target generate that has the first of them, and keys that it alone has
@@ -179,6 +181,10 @@ def read_prompt(file: Path, shown: str) -> Prompt:
     if not examples.is_file():
         yaml.add(("examples",), f"examples: no such file: {examples}")
     yaml.problems.raise_if_any()
+    grades = set(stated.scale.words.values()) if stated.scale else set()
+    if stated.target == "battle" and not {0, 3} <= grades <= {0, 1, 2, 3}:
+        yaml.add(("scale",), f"scale: {VERDICTS}")
+        yaml.problems.raise_if_any()
     values = dict(stated) | {"decoding": stated.decoding.stated, "examples": ()}
     if stated.importance:
         values["importance"] = _importance(yaml, stated.importance, file, shown)
@@ -217,7 +223,7 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
     if (target := content.get("target")) not in SLOTS:
         return
     of = f"a prompt with target {target}"
-    if target in ("direct", "support", "explain", "distil"):
+    if target in ("direct", "support", "battle", "explain", "distil"):
         if "items" in content:
             yield "items", f"items: {of} asks about no items"
     elif target in ITEMS_OF:

@@ -17,6 +17,7 @@ VIEWS = (
     "intermediate.int_grade_reviews",
     "intermediate.int_assessor_grades",
     "intermediate.int_left_out_passages",
+    "marts.wanted_items",
     "marts.review_agreement",
     "marts.assessor_agreement",
     "marts.assessor_alpha",
@@ -29,9 +30,10 @@ _MEANINGS = {
     (0, 2): ("not at all", "in part", "fully"),
     (0, 5): ("not at all", "hardly", "in part", "with gaps", "well", "fully"),
 }
+_OF_BATTLES = ("the second wins", "both are bad", "a tie", "the first wins")
 
 # what can be reviewed: a grader's grades on items of its kind in the rubric's newest version, or on
-# sentences of answers, with item and passage in the lake
+# sentences of answers, or on answers that battle, with item and passage in the lake
 ELIGIBLE = """
     items as (
         select
@@ -50,14 +52,14 @@ ELIGIBLE = """
                 where collection = $collection
             )
         union all
-        select distinct
+        select
             query_id,
             item_id,
             text as item,
-            0 as rubric_version,
-            null as gold_sha256
-        from lake.raw.sentences
-        where collection = $collection and $kind = 'sentence'
+            rubric_version,
+            case when $needs_gold_answers then gold_sha256 end as gold_sha256
+        from lake.marts.wanted_items
+        where collection = $collection and kind = $kind and kind in ('sentence', 'battle')
     ),
 
     eligible as (
@@ -214,7 +216,7 @@ class Reviewable:
 
     name: str
     grader_id: str
-    kind: str  # question or nugget; pair: judgments of whole passages
+    kind: str  # question, nugget, sentence, battle; pair: judgments of whole passages
     needs_gold_answers: bool
     scale_min: int
     scale_max: int
@@ -250,6 +252,8 @@ class Reviewable:
     def _meanings(self) -> tuple[str, ...]:
         """What each grade of an item says of how well a passage answers or covers it; nothing for
         a scale without usual words, and for labels."""
+        if self.kind == "battle":
+            return _OF_BATTLES
         return () if self.kind == "pair" else _MEANINGS.get((self.scale_min, self.scale_max), ())
 
     @property

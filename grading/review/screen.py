@@ -32,9 +32,12 @@ class Screen:
         """Write a card, with the assessor's note and review of it; blind, without the grade."""
         lines = ["-" * WIDTH, *_lines(which, WIDTH), ""]
         lines += _field("Query", card.query)
+        names = (self.grader.kind.capitalize(), "Passage")
+        if self.grader.kind == "battle":
+            names = ("Second", "First")
         if card.item is not None:
-            lines += _field(self.grader.kind.capitalize(), card.item)
-        lines += _field("Passage", passage)
+            lines += _field(names[0], card.item)
+        lines += _field(names[1], passage)
         if self.grader.hint:
             named = (f"{label} {name}" for label, name in enumerate(self.grader.label_names))
             lines += _field("Scale", ", ".join([*named, self.grader.hint]))

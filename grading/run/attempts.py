@@ -88,6 +88,8 @@ def read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
     """What a response says; `gold`: the answers that it is compared with."""
     if response.error is not None:
         return failed(response.error)
+    if response.cut_characters and grader.prompt.target == "battle":
+        return failed("the two answers are longer than the model allows, and cut they are no match")
     scale, is_held = grader.prompt.grade_scale, grader.prompt.output == "scale"
     reading = PARSERS[grader.parser].read(response.text, scale, gold, is_held)
     # a default does not depend on what was cut off

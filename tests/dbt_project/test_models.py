@@ -64,6 +64,7 @@ def test_wrong_rows_of_every_seed_are_named_and_nothing_lands(lake):
         ("evaluation_levels", "0", "a level is 1 or more"),
         ("click_bins", "-1,0,2", "a ratio of 0 or more"),
         ("evaluation_completeness", "0.5", "one row is needed, a share from 0 to 1"),
+        ("evaluation_battles", "3,1,x", "one row is needed, with a seed"),
     ]
     own = lake / "seeds"
     own.mkdir(exist_ok=True)

@@ -19,6 +19,8 @@ from gradelake.sql.common.project import Project
 # beginning of the hash of all that a prompt's file says of how it asks
 SHIPPED = {
     "answer_relevance": "2b323d16b891333a",
+    "battle": "c6c9ff6f26aa56e8",
+    "battle_rubric": "bf9c502d55389760",
     "product_search": "6796bee2885f6104",
     "criteria_contextual_fit": "ee523f12565184c7",
     "criteria_coverage": "daf6c8650fb2aca2",
@@ -59,7 +61,7 @@ SHIPPED = {
 }
 # of a paper that published no prompts
 OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
-OURS |= {"answer_relevance", "product_search", "statement_relevance"}
+OURS |= {"answer_relevance", "product_search", "statement_relevance", "battle", "battle_rubric"}
 MINE = """\
 name: mine
 version: 1
@@ -175,6 +177,7 @@ def test_every_shipped_prompt_names_its_paper(shipped):
         papers = (
             "2024",
             "2206.06588",
+            "2306.05685",
             "2406.06519",
             "2509.25602",
             "2504.15068",

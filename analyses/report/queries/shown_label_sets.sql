@@ -18,11 +18,11 @@ select
     sets.rubric_version,
     sets.policy,
     coalesce(labelled.n_labels, 0) as n_labels,
-    sets.kind in ('nuggets', 'support') as is_of_answers
+    sets.kind in ('nuggets', 'support', 'battles') as is_of_answers
 from lake.intermediate.int_label_sets as sets
 left join labelled using (label_set)
 where
     sets.collection = $collection
     and (is_of_answers or labelled.n_labels > 0)
     and (sets.rubric_version is null or sets.rubric_version = $rubric_version)
-order by is_of_answers, sets.kind, sets.label_set
+order by is_of_answers, sets.kind = 'battles', sets.kind, sets.label_set

@@ -13,7 +13,7 @@ measures as (
         measure,
         case
             when kind in ('rubric', 'nuggets') then 'items'
-            when kind = 'support' then 'answers'
+            when kind in ('support', 'battles') then 'answers'
             else 'labels'
         end as counted_by,
         kind in ('binary', 'rubric') as has_levels

@@ -10,6 +10,10 @@ assigned as (
     from {{ ref('nugget_scores') }}
     group by all
     having sum(n_assigned) > 0
+),
+
+verdicts as (
+    select * from {{ ref('int_battle_verdicts') }}
 )
 
 select
@@ -31,4 +35,31 @@ select
     cast(sum(n_citations - n_missing) as bigint) as n_wanted,
     cast(sum(n_judged) as bigint) as n_graded
 from {{ ref('support_scores') }}
+group by all
+union all
+select
+    wanted.collection,
+    graders.grader || '/battles' as label_set,
+    'battles' as kind,
+    graders.grader,
+    null as rubric_version,
+    count(*) as n_wanted,
+    count(verdicts.grade) as n_graded
+from {{ ref('wanted_grades') }} as wanted
+inner join {{ ref('int_graders') }} as graders
+    on
+        wanted.kind = graders.kind
+        and (wanted.has_gold_answers or not graders.needs_gold_answers)
+semi join verdicts as at_work
+    on
+        wanted.collection = at_work.collection
+        and graders.grader = at_work.grader
+left join verdicts
+    on
+        wanted.collection = verdicts.collection
+        and graders.grader = verdicts.grader
+        and wanted.query_id = verdicts.query_id
+        and wanted.passage_id = verdicts.passage_id
+        and wanted.item_id = verdicts.item_id
+where wanted.kind = 'battle'
 group by all

@@ -34,3 +34,28 @@ select
 from {{ ref('support_scores') }} as support_scores
 inner join measures on measures.kind = 'support'
 where support_scores.support_precision is not null
+union all
+select
+    collection,
+    grader || '/battles' as label_set,
+    system,
+    query_id,
+    'WinRate' as measure,
+    round(avg(value), 10) as value
+from (
+    select
+        collection,
+        grader,
+        query_id,
+        unnest([system, opponent]) as system,
+        unnest(
+            case outcome
+                when 'win' then [1, 0]
+                when 'loss' then [0, 1]
+                else [0.5, 0.5]
+            end
+        ) as value
+    from {{ ref('battles') }}
+) as sides
+where 'WinRate' in (select measures.measure from measures)
+group by all

@@ -41,6 +41,13 @@ averaged as (
     from {{ ref('int_label_sets') }} as label_sets
     inner join queries_met using (collection)
     where label_sets.kind = 'support'
+    union all
+    select distinct
+        collection,
+        grader || '/battles' as label_set,
+        'battles' as averaged_over,
+        query_id
+    from {{ ref('battles') }}
 )
 
 select

@@ -11,6 +11,7 @@ numbered_graders as (
             when target = 'direct' then 'passage'
             when target = 'assign' then 'answer'
             when target = 'support' then 'sentence'
+            when target = 'battle' then 'battle'
             when target in ('question', 'nugget') then target
             -- older graders of answers did not record it
             when target in ('extract', 'verify')
@@ -43,8 +44,11 @@ select
             then asks_about
         when target = 'assign' then 'nugget'
         when target = 'support' then 'sentence'
+        when target = 'battle' then 'battle'
     end as kind,
-    target = 'verify' or parser = 'answer_key' as needs_gold_answers,
+    -- in whose place a battle has the rubric, where it is shown
+    target = 'verify' or parser = 'answer_key' or (target = 'battle' and shows_rubric)
+        as needs_gold_answers,
     answers_from,
     scale_min,
     scale_max,

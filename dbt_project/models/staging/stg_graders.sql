@@ -11,6 +11,7 @@ select
     cast(coalesce(json_extract_string(settings, '$.trial'), '1') as integer) as trial,
     coalesce(json_extract_string(settings, '$.trial_of'), grader_id) as trial_of,
     parser,
+    coalesce(contains(prompt_text, '{rubric}'), false) as shows_rubric,
     target,
     label_rubric_id,
     created_at

@@ -42,7 +42,7 @@ pairs as (
         pool.text_sha256 is not null and items.text is not null as is_gradable
     from {{ ref('int_pool') }} as pool
     inner join items using (collection, query_id)
-    where items.kind not in ('answer', 'sentence')
+    where items.kind not in ('answer', 'sentence', 'battle')
     union all
     select
         collection,
@@ -72,6 +72,22 @@ pairs as (
         null as gold_sha256,
         text_sha256 is not null as is_gradable
     from cited_passages
+    union all
+    select
+        battles.collection,
+        0 as rubric_version,
+        'battle' as kind,
+        battles.query_id,
+        battles.passage_id,
+        passages.text_sha256,
+        battles.item_id,
+        items.gold_answers is not null as has_gold_answers,
+        items.gold_sha256,
+        passages.text_sha256 is not null and items.text is not null as is_gradable
+    from {{ ref('int_drawn_battles') }} as battles
+    inner join items using (collection, query_id, item_id)
+    left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+    where items.kind = 'battle'
 ),
 
 -- one answer of each grader that extracts them; empty where it found none
@@ -109,7 +125,7 @@ asked as (
         unnest(
             list_prepend(
                 { 'answers_from': null, 'answer': null },
-                if(pairs.kind in ('answer', 'sentence'), [], answers_of_pairs.answers)
+                if(pairs.kind in ('answer', 'sentence', 'battle'), [], answers_of_pairs.answers)
             )
         ) as extracted
     from pairs

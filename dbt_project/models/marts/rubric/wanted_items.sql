@@ -2,6 +2,31 @@ with
 
 items as (
     select * from {{ ref('int_distinct_items') }}
+),
+
+answers as (
+    select distinct
+        collection,
+        query_id,
+        passage_id
+    from {{ source('raw', 'answers') }}
+),
+
+newest_items as (
+    select *
+    from items
+    where item_text is not null
+    qualify rubric_version = max(rubric_version) over (partition by collection)
+),
+
+-- what a good answer to a query holds, as far as the newest version knows
+rubrics as (
+    select
+        collection,
+        query_id,
+        list(item_text order by item_id) as item_texts
+    from newest_items
+    group by all
 )
 
 select
@@ -51,3 +76,17 @@ select distinct
     null as gold_answers,
     null as gold_sha256
 from {{ ref('stg_sentences') }}
+union all
+-- and those who let answers battle each other, for the one that is shown last
+select
+    answers.collection,
+    0 as rubric_version,
+    'battle' as kind,
+    answers.query_id,
+    answers.passage_id as item_id,
+    passages.passage_text as text,
+    rubrics.item_texts as gold_answers,
+    sha256(cast(to_json(rubrics.item_texts) as varchar)) as gold_sha256
+from answers
+left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join rubrics using (collection, query_id)

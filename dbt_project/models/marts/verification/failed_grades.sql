@@ -2,7 +2,7 @@
 with
 
 items as (
-    select * from {{ ref('int_distinct_items') }}
+    select * from {{ ref('wanted_items') }}
 )
 
 select

@@ -1,20 +1,10 @@
 with
 
-sentences as (
-    select distinct
-        collection,
-        query_id,
-        item_id,
-        sentence_text
-    from {{ ref('stg_sentences') }}
-),
-
-sentence_graders as (
+graders as (
     select * from {{ ref('int_graders') }}
-    where kind = 'sentence'
 ),
 
--- what was asked about: items of the rubric, and sentences that cite
+-- what was asked about: items of the rubric, sentences that cite, and answers that battle
 asked as (
     select
         collection,
@@ -28,16 +18,17 @@ asked as (
     from {{ ref('int_grader_items') }}
     union all
     select
-        sentences.collection,
-        sentence_graders.grader_id,
-        0 as rubric_version,
-        sentences.query_id,
-        sentences.item_id,
-        sentences.sentence_text as item_text,
-        null as gold_answers,
-        null as gold_sha256
-    from sentences
-    cross join sentence_graders
+        items.collection,
+        graders.grader_id,
+        items.rubric_version,
+        items.query_id,
+        items.item_id,
+        items.text as item_text,
+        case when graders.needs_gold_answers then items.gold_answers end as gold_answers,
+        case when graders.needs_gold_answers then items.gold_sha256 end as gold_sha256
+    from {{ ref('wanted_items') }} as items
+    inner join graders using (kind)
+    where items.kind in ('sentence', 'battle')
 ),
 
 -- of several people's grades the one in the middle, the lower of two; what settles a conflict comes
