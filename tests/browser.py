@@ -36,10 +36,12 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def wrong(page: Page) -> str:
-    """What axe finds wrong in a page. What it finds right, thousands of elements, stays there."""
+def wrong(page: Page, *rules: str) -> str:
+    """What axe finds wrong in a page, by these rules or all. What it finds right, thousands of
+    elements, stays there."""
     page.wait_for_load_state()  # half a page lacks what the other half has
-    found = Axe().run(page, options={"resultTypes": ["violations"]})
+    options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
+    found = Axe().run(page, options=options)
     return f"{page.url}: {found.generate_report()}" if found.violations_count else ""
 
 

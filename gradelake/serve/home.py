@@ -42,6 +42,13 @@ _TASKS = """
     where assessor = $assessor and n_answered < n_assigned
     order by made_at, collection, queue
 """
+_NIGHTS = """
+    select night, state, finished_at, pairs_graded, leaderboards_moved, error
+    from lake.marts.nights
+    where finished_at is not null
+    order by finished_at desc
+    limit 1
+"""
 
 
 async def enter(request: Request) -> Response:
@@ -99,20 +106,28 @@ def leave(request: Request, person: Person, sent: dict) -> Response:
 def home(request: Request, person: Person, sent: dict) -> Response:
     """What there is to do for who asks, then each collection's overview of the newest release;
     before there is one, the collections of the working catalog."""
-    readers, nothing, tasks = request.app.state.readers, None, []
+    readers, nothing = request.app.state.readers, None
+    nights, tasks = [], []
     with ExitStack() as stack:
         try:
             lake = stack.enter_context(readers.release())
         except BadInput as error:
             nothing, lake = error, stack.enter_context(readers.live())
         collections, release = lake.objects(_COLLECTIONS), lake.release or ""
-    if release and person.may("assessor"):
+    if release:
         with readers.live() as lake:
-            tasks = lake.objects(_TASKS, assessor=person.name)
+            nights = lake.objects(_NIGHTS)
+            if person.may("assessor"):
+                tasks = lake.objects(_TASKS, assessor=person.name)
     sentences = request.app.state.reports.sentences
     for one in collections:
         one |= {"path": at(name := one["collection"]), "says": sentences.get((release, name), [])}
-    found: dict[str, Any] = {"nothing": nothing, "release": release, "tasks": tasks}
+    found: dict[str, Any] = {
+        "nothing": nothing,
+        "release": release,
+        "tasks": tasks,
+        "nights": nights,
+    }
     return page(request, "home", title="Gradelake", collections=collections, **found)
 
 

@@ -41,6 +41,7 @@ def plans(project: Project, collection: str, query_id: str | None) -> list[dict[
         | {
             "needs_model": engine_finder.engine_of(grader).needs_model,
             "in_batches": grader.in_batches,
+            "missing_of": totals.missing_of,
             "money": str(totals.cost or f"no price of {grader.model}"),
         }
         for grader, totals in found.plans

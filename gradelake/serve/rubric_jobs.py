@@ -1,5 +1,7 @@
 """What is at work: builds and what they moved, grading; their pages, and how to begin them."""
 
+from collections import Counter
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -97,10 +99,20 @@ def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         collection=collection,
         query_id=query_id,
         plans=found,
+        missing_queries=[query for query, _ in _missing(found).most_common()],
+        grade_path=partial(path_to, "grading", collection),
         edit=path_to("rubric", collection, query_id) if query_id else None,
         jobs=state.writer.recent(**about),
         job_path=path_of,
     )
+
+
+def _missing(plans: list[dict[str, Any]]) -> Counter[str]:
+    """How many grades are missing by query, of all graders."""
+    counts = Counter[str]()
+    for plan in plans:
+        counts.update(plan.get("missing_of", {}))
+    return counts
 
 
 def graded(request: Request, person: Person, sent: dict[str, Any]) -> Response:

@@ -105,6 +105,10 @@ class Plan:
         pairs, prompts, n_bytes = size(lake, grader)
         before = taken(lake, grader, self.request.collection)
         tokens = round(n_bytes * before.tokens_per_byte)
+        by_query = lake.rows(
+            "select query_id, count(*) from plan_missing inner join plan_passages "
+            "using (passage_no) group by query_id"
+        )
         cost = prices.estimated_cost(lake, grader, pairs, prompts, n_bytes, before)
         return Totals(
             **counts,
@@ -114,6 +118,7 @@ class Plan:
             tokens_measured=before.is_measured,
             pairs_per_second=self._rate(),
             cost=cost,
+            missing_of=dict(by_query),
         )
 
     def _rate(self) -> float | None:

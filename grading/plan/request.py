@@ -1,7 +1,7 @@
 """What is asked to be graded, and the chunks it is done in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -92,6 +92,7 @@ class Totals:
     tokens_measured: bool = False  # whether they come from earlier grades, or from text lengths
     pairs_per_second: float | None = None  # measured in earlier runs of this grader
     cost: "Cost | None" = None  # None: there is no price of the model
+    missing_of: dict[str, int] = field(default_factory=dict)  # by query
 
     @property
     def wanted(self) -> int:

@@ -79,7 +79,7 @@ def first_system(browser: Browser, report: Path) -> str:
     page = browser.new_page()
     page.goto(report.as_uri())
     page.wait_for_selector("html[data-ready=yes]")
-    address = page.locator("#leaderboard-table a").first.get_attribute("href")
+    address = page.locator("a[href^='#system/']").first.get_attribute("href")
     page.close()
     return re.search("#system/([^?]+)", address)[1]
 

@@ -240,17 +240,20 @@ def test_axe_finds_nothing_on_any_kind_of_page_at_three_widths_in_both_palettes(
     pair = f"?{urlencode({'a': 'plain', 'b': SYSTEM})}"
     more = (f"queries/{quote(QUERIES[0], safe='')}{pair}", f"compare{pair}", "grading/")
     paths = ["/", "/people", "/sql", *(f"/c/odd/{path}" for path in (*PAGES, *more))]
-    found = {}
+    found, heard = {}, []
+    page.on("console", lambda line: heard.append(line.text))
     for path in paths:
         page.goto(odd.url + path)
         expect(page.get_by_text("Preparing this leaderboard")).to_have_count(0, timeout=120_000)
         page.wait_for_load_state("networkidle")
-        for scheme in ("light", "dark"):
+        for scheme, rules in (("light", ()), ("dark", ("color-contrast",))):  # the rest is the same
             page.emulate_media(color_scheme=scheme)
             for width in (1440, 1024, 390):
                 page.set_viewport_size({"width": width, "height": 900})
-                if said := wrong(page):
+                if said := wrong(page, *rules):
                     found[path, scheme, width] = said
+        assert not page.evaluate(WIDE), path  # on a phone
+    assert heard == []
     assert not found, "\n".join(found.values())
 
 

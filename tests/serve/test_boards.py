@@ -247,8 +247,11 @@ def test_a_board_is_made_before_anybody_asks_and_the_first_page_says_what_it_say
             assert not path.startswith("/c/") or client.get(path).status_code in (200, 202), path
         assert client.get("/c/odd/board").status_code == 200
         gradelake(folder, "import", "labels", "odd", "me.qrels", "--judge", "again")
-        gradelake(folder, "build")
-        first_page("release r2.")
+        gradelake(folder, "nightly")
+        page = first_page("release r2.", "graded, ")
+        assert re.search(
+            r"night-[\d-]+ ended at [\d: -]+ UTC: \d+ pairs graded, [\d,]+ leader", page
+        )
         assert client.get("/c/odd/board").status_code == 200
 
 

@@ -17,6 +17,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.moved_demo import HOSTILE
+from tests.reading import live
 from tests.serve.server import own_server
 
 pytestmark = pytest.mark.slow
@@ -265,7 +266,15 @@ def test_each_kind_of_edit_is_a_row_as_the_command_writes_it_and_hostile_texts_a
     ed.post(f"{started.headers['location']}/stop", data=sent)
     assert "Stopped. 0 grades were added" in words(ended(ed, started))
     everything = "/c/demo/grading/"
-    (all_graders,) = re.findall(r'name="grader" value="(\S+ [^"]+)"', ed.get(everything).text)
+    told = ed.get(everything).text
+    lacking = live(own.folder).column(
+        "select count(*) from lake.marts.grading_backlog where query_id = ? and grader = 'lexical' "
+        "and rubric_version = (select max(rubric_version) from lake.marts.rubric_versions)",
+        QUERY,
+    )
+    missing = re.findall(rf'grading/{QUERY}">{QUERY}</a></th><td class="n">([\d,]+)</td>', told)
+    assert [int(n.replace(",", "")) for n in missing] == lacking
+    (all_graders,) = re.findall(r'name="grader" value="(\S+ [^"]+)"', told)
     started = ed.post(everything, data=sent | {"grader": all_graders})
     assert re.search(r"[1-9]\d* grades were added", words(ended(ed, started)))
     page = words(ed.get(everything).text)

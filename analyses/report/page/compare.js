@@ -1,6 +1,6 @@
 // Two systems of a leaderboard, query by query; and what views of two of a kind share.
 const ALPHA = 0.05;
-const MOST_BARS = 60, MOST_TOPICS = 200; // of queries: the rest is left out, and the page says so
+const MOST_BARS = 60, MOST_QUERIES = 200; // of queries: the rest is left out, and the page says so
 
 function command(...words) {
   const quoted = words.map((word) =>
@@ -18,12 +18,12 @@ function facts(rows) {
     make("div", {}, make("dt", {}, name), make("dd", {}, ...says))));
 }
 
-// A topic's weight; 1 where all count alike
+// A query's weight; 1 where all count alike
 function weightOf({ query_id: id }) {
   return board.settled.counts[id]?.[0] ?? 1;
 }
 
-// What the topics' differences come to. The interval is Student's, of paired differences, weighted and
+// What the queries' differences come to. The interval is Student's, of paired differences, weighted and
 // over clusters as `Units` of analyses/stats/counting.py has them, with as many standard errors as the
 // board's intervals have; those of less than 0.0001 are ties.
 function paired(rows, reach) {
@@ -42,7 +42,7 @@ function paired(rows, reach) {
   const half = n > 1 ? t * error : Infinity;
   const count = (sign) =>
     rows.filter((row) => Math.sign(Math.round(1e4 * row.difference)) === sign).length;
-  return { n, n_topics: rows.length, mean, low: mean - half, high: mean + half, wins: count(1), ties: count(0), losses: count(-1) };
+  return { n, n_queries: rows.length, mean, low: mean - half, high: mean + half, wins: count(1), ties: count(0), losses: count(-1) };
 }
 
 // How likely two systems differ so by chance: computed with the report, for some measures at the
@@ -88,10 +88,10 @@ function toldApart(ahead, { n, low, high }, test) {
     : `${ahead} on its own, but not when ${corrected}.`;
 }
 
-function pairedFacts({ a, b }, { n, n_topics: nTopics, mean, low, high, wins, ties, losses }, ofWhat) {
+function pairedFacts({ a, b }, { n, n_queries: nQueries, mean, low, high, wins, ties, losses }, ofWhat) {
   const interval = n < 2 ? "" : `; 95 % interval ${signed(low)} to ${signed(high)}`;
   return [
-    [`${a} minus ${b}`, `${signed(mean)}${interval} (${whatMean()} of ${ofWhat}, paired over ${nTopics} queries)`],
+    [`${a} minus ${b}`, `${signed(mean)}${interval} (${whatMean()} of ${ofWhat}, paired over ${nQueries} queries)`],
     ["wins, ties, losses", `${wins}, ${ties}, ${losses} (scores of 4 decimals)`],
   ];
 }
@@ -112,13 +112,13 @@ function isTie({ difference }) {
 
 // What is the same on both sides is one line, and no row of a table
 function foldedTies(ties, state) {
-  const said = ties.length > MOST_TOPICS ? `; the first ${MOST_TOPICS} are here` : "";
+  const said = ties.length > MOST_QUERIES ? `; the first ${MOST_QUERIES} are here` : "";
   return ties.length ? [make("details", { class: "ties" }, make("summary", {}, `Ties (${ties.length}${said})`),
-    make("p", {}, ...ties.slice(0, MOST_TOPICS).flatMap(({ query_id: id }) => [link(id, "query", [id], state), " "])))] : [];
+    make("p", {}, ...ties.slice(0, MOST_QUERIES).flatMap(({ query_id: id }) => [link(id, "query", [id], state), " "])))] : [];
 }
 
 // A bar for each query, of rows {query_id, text, a, b, difference}; `better`: what "to the right" means
-function topicByTopic({ a, b }, id, ofWhat, rows, better) {
+function queryByQuery({ a, b }, id, ofWhat, rows, better) {
   const inOrder = rows.filter((row) => !isTie(row)).sort((one, other) => other.difference - one.difference)
     .map((row) => ({ ...row, is_behind: row.difference <= 0 }));
   const shown = outermost(inOrder, MOST_BARS);
@@ -152,7 +152,7 @@ async function compareSystems(ids, asked) {
   const a = pick(systems, at.a), b = pick(systems.filter((one) => one !== a), at.b);
   if (!b) return [make("h1", {}, "Two systems"), make("p", { class: "note" }, "There are no two.")];
   const state = { ...at, a, b };
-  const of = await topicScores(labels, level, measure);
+  const of = await queryScores(labels, level, measure);
   const rows = board.settled.queries.map(({ query_id, text }, i) => {
     const [x, y] = [a, b].map((system) => of.get(system)?.scores[i] ?? null);
     const difference = Math.round(1e4 * (x - y)) / 1e4;
@@ -170,7 +170,7 @@ async function compareSystems(ids, asked) {
   const ahead = `${found.mean > 0 ? a : b} is ahead by more than chance`;
   const verdict = toldApart(ahead, found, test);
   const nOwed = owed(rows.map((row) => weightOf(row) * row.difference), found.mean);
-  const topics = nOwed > 1 ? `${nOwed} queries` : "query";
+  const words = nOwed > 1 ? `${nOwed} queries` : "query";
   return [
     make("h1", {}, `${a} and ${b}`),
     viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
@@ -185,14 +185,14 @@ async function compareSystems(ids, asked) {
         (test.holm === undefined ? "too few sign patterns for Holm's correction to find any"
           : `Holm ${figure(test.holm, 4)}`)]] : []),
     ]),
-    ...topicByTopic(state, "view-chart", measure, rows, "is better"),
+    ...queryByQuery(state, "view-chart", measure, rows, "is better"),
     make("h2", {}, "Queries that decide"),
     make("p", {}, !nOwed ? "Their means are equal."
-      : verdict.startsWith("No ") ? `${nOwed} of ${found.n_topics} queries account for the whole difference.`
-      : `Without its best ${topics}, ${found.mean > 0 ? a : b} would not be ahead.`),
+      : verdict.startsWith("No ") ? `${nOwed} of ${found.n_queries} queries account for the whole difference.`
+      : `Without its best ${words}, ${found.mean > 0 ? a : b} would not be ahead.`),
     viewTable("Queries that decide", ["query", "text", a, b, "difference"], rows.filter((row) => !isTie(row))
       .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
-      .slice(0, MOST_TOPICS)
+      .slice(0, MOST_QUERIES)
       .map((row) => [link(row.query_id, "query", [row.query_id], along(state, { a, b })),
         row.text, scoreCell(row.a), scoreCell(row.b), scoreCell(row.difference, "+")])),
     ...foldedTies(rows.filter(isTie), along(state, { a, b })),

@@ -24,7 +24,7 @@ function uneven(changes) {
 async function passagesOfCell({ a, b, label, judgment }) {
   const rows = [], is = (labels, at, value) => (labels?.[at] ?? null) !== null && String(Math.max(0, labels[at])) === value;
   for (const { query_id: id, text: query } of board.settled.queries) {
-    if (rows.length > MOST_TOPICS) break;
+    if (rows.length > MOST_QUERIES) break;
     const [{ passages, labels }, texts] = await Promise.all([passagesOf(id), textsOf(id)]);
     passages.forEach((passage, at) => {
       if (!is(labels[b], at, label) || !is(labels[a], at, judgment)) return;
@@ -34,11 +34,11 @@ async function passagesOfCell({ a, b, label, judgment }) {
   }
   return [
     make("h1", {}, `Passages that ${b} labels ${label} and ${a} judges ${judgment}`),
-    make("p", {}, rows.length > MOST_TOPICS ? `The first ${MOST_TOPICS}. ` : `${rows.length} in all. `,
+    make("p", {}, rows.length > MOST_QUERIES ? `The first ${MOST_QUERIES}. ` : `${rows.length} in all. `,
       link("Compare the two label sets", "labels", [], { a, b }), ". Passages that a judge was given as examples " +
       "are here, though not counted there."),
     ...(rows.length ? [viewTable("Passages of a cell", ["query", "its text", "passage", "text"],
-      rows.slice(0, MOST_TOPICS), "stacked")] : []),
+      rows.slice(0, MOST_QUERIES), "stacked")] : []),
   ];
 }
 
@@ -73,7 +73,7 @@ async function compareLabelSets(ids, asked) {
       label_a: `${row.system} ${row.rank_a}`, label_b: `${row.rank_b} ${row.system}`,
     }));
   const { tau, topics, test } = await agreed(a, b, measure);
-  const [of_a, of_b] = await Promise.all([a, b].map((one) => topicScores(one, levels[one], measure)));
+  const [of_a, of_b] = await Promise.all([a, b].map((one) => queryScores(one, levels[one], measure)));
   const deciding = queries.map(({ query_id, text }, i) => {
     const both = rows.map(({ system }) => [of_a, of_b].map((of) => of.get(system)?.scores[i] ?? null))
       .filter(([x, y]) => x !== null && y !== null);
@@ -116,7 +116,7 @@ async function compareLabelSets(ids, asked) {
         "alike changes no rank."),
       facts([...pairedFacts(state, found, `the systems' ${measure}`),
         test ? pFact(test) : ["p", `in the report for ${board.settled.measures.join(", ")}`]]),
-      ...topicByTopic(state, "view-differences", `Mean ${measure} of the systems`, deciding,
+      ...queryByQuery(state, "view-differences", `Mean ${measure} of the systems`, deciding,
         "scores higher"),
     ] : [make("p", { class: "note" }, "No query counts for both.")]),
     make("h2", {}, "Queries that decide"),
@@ -125,7 +125,7 @@ async function compareLabelSets(ids, asked) {
       (knows_topics ? " Kendall's tau-b compares the two orders of the systems on that query." : "")),
     viewTable("Queries that decide", ["query", "text", "mean (left)", "mean (right)", "difference", "unevenness",
       ...(knows_topics ? ["Kendall's tau-b"] : [])],
-      deciding.filter(moves).slice(0, MOST_TOPICS).map((row) => [
+      deciding.filter(moves).slice(0, MOST_QUERIES).map((row) => [
         link(row.query_id, "query", [row.query_id], ofRight),
         row.text, scoreCell(row.a), scoreCell(row.b),
         scoreCell(row.difference, "+"), scoreCell(row.uneven),

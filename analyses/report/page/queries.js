@@ -1,7 +1,7 @@
 // All queries, with what the systems' scores on each come to, by the leaderboard's choices.
 async function showQueries() {
   const { labels, measure, level } = board.settled.label_sets.length ? chosen(BOARD) : {};
-  const all = labels ? [...await topicScores(labels, level, measure)] : [];
+  const all = labels ? [...await queryScores(labels, level, measure)] : [];
   const rows = board.settled.queries.map(({ query_id: id, text }, at) => {
     const scored = all.map(([system, { scores: of }]) => ({ system, score: of[at] }))
       .filter(({ score }) => score !== null).sort((a, b) => b.score - a.score);

@@ -7,7 +7,7 @@ async function showQueryView([id], asked) {
   const state = await withBoard(asked);
   const { labels, measure, level, data: ofBoard } = state;
   const [data, texts, grids, all] = await Promise.all([passagesOf(id), textsOf(id), gridsOf(id),
-    ofBoard ? topicScores(labels, level, measure) : new Map()]);
+    ofBoard ? queryScores(labels, level, measure) : new Map()]);
   const onTopic = [...all].map(([system, { scores: of, unanswered }]) =>
     ({ system, score: of[at], unanswered: unanswered[at] })).filter((row) => row.score !== null);
   onTopic.sort((a, b) => b.score - a.score || a.system.localeCompare(b.system));

@@ -5,7 +5,7 @@ async function showSystem([name], asked) {
   const state = await withBoard(asked);
   const { labels, measure, level, data } = state;
   if (!data?.systems.includes(name)) return notThere("system", name);
-  const all = await topicScores(labels, level, measure);
+  const all = await queryScores(labels, level, measure);
   const others = data.systems.filter((other) => other !== name);
   state.than = others.includes(state.than) ? state.than : "";
   const rows = scores(data, level, measure);
@@ -30,9 +30,9 @@ async function showSystem([name], asked) {
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
       { a: name, b: state.than || best?.system, labels, measure, level }), "."] : [])),
     ...(counted.length ? [
-      place("view-chart", "topics", outermost(apart, MOST_TOPICS), differencesSay(name, than, counted)),
+      place("view-chart", "topics", outermost(apart, MOST_QUERIES), differencesSay(name, than, counted)),
       make("p", { class: "caption" }, `Differences from ${than}, a bar per query; ties have none. ` +
-        (apart.length > MOST_TOPICS ? `The ${MOST_TOPICS} outermost of ${apart.length} are drawn. ` : "") +
+        (apart.length > MOST_QUERIES ? `The ${MOST_QUERIES} outermost of ${apart.length} are drawn. ` : "") +
         `A query's link shows ${state.than ? "both rankings" : "the ranking"}.`),
       viewTable(`Queries of ${name}`,
         ["query", "text", "score", "median", "from the median",
