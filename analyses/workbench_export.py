@@ -134,6 +134,11 @@ def export_workbench(
         if not rubrics or len({*label_sets} - {name for name, *_ in rubrics}):
             what = " or ".join(map(repr, label_sets)) or repr(collection)
             raise BadInput(f"{what} has no labels by a rubric", "Grade its items, then build.")
+        highest = choosing.highest_labels(lake, collection)
+        for name, *_ in rubrics:
+            if not 1 <= min(ratings) <= max(ratings) <= highest[name]:
+                said = f"--min-rating {', '.join(map(str, ratings))}: labels of {name!r} are 0-"
+                raise BadInput(f"{said}{highest[name]}", "Say which grades count as answered.")
         require_columns(lake, collection, [name for name, *_ in rubrics])
         with whole_folder(folder.absolute()) as unfinished:
             wanted = rubrics, measures, ratings, reference, leaderboard

@@ -1,6 +1,6 @@
 """How well leaderboards made from labels agree with the official ones, by label set and level."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import mean, median, stdev
 from typing import Any
@@ -248,17 +248,15 @@ def _column(asked: str) -> tuple[str, tuple[str, ...]]:
 def _errors(
     lake: Lake,
     collection: str,
-    keys: Iterable[Key],
+    keys: list[Key],
     official: OfficialRanks | None,
     reference: str | None,
     style: Style,
 ) -> dict[Key, Figures]:
     """How much resampling the queries moves each board's correlations."""
     found = {}
-    by_level: dict[int, list[Key]] = {}
-    for key in keys:
-        by_level.setdefault(key[1], []).append(key)
-    for level, of_level in by_level.items():
+    for level in {level for _, level, _ in keys}:
+        of_level = [key for key in keys if key[1] == level]
         names, measures = {name: level for name, *_ in of_level}, {key[2] for key in of_level}
         boards = boards_by_measure(lake, collection, names, list(measures))
         for name, _, measure in of_level:
@@ -283,11 +281,11 @@ def _by_topic(
         of_board = found.setdefault(tuple(key), {name: [] for name in STATISTICS})
         for name, values in of_board.items():
             values += [float(of_topic[name])] * (not np.isnan(of_topic[name]))
-    for (name, level, _), values in found.items():
-        means = {s: mean(each) if each else None for s, each in values.items()}
+    for (name, level, _), of_board in found.items():
+        means = {s: mean(each) if each else None for s, each in of_board.items()}
         errors = {
             s: stdev(each) / len(each) ** 0.5 if len(each) > 1 else None
-            for s, each in values.items()
+            for s, each in of_board.items()
         }
         yield (name, level, measure + TOPICS), means, errors
 

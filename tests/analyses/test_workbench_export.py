@@ -174,6 +174,7 @@ def test_what_cannot_be_written_is_said(graded_demo, tmp_path):
         ((str(tmp_path),), "is there already"),
         ((str(tmp_path / "x"), "--label-set", "judge:lexical_direct"), "has no labels by a rubric"),
         ((str(tmp_path / "x"), "--measure", "nDCG@7"), "nDCG@7 is not computed"),
+        ((str(tmp_path / "x"), "--min-rating", "6"), "--min-rating 6: labels of 'lexical"),
     ):
         done = gradelake(graded_demo, "export", "workbench", "demo", *words, code=2)
         assert said in done.stderr

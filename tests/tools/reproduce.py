@@ -11,6 +11,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 from gradelake.analyses.tables.correlation import Style, correlation_table
 from gradelake.analyses.tables.labels import labels_table
@@ -195,9 +196,11 @@ def dl19_figures(lake: Lake) -> Iterator[str]:
     same = sum(one == other for one, other in wins)
     yield row("its wins over these columns that are equal", str(len(TABLE_3)), str(same))
     overlapping = our_table_3(lake, Style(overlapping=True, repeated=True))
-    errors = sorted(cell.error for line in overlapping.values() for cell in line[:-1])
-    estimate = f"{errors[0]:.3f} to {errors[-1]:.3f}, median {errors[len(errors) // 2]:.3f}"
-    yield row("standard error of a cell of Table 3", f"{WITHIN}", estimate)
+    by_column = zip(*(line[:-1] for line in overlapping.values()), strict=True)
+    for name, column in zip(TABLE_3_COLUMNS, by_column, strict=True):
+        errors = sorted(cell.error for cell in column)
+        estimate = f"{errors[0]:.3f} to {errors[-1]:.3f}, median {median(errors):.3f}"
+        yield row(f"standard error of Table 3's cells, {name}", f"{WITHIN}", estimate)
     (counted,) = labels_table(lake, "dl19", ("assessor:nist",)).records()
     for name, count in UMBRELA_TABLE_1.items():
         yield row(f"UMBRELA's Table 1, {name.replace('_', ' ')}", str(count), str(counted[name]))
