@@ -121,7 +121,7 @@ def counts_of(rows: pl.DataFrame) -> dict[str, int]:
     return counts
 
 
-_OF_A_PROMPT = {
+_OF_A_PROMPT: dict[str, Any] = {
     **dict.fromkeys(("status", "answer", "response", "reasoning", "error"), pl.String),
     **dict.fromkeys(("expected_grade", "scale_mass"), pl.Float64),
     "probabilities": pl.List(pl.Float64),
