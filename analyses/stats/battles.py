@@ -141,21 +141,29 @@ def rate(
     met = wins + np.swapaxes(wins, 1, 2)
     found = []
     for one in np.argsort(ranks, kind="stable"):
-        outcomes = [int(((wins[:, one] == won) & (met[:, one] > 0)).sum()) for won in (1, 0, 0.5)]
+        won, lost, tied = (
+            int(((wins[:, one] == worth) & (met[:, one] > 0)).sum()) for worth in (1, 0, 0.5)
+        )
         spread = Spread(None, None, None, 0)
-        if drawn is not None and max(outcomes) < sum(outcomes):
+        if drawn is not None and max(won, lost, tied) < won + lost + tied:
             spread = Spread.around(points[one], drawn[:, one], units.n_effective, confidence)
-        ends = (None if end is None else MEAN + SCALE * end for end in (spread.low, spread.high))
         found.append(
             Rated(
                 board.systems[one],
                 int(ranks[one]),
                 MEAN + SCALE * float(points[one]),
-                *ends,
+                _rating(spread.low),
+                _rating(spread.high),
                 None if drawn is None else int(best[one]),
                 None if drawn is None else int(worst[one]),
-                sum(outcomes),
-                *outcomes,
+                won + lost + tied,
+                won,
+                lost,
+                tied,
             )
         )
     return found
+
+
+def _rating(strength: float | None) -> float | None:
+    return None if strength is None else MEAN + SCALE * strength
