@@ -140,9 +140,11 @@ def correlation(
             rival = None if board.label_set == against else other
             found.append(agreement(board, theirs, rival, **drawn))
             if top:
-                if not official and theirs.level not in best:
-                    best[theirs.level] = rank_uncertainty(theirs, **drawn).top
-                group = None if official else best[theirs.level]
+                group = None
+                if isinstance(theirs, boards.Board):
+                    if theirs.level not in best:
+                        best[theirs.level] = rank_uncertainty(theirs, **drawn).top
+                    group = best[theirs.level]
                 tops.append(top_agreement(board, theirs, top, group, **drawn))
     asked = {"collection": collection, "measure": measure, "replicates": replicates}
     return Correlations(asked | settings | {"against": against}, found, tops)
@@ -205,7 +207,7 @@ def significance(
     with console.working("testing pairs of systems"):
         systems = list(boards[0].systems)
         pairs, *theirs = (compare_pairs(each.of(systems), replicates, seed) for each in boards)
-        errors = decision_errors(pairs, *theirs, alpha, seed=seed) if theirs else []
+        errors = decision_errors(pairs, theirs[0], alpha, seed=seed) if theirs else []
     tell_incomplete(boards)
     asked = {"collection": collection, "measure": measure, "seed": seed, "replicates": replicates}
     found = Significance(asked, pairs, theirs[0] if theirs else None, alpha, output, errors)

@@ -99,10 +99,11 @@ def decision_errors(
             confidence,
             is_correlation=True,
         )
-        low = high = None
-        known = n_pairs >= LEAST and spread.low is not None and spread.high is not None
-        if known and spread.low < spread.high:
-            low, high = (1 - spread.high) / 2, (1 - spread.low) / 2
+        low, high = spread.low, spread.high
+        if low is None or high is None or low == high or n_pairs < LEAST:
+            low = high = None
+        else:
+            low, high = (1 - high) / 2, (1 - low) / 2
         spread = replace(spread, low=low, high=high)
         if spread.standard_error is not None:
             spread = replace(spread, standard_error=spread.standard_error / 2)
@@ -153,7 +154,7 @@ def _retest(
 
 def _shares(ours: Calls, theirs: Calls) -> dict[tuple[str, str], tuple[np.ndarray, ...]]:
     """(correction, error) -> (errors, pairs, their share, NaN where there are no pairs)."""
-    found = {}
+    found: dict[tuple[str, str], tuple[np.ndarray, ...]] = {}
     for correction in CORRECTIONS:
         called, known = ours[correction], theirs[correction]
         counted = {

@@ -19,6 +19,7 @@ from scipy.stats import rankdata
 
 from gradelake.analyses.stats.boards import UNIT, Board, OfficialRanks
 from gradelake.analyses.stats.decisions import decision_errors
+from gradelake.analyses.stats.resample import Spread
 from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.analyses.stats.top import top_agreement
 
@@ -66,17 +67,17 @@ class World:
 def figures(world: World) -> dict[str, tuple]:
     """figure -> (value, the lower end of its interval, the upper one), of one collection."""
     ours, theirs = world.draw()
-    found = {}
+    found: dict[str, tuple[float | None, Spread]] = {}
     for name, reference in (("", theirs), (" (official ranks)", world.official)):
         top = top_agreement(ours, reference, (5, 10), n_replicates=REPLICATES)
         for one in top.tops:
             found[f"{one.statistic}, first {one.k}{name}"] = one.value, one.spread
         if not name:
             found["loss"] = top.choice.loss, top.choice.spread
-    pairs = (compare_pairs(board, PERMUTATIONS) for board in (ours, theirs))
-    for one in decision_errors(*pairs, 0.05, n_replicates=REPLICATES):
-        if one.correction in CORRECTIONS:
-            found[f"{one.error}, {one.correction}"] = one.share, one.spread
+    pairs, people = (compare_pairs(board, PERMUTATIONS) for board in (ours, theirs))
+    for each in decision_errors(pairs, people, 0.05, n_replicates=REPLICATES):
+        if each.correction in CORRECTIONS:
+            found[f"{each.error}, {each.correction}"] = each.share, each.spread
     return {name: (value, spread.low, spread.high) for name, (value, spread) in found.items()}
 
 
