@@ -265,7 +265,7 @@ def test_a_real_model_is_probed_on_dl19(tmp_path):
     with (folder / "gradelake.toml").open("a") as settings:
         settings.write(
             f'[graders.smol]\nengine = "vllm"\nmodel = "{smollm.model_folder()}"\n'
-            'prompt = "umbrela"\ndtype = "float32"\nmax_model_len = 2048\n'
+            'prompt = "product_search"\ndtype = "float32"\nmax_model_len = 2048\n'
             "kv_cache_mib = 256\nmax_num_seqs = 16\n"
         )
     done = json.loads(

@@ -10,7 +10,7 @@ members as (
     select
         label_sets.collection,
         label_sets.label_set,
-        graders.model,
+        regexp_extract(graders.model, '[^/]+$') as model,  -- without an owner or folder
         coalesce(of_models.family, of_names.family) as family
     from {{ ref('int_label_sets') }} as label_sets
     left join {{ ref('int_ensembles') }} as ensembles
