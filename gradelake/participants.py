@@ -25,7 +25,7 @@ SCORES = """
     with
 
     board as (
-        select system, label_set, level, measure, score
+        select system, collection, label_set, level, measure, score
         from lake.marts.leaderboard
         semi join (from lake.marts.usual_levels where collection = $collection)
             using (label_set, level)
@@ -35,26 +35,24 @@ SCORES = """
             and ($measures is null or list_contains($measures, measure))
     ),
 
-    scores as (
-        select * from lake.marts.topic_scores
+    queries as (
+        select distinct label_set, level, measure, query_id
+        from lake.marts.topic_scores
         where collection = $collection
     ),
 
-    queries as (
-        select distinct label_set, level, measure, query_id from scores
-    ),
-
     cells as (
-        select board.* exclude (score), queries.query_id, coalesce(scores.value, 0) as value
+        select board.*, queries.query_id, coalesce(scores.value, 0) as value
         from board
         inner join queries using (label_set, level, measure)
-        left join scores using (label_set, level, measure, system, query_id)
+        left join lake.marts.topic_scores as scores
+            using (collection, label_set, level, measure, system, query_id)
         union all
-        select board.* exclude (score), 'all', score from board
+        select *, 'all', score from board
     )
 
     select
-        *,
+        * exclude (collection, score),
         max(value) over of_all as best,
         round(median(value) over of_all, 10) as median,
         min(value) over of_all as worst,

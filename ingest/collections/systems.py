@@ -297,7 +297,14 @@ class Systems:
         rows = into.transaction.lake.rows(f"{topics} where collection = ?", into.name)
         of_topics = {row[0]: Query(*row) for row in rows}
         answers = {file.shown: file.found for file in good}
-        broken = broken_rules(into.collection, of_topics, into.dataset, answers)
+        try:
+            broken = broken_rules(into.collection, of_topics, into.dataset, answers)
+        except Rejected as rejected:  # passages or limits cannot be read: nobody can tell
+            if rejected.file != into.collection.passages:  # which are looked at later
+                into.outcome.rejected.append(rejected)
+            if enforce:
+                good.clear()
+            return
         if not enforce:
             into.outcome.broken += broken
             return

@@ -134,6 +134,15 @@ def test_only_where_it_is_asked_for_does_a_rule_refuse_a_file(track):
     assert track.systems() == {"r1", "r2"}
 
 
+@pytest.mark.parametrize("enforce", [False, True])
+def test_where_passages_cannot_be_read_answers_land_unless_rules_are_enforced(track, enforce):
+    write(track.folder / "subs/a.jsonl", [answer("rag2026-1", *GOOD)])
+    track.write("passages.tsv", ["no tab"])
+    track.configure(rules={"known_ids": True, "enforce": enforce})
+    assert [rejected.file for rejected in track.ingest().rejected] == ["passages.tsv"]
+    assert track.systems() == (set() if enforce else {"r1"})
+
+
 def test_what_ingest_refuses_check_refuses_too(track):
     write(track.folder / "a.jsonl", [answer("rag2026-9", *GOOD), answer("rag2026-1", *GOOD)])
     write(track.folder / "b.jsonl", [answer("rag2026-1", *GOOD)])

@@ -21,13 +21,7 @@ from marts.support_labels
 where
     $asked_of_support_labels
     and cited_passage_id is not null
-group by
-    collection,
-    grader,
-    system,
-    query_id,
-    sentence,
-    sentence_text
+group by all
 -- a citation that supports it wholly is enough; where nothing was judged yet, nothing is known
 having
     coalesce(max(weight), 0) < 1

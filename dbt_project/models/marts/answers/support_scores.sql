@@ -35,10 +35,10 @@ by_sentence as (
         collection,
         grader,
         citations,
-        is_track,
         system,
         query_id,
         sentence,
+        bool_or(is_track) as is_track,
         count(*) filter (where is_citation) as n_citations,
         count(*) filter (where is_missing) as n_missing,
         count(*) filter (where is_judged) as n_judged,
@@ -46,17 +46,10 @@ by_sentence as (
         count(*) filter (where weight = 1) as n_full,
         coalesce(sum(weight), 0) as weight,
         -- one citation that supports it is enough; to the track it is the mean
-        coalesce(if(is_track, avg(weight), max(weight)), 0) as worth,
-        coalesce(if(is_track, avg(floor(weight)), max(floor(weight))), 0) as hard_worth
+        coalesce(if(bool_or(is_track), avg(weight), max(weight)), 0) as worth,
+        coalesce(if(bool_or(is_track), avg(floor(weight)), max(floor(weight))), 0) as hard_worth
     from counted
-    group by
-        collection,
-        grader,
-        citations,
-        is_track,
-        system,
-        query_id,
-        sentence
+    group by all
 ),
 
 totals as (
@@ -64,9 +57,9 @@ totals as (
         collection,
         grader,
         citations,
-        is_track,
         system,
         query_id,
+        bool_or(is_track) as is_track,
         count(*) as n_sentences,
         count(*) filter (where n_citations > 0) as n_cited_sentences,
         cast(sum(n_citations) as bigint) as n_citations,
@@ -77,16 +70,10 @@ totals as (
         -- what precision is a mean of, and what recall divides by
         sum(if(is_track, worth, weight) order by sentence) as weight,
         sum(if(is_track, hard_worth, n_full) order by sentence) as hard_weight,
-        if(is_track, count(*) filter (where n_counted > 0), sum(n_counted)) as n_of_precision,
+        sum(if(is_track, least(n_counted, 1), n_counted)) as n_of_precision,
         count(*) filter (where not is_track or n_citations = 0 or n_counted > 0) as n_of_recall
     from by_sentence
-    group by
-        collection,
-        grader,
-        citations,
-        is_track,
-        system,
-        query_id
+    group by all
 ),
 
 -- an answer whose citations were not looked at has no scores; one without citations has, and to
