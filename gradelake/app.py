@@ -15,6 +15,7 @@ from gradelake.analyses.plots.commands import plot
 from gradelake.analyses.report.commands import report
 from gradelake.analyses.scores_export import export_scores
 from gradelake.analyses.stats.commands import stats
+from gradelake.analyses.stats.label_commands import alpha, ceiling, kappa, rates
 from gradelake.analyses.stats.sample_commands import estimate, export_sample
 from gradelake.analyses.tables.commands import export_latex
 from gradelake.completion import complete_names, install
@@ -85,7 +86,8 @@ for command in (
     *(export_card, export_review, export_workbench),
 ):
     export.add_command(command)
-stats.add_command(estimate)
+for command in (kappa, ceiling, rates, alpha, estimate):
+    stats.add_command(command)
 
 SECTIONS = {
     "Bring in": (init, start, search, ingest, import_, system),

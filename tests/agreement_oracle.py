@@ -30,6 +30,7 @@ def two_by_two(one: list[int], other: list[int]) -> dict[str, float | None]:
     with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
         precision = precision_score(other, one, zero_division=np.nan)
         recall = recall_score(other, one, zero_division=np.nan)
+        specificity = recall_score(other, one, pos_label=0, zero_division=np.nan)
     return {
         "n_both": both,
         "n_label_only": one_only,
@@ -37,6 +38,7 @@ def two_by_two(one: list[int], other: list[int]) -> dict[str, float | None]:
         "n_neither": neither,
         "precision": None if np.isnan(precision) else precision,
         "recall": None if np.isnan(recall) else recall,
+        "specificity": None if np.isnan(specificity) else specificity,
         "prevalence_index": (both - neither) / len(one),
         "bias_index": np.mean(one) - np.mean(other),
     }

@@ -1,10 +1,14 @@
 """Each judge in a row: how far to trust it, whom it favours, what it costs, whether it drifts."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from gradelake.analyses.report.overview import ALPHA, verdict
+import duckdb
+
+from gradelake.analyses.report.overview import ALPHA, by_people, own, verdict
 from gradelake.analyses.report.report_queries import ask_by
+from gradelake.analyses.stats.ceiling import Together, ceilings
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.lake.opening import Lake
 
@@ -17,11 +21,12 @@ def read_judges(
     judges: Sequence[str],
     taus: dict[str, dict[str, Any]],
     kappas: dict[str, dict[str, Any]],
+    ceilings: dict[str, Together],
     against: str,
 ) -> list[dict[str, Any]]:
     """A row for each judge, the most trustworthy first; then for each other person: a judge that
-    agrees as well as they do is as good as they are. `taus`, `kappas`, `against`: as `overview` has
-    them."""
+    agrees as well as they do is as good as they are. `taus`, `kappas`, `ceilings`, `against`: as
+    `overview` has them."""
     of = {"collection": collection, "assessor": assessor, "measure": measure}
     known = ask_by(lake, "judges", "label_set", **of)
     people = [name for name in kappas if name.startswith("assessor:")]
@@ -37,6 +42,7 @@ def read_judges(
             "cost": known[name]["cost"],
             "currency": known[name]["currency"],
             "drift": _drift(known[name]),
+            "ceiling": _ceiling(ceilings.get(name)),
         }
         for name in (*judges, *people)
     ]
@@ -62,3 +68,21 @@ def _drift(about: dict[str, Any]) -> str | None:
     if about["is_alarm"]:
         return f"since round {about['drift_round']} of {about['n_rounds']}"
     return about["n_rounds"] and f"none in {about['n_rounds']} rounds"
+
+
+def _ceiling(one: Together | None) -> str | None:
+    return f"{by_people(one)}; its own {own(one)}" if one else None
+
+
+def read_ceilings(
+    lake: Lake, collection: str, reference: str, n_replicates: int, seed: int
+) -> dict[str, Together]:
+    """Judge -> how far the reference and another person agree with each other, and it with them: of
+    those who judged most passages with it."""
+    found: dict[str, Together] = {}
+    with suppress(duckdb.CatalogException):  # a release of a Gradelake that did not have them
+        for one in ceilings(lake, collection, (), ["binary"], n_replicates, seed):
+            judge, *people = one.sides
+            if reference in people and (judge not in found or one.n > found[judge].n):
+                found[judge] = one
+    return found

@@ -12,6 +12,7 @@ from gradelake.analyses.compare.comparison import compare
 from gradelake.analyses.gate.sample import Difference
 from gradelake.analyses.gate.verdict import queries_needed
 from gradelake.analyses.stats.boards import Board, read_board
+from gradelake.analyses.stats.ceiling import Together
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
 
@@ -37,13 +38,14 @@ def overview(
     against: str | None,
     correlated: Sequence[dict[str, Any]],
     kappas: dict[str, dict[str, Any]],
+    ceilings: dict[str, Together],
 ) -> list[Sentence]:
     """The three. `first` is the board that the report opens on (`first_board`), `judges` the label
     sets that no person made, `against` what `correlated` (`correlate`) compares boards with;
-    `kappas` are with the reference."""
+    `kappas` are with the reference; `ceilings`: judge -> people and it on the same passages."""
     of = first or {"measure": ""}
     taus = {row["label_set"]: row for row in correlated if row["measure"] == of["measure"]}
-    trust = Sentence(_trust(judges, against or "", taus, kappas), "judges")
+    trust = Sentence(_trust(judges, against or "", taus, kappas, ceilings), "judges")
     if first is None:
         unknown = "How many queries tell systems apart is known once systems have scores."
         return [Sentence("No system has a score yet.", "board"), Sentence(unknown, "board"), trust]
@@ -103,6 +105,7 @@ def _trust(
     against: str,
     taus: dict[str, dict[str, Any]],
     kappas: dict[str, dict[str, Any]],
+    ceilings: dict[str, Together],
 ) -> str:
     if not judges:
         return "No judge has labelled passages: there is none to trust or not."
@@ -113,9 +116,13 @@ def _trust(
     said = [_of_judge(name, taus.get(name), kappas.get(name), against) for name in known[:JUDGES]]
     if (more := len(judges) - len(said)) > 0:
         said.append(f"{counted(more, 'more judges', 'are')} not named here")
-    by_people = [one for name, one in kappas.items() if name not in judges]
-    if by_people:
-        most = max(by_people, key=lambda one: one["n"])
+    others = [one for name, one in kappas.items() if name not in judges]
+    if ceiling := next((ceilings[name] for name in known if name in ceilings), None):
+        same = f"on the same {counted(ceiling.n, 'passages')}"
+        said.append(f"people agree with each other by kappa {by_people(ceiling)}, ")
+        said[-1] += f"{ceiling.sides[0]} with them by {own(ceiling)} {same}"
+    elif others:
+        most = max(others, key=lambda one: one["n"])
         said.append(f"people agree with each other by {_figures('kappa', most)}")
     elif kappas:
         said.append("how far people agree with each other is not known: one of them judged")
@@ -131,6 +138,18 @@ def _of_judge(
         incomplete = " (incomplete)" if row["is_incomplete"] else ""
         said = f"{judge}{incomplete} {says}: {_figures('tau', row | {'tau': row['kendall']})}"
     return f"{said}, on passages {_figures('kappa', kappa)}" if kappa else said
+
+
+def by_people(one: Together) -> str:
+    """How far two people agree with each other: `0.52 (0.40 to 0.61)`."""
+    spread = one.spreads[2]
+    of = {"kappa": one.kappas[2], "low": spread.low, "high": spread.high}
+    return _figures("kappa", of).removeprefix("kappa ")
+
+
+def own(one: Together) -> str:
+    """How far the judge agrees with each of them: `0.48 and 0.51`."""
+    return " and ".join("undefined" if each is None else f"{each:z.2f}" for each in one.kappas[:2])
 
 
 def verdict(row: dict[str, Any] | None, against: str) -> tuple[str, str]:

@@ -30,7 +30,7 @@ from gradelake.analyses.report.comparisons import (
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.html import render, vega
-from gradelake.analyses.report.judges import read_judges
+from gradelake.analyses.report.judges import read_ceilings, read_judges
 from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.overview import next_steps, overview
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
@@ -237,18 +237,23 @@ def make_report(
     if first_set:
         first = first_board(first_set, boards[first_set], levels[first_set])
     confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
-    agreeing = kappas(lake, collection, reference, REPLICATES, SEED) if reference else {}
+    agreeing, ceilings = {}, {}
+    if reference:
+        agreeing = kappas(lake, collection, reference, REPLICATES, SEED)
+        ceilings = read_ceilings(lake, collection, reference, REPLICATES, SEED)
     kinds_of = {row["label_set"]: row["kind"] for row in shown}
     people = "assessor", "hybrid"
     judges = [name for name in names if kinds_of[name] not in people and name not in of_answers]
     n_assessors = [*kinds_of.values()].count("assessor")
     against = leaderboard or reference
-    sentences = overview(lake, collection, first, judges, against, correlated, agreeing)
+    sentences = overview(lake, collection, first, judges, against, correlated, agreeing, ceilings)
     measure = first["measure"] if first else "nDCG@10"
     taus = {row["label_set"]: row for row in correlated if row["measure"] == measure}
     others = [name for name in of_passages if name != reference]
     decided = decide(lake, collection, others, reference, leaderboard, measure, read, progress)
-    trust = read_judges(lake, collection, assessor, measure, judges, taus, agreeing, against or "")
+    trust = read_judges(
+        *(lake, collection, assessor, measure, judges, taus), agreeing, ceilings, against or ""
+    )
     filled = {
         "trust": trust,
         "scatter": reference and scored,

@@ -47,11 +47,13 @@ def tell_incomplete(boards: Iterable[Board]) -> None:
             console.warn(f"note: {board.label_set} is {says}")
 
 
-def _interval(spread: Spread) -> str:
+def interval(spread: Spread) -> str:
+    """As people read it."""
     return "undefined" if spread.low is None else f"{spread.low:.3f} to {spread.high:.3f}"
 
 
-def _rounded(value: Any, decimals: int = 4) -> Any:
+def rounded(value: Any, decimals: int = 4) -> Any:
+    """A figure as people read it, None where it is undefined; what is none as it is."""
     if not isinstance(value, float):
         return value
     return None if np.isnan(value) else round(float(value), decimals)
@@ -83,7 +85,7 @@ class Ranks:
             **board.completeness.as_object(),
             "top": self.found.top,
             "systems": [
-                {name: _rounded(value, 10) for name, value in asdict(one).items()}
+                {name: rounded(value, 10) for name, value in asdict(one).items()}
                 for one in self.found.systems
             ],
         }
@@ -149,9 +151,9 @@ class Correlations:
                     one.board.label_set + one.board.completeness.mark,
                     one.board.level,
                     each.statistic,
-                    _rounded(each.value),
-                    *map(_interval, each.spread.values()),
-                    _rounded(each.p_value),
+                    rounded(each.value),
+                    *map(interval, each.spread.values()),
+                    rounded(each.p_value),
                     len(one.systems),
                     one.n_queries,
                 ]
@@ -168,9 +170,9 @@ class Correlations:
                         one.board.label_set,
                         each.statistic,
                         each.resampled,
-                        _rounded(each.difference),
-                        _interval(each.spread),
-                        _rounded(each.probability),
+                        rounded(each.difference),
+                        interval(each.spread),
+                        rounded(each.probability),
                     ]
                     for one in self.found
                     for each in one.better
@@ -370,7 +372,7 @@ class Alpha:
     def show(self) -> None:
         found = self.found
         console.say(f"label sets: {', '.join(found.label_sets)}")
-        figures = (_rounded(found.value), _interval(found.spread), found.n_pairs)
+        figures = (rounded(found.value), interval(found.spread), found.n_pairs)
         console.print_table(
             ["metric", "alpha", "interval", "pairs", "queries"],
             [[found.metric, *figures, len(found.by_query)]],
@@ -388,7 +390,7 @@ class Alpha:
             console.say()
             console.print_table(
                 ["query_id", "alpha", "pairs"],
-                [[query, _rounded(value), n] for query, value, n in found.by_query],
+                [[query, rounded(value), n] for query, value, n in found.by_query],
             )
 
 
@@ -428,13 +430,13 @@ class Estimates:
             [
                 [
                     row["system"],
-                    _rounded(row["judge"]),
-                    _rounded(row["estimate"]),
+                    rounded(row["judge"]),
+                    rounded(row["estimate"]),
                     _from_to(row["low"], row["high"]),
-                    _rounded(row["sample_only"]),
+                    rounded(row["sample_only"]),
                     _from_to(row["sample_low"], row["sample_high"]),
-                    _rounded(row["width_ratio"], 2),
-                    _rounded(row["tuning"], 2),
+                    rounded(row["width_ratio"], 2),
+                    rounded(row["tuning"], 2),
                 ]
                 for row in self._systems()
             ],
@@ -459,6 +461,6 @@ class Estimates:
         }
         return [
             {"system": found.systems[i]}
-            | {name: _rounded(values[i], 10) for name, values in columns.items()}
+            | {name: rounded(values[i], 10) for name, values in columns.items()}
             for i in np.argsort(-found.powered.value, kind="stable")
         ]

@@ -1,4 +1,4 @@
-"""Commands of statistics: stats ranks, correlation, significance, alpha."""
+"""Commands of leaderboards' statistics: stats ranks, correlation, significance."""
 
 import click
 
@@ -15,7 +15,7 @@ def stats():
     \b
     Examples:
       gradelake stats correlation dl19 --measure nDCG@10
-      gradelake stats alpha dl19
+      gradelake stats kappa dl19 --label-set judge:Sun
     """
 
 
@@ -212,37 +212,3 @@ def significance(
     if output:
         found.write()
     return found
-
-
-@stats.command("alpha", short_help="Compute Krippendorff's alpha of any number of label sets.")
-@options.on_collection
-@options.tabled
-@options.of_label_sets("Assessors and judges to compare; repeat it. Default: all.")
-@click.option(
-    "--metric",
-    type=click.Choice(["ordinal", "nominal", "interval"]),
-    default="ordinal",
-    help="How far two labels are apart.",
-)
-@click.option("--per-query", is_flag=True, help="Also show each query's alpha.")
-@options.replicated("Bootstrap samples of queries.")
-@options.with_confidence
-def alpha(read, collection, label_sets, metric, per_query, replicates, seed, confidence):
-    """Compute Krippendorff's alpha: how far label sets agree beyond chance.
-
-    Counted are the pairs of query and passage that two of them labelled at least. Labels below 0
-    count as 0.
-
-    \b
-    Examples:
-      gradelake stats alpha dl19 --label-set assessor:nist \\
-          --label-set judge:Thomas --per-query
-    """
-    from gradelake.analyses.stats.answers import Alpha
-    from gradelake.analyses.stats.labels import compare_labels
-
-    with console.working("reading the lake"), read() as lake:
-        found = compare_labels(
-            lake, collection, list(label_sets), metric, replicates, seed, confidence
-        )
-    return Alpha({"collection": collection, "seed": seed}, found, per_query)

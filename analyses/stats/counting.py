@@ -5,6 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 
+def n_effective(sizes: np.ndarray) -> float:
+    """How many units of one size tell as much of a variance: Satterthwaite (1946), for the squares
+    of their sizes, as in Carter, Schnepel and Steigerwald, Asymptotic behavior of a t-test robust
+    to cluster heterogeneity (Review of Economics and Statistics, 2017)."""
+    squares = sizes**2
+    return float(squares.sum() ** 2 / ((squares**2).sum() or 1))
+
+
 @dataclass(frozen=True)
 class Counting:
     """Of some queries: weights, 1 on average, and each one's cluster; arrays of (queries,)."""
@@ -44,11 +52,8 @@ class Units:
 
     @property
     def n_effective(self) -> float:
-        """How many units of one size tell as much of a variance: Satterthwaite (1946), for the
-        squares of their sizes, as in Carter, Schnepel and Steigerwald, Asymptotic behavior of a
-        t-test robust to cluster heterogeneity (Review of Economics and Statistics, 2017)."""
-        squares = self.sizes**2
-        return float(squares.sum() ** 2 / (squares**2).sum())
+        """As `n_effective` has it."""
+        return n_effective(self.sizes)
 
     @property
     def means(self) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from gradelake.analyses.qrels_export import label_sets as known_label_sets
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import counting_of
+from gradelake.analyses.stats.counting import n_effective
 from gradelake.analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
 from gradelake.analyses.stats.resample import Spread, or_none
 from gradelake.sql.common.errors import BadInput
@@ -62,7 +63,8 @@ def compare_labels(
     confidence: float,
 ) -> LabelAgreement:
     """Alpha over the pairs of query and passage that at least two of the label sets labelled: of
-    pairs, so that no weight of a query counts. Clusters of queries are resampled as a whole.
+    pairs, so that no weight of a query counts. Clusters of queries are resampled as a whole; the
+    interval is around alpha, as that of a kappa.
 
     No label sets means all of the collection. Raises `BadInput` for names that are not there, and
     for fewer than two.
@@ -82,7 +84,13 @@ def compare_labels(
     by_query = alpha(found.counts, found.scale, metric)
     counting = counting_of(lake, collection)
     clusters = np.array([counting.get(query, (1, query))[1] for query in found.queries])
-    spread = Spread.of(bootstrap_alpha(found, metric, n_replicates, seed, clusters), confidence)
+    drawn = bootstrap_alpha(found, metric, n_replicates, seed, clusters)
+    names_of, unit = np.unique(clusters, return_inverse=True)
+    spread = Spread.around(
+        *(float(overall), drawn, len(names_of), confidence),
+        is_correlation=True,
+        n_effective=n_effective(np.bincount(unit, weights=found.n_pairs)),
+    )
     queries = [
         (query, or_none(value), int(n))
         for query, value, n in zip(found.queries, by_query, found.n_pairs, strict=True)

@@ -1,5 +1,6 @@
 """Options that the commands of analyses share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -13,6 +14,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
 LABEL_SET = "As in relevance_labels: assessor:NAME, judge:NAME, hybrid:NAME or GRADER/vN/POLICY."
+KINDS = ("graded", "linear", "quadratic", "binary", "collapsed", "boxed")  # of kappa
 
 
 def answers(command):
@@ -107,6 +109,11 @@ def numbered(option: str, what: str, kind: Any = int, **attributes):
 def of_label_sets(what: str):
     """The option of which label sets, as often as one likes; the command gets `label_sets`."""
     return click.option("--label-set", "label_sets", multiple=True, metavar="NAME", help=what)
+
+
+def of_kinds(what: str, kinds: Sequence[str] = KINDS):
+    """The option of which kinds of kappa, as often as one likes; the command gets `kinds`."""
+    return click.option("--kind", "kinds", multiple=True, type=click.Choice(kinds), help=what)
 
 
 def of_measures(what: str, **attributes):

@@ -99,11 +99,13 @@ class Spread:
         confidence: float,
         *,
         is_correlation: bool = False,
+        n_effective: float | None = None,
     ) -> "Spread":
         """The interval around the point itself, whether or not resampling lowers the figure.
 
         Student's, with the bootstrap's standard error (Efron and Tibshirani 1993, section 12.5) and
-        `n_drawn` - 1 degrees of freedom, of which the bootstrap's variance lacks one. That of a
+        `n_drawn` - 1 degrees of freedom, of which the bootstrap's variance lacks one; or
+        `n_effective` - 1, where what is drawn differs in size. That of a
         correlation is taken on the scale of its angle, arccos: of tau-b, (1 - tau) / 2 is a share
         of pairs, and twice the arcsine of its root, which stabilises a share's variance (Anscombe,
         The transformation of Poisson, binomial and negative-binomial data, Biometrika 1948), is
@@ -112,13 +114,14 @@ class Spread:
         each) the interval is the point alone: no interval can be had from them.
         """
         spread = cls.of(replicates, confidence)
-        if np.isnan(point) or spread.standard_error is None or n_drawn <= 1:
+        n_alike = n_drawn if n_effective is None else n_effective
+        if np.isnan(point) or spread.standard_error is None or n_alike <= 1:
             return replace(spread, low=None, high=None)
         defined = replicates[~np.isnan(replicates)]
         if is_correlation:
             defined, point = np.arccos(np.clip(defined, -1, 1)), np.arccos(np.clip(point, -1, 1))
         error = np.std(defined, ddof=1) * np.sqrt(n_drawn / (n_drawn - 1))
-        reach = error * student_reach(n_drawn, confidence)
+        reach = error * student_reach(n_alike, confidence)
         low, high = point - reach, point + reach
         if is_correlation:
             low, high = np.cos(min(high, np.pi)), np.cos(max(low, 0))

@@ -179,5 +179,6 @@
     round(kappas.n_both / nullif(kappas.n_both + kappas.n_reference_only, 0), 10) as recall,
     round((kappas.n_both - kappas.n_neither) / kappas.n, 10) as prevalence_index,
     round((kappas.n_label_only - kappas.n_reference_only) / kappas.n, 10) as bias_index,
-    label_pairs.is_common_scale
+    label_pairs.is_common_scale,
+    round(kappas.n_neither / nullif(kappas.n_neither + kappas.n_label_only, 0), 10) as specificity
 {%- endmacro %}

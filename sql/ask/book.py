@@ -21,8 +21,8 @@ from gradelake.sql.lake.opening import Lake
 # what the questions are about, those asked most often first
 _GROUPS = {
     "Systems": "leaderboard boards segments hardest_queries coverage facet_coverage",
-    "Judges": """compare_judges kappa agreement correlation confusion disagreements calibration
-        consistency noise drift system_bias group_bias label_bias""",
+    "Judges": """compare_judges kappa ceiling agreement correlation confusion disagreements
+        calibration consistency noise drift system_bias group_bias label_bias""",
     "Rubric": """rubric rubric_history rubric_impact leaderboard_shift item_grades grade_grid
         spurious_items uncovered_passages never_covered_items""",
     "Grades and labels": """labels verify_grades missing_labels missing_grades backlog failed_grades

@@ -3,6 +3,8 @@
 import json
 import random
 import re
+from collections import Counter
+from collections.abc import Iterator
 from itertools import count
 
 import numpy as np
@@ -11,7 +13,9 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from gradelake.analyses.report.overview import more_queries
-from gradelake.analyses.stats.kappas import kappa_of
+from gradelake.analyses.stats.ceiling import together
+from gradelake.analyses.stats.kappas import Met, apart, kappas_of
+from tests.agreement_oracle import WEIGHTS, classes, kappa
 from tests.analyses.boards import board
 from tests.command_line import gradelake
 from tests.projects import project
@@ -39,34 +43,78 @@ def test_no_number_of_queries_tells_equal_systems_apart():
     assert more_queries(board([[0.5, 0.5], [0.4, 0.4]])) is None
 
 
-def test_a_kappa_is_scikit_learns_and_its_interval_that_of_drawing_queries_one_by_one():
-    generator = np.random.default_rng(5)
-    labels = [(np.array([1, 0]), np.array([1, 1]))]
-    for _ in range(14):
-        theirs = generator.integers(0, 2, 12)
-        labels.append((np.where(generator.random(12) < 0.25, 1 - theirs, theirs), theirs))
-    counts = [[ours @ theirs, ours.sum(), theirs.sum(), len(ours)] for ours, theirs in labels]
-    found = kappa_of(np.array(counts, dtype=float), 4000, 1)
+def people_and_judges(seed=5, queries=15):
+    """(query, label of a judge, of another, of people) of 15 queries; labels 0 to 3."""
+    generator = np.random.default_rng(seed)
+    found = []
+    for query in range(queries):
+        people = generator.integers(0, 4, 12)
+        one, other = (np.clip(people + generator.integers(-n, n + 1, 12), 0, 3) for n in (1, 2))
+        found += [(f"q{query}", *map(int, each)) for each in zip(one, other, people, strict=True)]
+    return found
 
-    def kappa(chosen) -> float:
-        return cohen_kappa_score(*(np.concatenate(of) for of in zip(*chosen, strict=True)))
 
-    assert found["kappa"] == pytest.approx(kappa(labels), abs=1e-12)
-    assert found["n"] == 14 * 12 + 2
+def counted(rows) -> Met:
+    return Met.of([(*labels, n) for labels, n in Counter(rows).items()], {})
+
+
+def plain(kind: str, ours, theirs) -> float:
+    """Of labels from 2 on, or of all."""
+    if kind == "binary":
+        ours, theirs = (classes(kind, each, 2) for each in (ours, theirs))
+    return kappa(list(ours), list(theirs), WEIGHTS.get(kind))
+
+
+def drawn(rows, times: int) -> Iterator[list]:
+    by_query = [[row for row in rows if row[0] == query] for query in sorted({r[0] for r in rows})]
     draw = random.Random(1)
-    angles = np.arccos([kappa(draw.choices(labels, k=15)) for _ in range(1000)])
-    reach = angles.std(ddof=1) * np.sqrt(15 / 14) * stats.t.ppf(0.975, 14)
-    at = np.arccos(found["kappa"])
-    assert (found["high"], found["low"]) == pytest.approx(
-        np.cos([at - reach, at + reach]), abs=0.02
+    for _ in range(times):
+        yield [row for of in draw.choices(by_query, k=len(by_query)) for row in of]
+
+
+def test_a_kappa_is_scikit_learns_and_its_interval_that_of_drawing_queries_one_by_one():
+    rows = people_and_judges()
+    met = counted([(query, one, people) for query, one, _, people in rows])
+    for kind in ("graded", "linear", "quadratic", "binary"):
+        ((value, spread),) = kappas_of(met, [apart(kind, met.scales, 2, 2)], 4000, 1, 0.95)
+        _, ours, _, theirs = zip(*rows, strict=True)
+        assert value == pytest.approx(plain(kind, ours, theirs), abs=1e-12)
+    each = [plain(kind, *list(zip(*some, strict=True))[1::2]) for some in drawn(rows, 250)]
+    reach = np.arccos(each).std(ddof=1) * np.sqrt(15 / 14) * stats.t.ppf(0.975, 14)
+    expected = np.cos([np.arccos(value) + reach, np.arccos(value) - reach])
+    assert (spread.low, spread.high) == pytest.approx(expected, abs=0.02)
+    alike = counted([("q0", 1, 1), ("q1", 1, 1)])
+    ((value, spread),) = kappas_of(alike, [apart("graded", alike.scales, None, None)], 9, 1, 0.95)
+    assert np.isnan(value)
+    assert (spread.low, spread.high, spread.undefined) == (None, None, 9)
+
+
+def test_two_judges_are_told_apart_as_by_drawing_the_queries_of_both_one_by_one():
+    rows = people_and_judges()
+    asked = ("quadratic", [(0, 2), (1, 2)], (1, -1), 4000, 1, 0.95)
+    found = together((counted(rows), (2, 2, 2)), *asked)
+
+    def difference(some) -> float:
+        _, one, other, people = zip(*some, strict=True)
+        return plain("quadratic", one, people) - plain("quadratic", other, people)
+
+    assert found.difference == pytest.approx(difference(rows), abs=1e-12)
+    error = np.std([difference(some) for some in drawn(rows, 250)], ddof=1) * np.sqrt(15 / 14)
+    reach = error * stats.t.ppf(0.975, 14)
+    assert (found.spread.low, found.spread.high) == pytest.approx(
+        (found.difference - reach, found.difference + reach), rel=0.15
     )
-    alike = kappa_of(np.array([[1.0, 1, 1, 1], [2, 2, 2, 2]]), 100, 1)
-    assert alike == {"kappa": None, "low": None, "high": None, "n": 3, "generosity": 0}
+    assert np.log(found.p) == pytest.approx(
+        np.log(2 * stats.t.sf(found.difference / error, 14)), rel=0.3
+    )
+    equal = [(query, one, one, people) for query, one, _, people in rows]
+    assert together((counted(equal), (2, 2, 2)), *asked).p is None
 
 
 QUERIES = [f"q{n}" for n in range(12)]
 JUDGED = {query: {f"p{n}": int(n < 2) for n in range(6)} for query in QUERIES}
 SECOND = {query: {"p0": 1, "p1": int(n % 3 > 0), "p5": 0} for n, query in enumerate(QUERIES)}
+FINE = JUDGED | {"q0": {"p0": 1, "p1": 1, "p2": 1, "p3": 0}, "q1": JUDGED["q1"] | {"p5": 1}}
 RUNS = {
     "a": {query: ["p0", "p1", "p2", "p3"] for query in QUERIES},
     "b": {query: ["p0", "p2", "p1"] if n < 3 else ["p0", "p1"] for n, query in enumerate(QUERIES)},
@@ -91,7 +139,7 @@ def lake(tmp_path_factory, new_lake):
         "topics.tsv": dict.fromkeys(QUERIES, "why"),
         "me.qrels": JUDGED,
         "other.qrels": SECOND,
-        "fine.qrels": JUDGED | {"q0": {"p0": 1, "p1": 1, "p2": 1, "p3": 0}},
+        "fine.qrels": FINE,
     } | {f"runs/{name}.run": run for name, run in RUNS.items()}
     project(folder, collections, files=files)
     new_lake(folder)
@@ -128,10 +176,10 @@ def test_the_sentences_say_who_leads_what_would_tell_and_how_far_judges_are_trus
         == compared["sentence"]
         != settling
     )
-    labels = [(JUDGED[q][p], one) for q, own in SECOND.items() for p, one in own.items()]
-    kappa = cohen_kappa_score(*zip(*labels, strict=True))
     assert trust.startswith("judge:fine orders systems as people do: tau 1.00 (")
-    assert f"; people agree with each other by kappa {kappa:.2f} (" in trust
+    me, other, people = (f"{each:.2f}" for each in with_each_other())
+    assert f"; people agree with each other by kappa {people} (" in trust
+    assert f", judge:fine with them by {me} and {other} on the same 35 passages." in trust
     found = json.loads(
         gradelake(lake, "sql", "--format", "json", "@kappa", "--label_set", "judge:fine").stdout
     )
@@ -141,6 +189,45 @@ def test_the_sentences_say_who_leads_what_would_tell_and_how_far_judges_are_trus
         if (row["cut"], row["reference"]) == (">=1|>=1", "assessor:me")
     )
     assert f"on passages kappa {mart:.2f} (" in trust
+
+
+def with_each_other() -> list[float]:
+    """Kappas of the judge with both people, and of these, where all three labelled."""
+    of = [
+        (FINE[query][passage], JUDGED[query][passage], label)
+        for query, own in SECOND.items()
+        for passage, label in own.items()
+        if passage in FINE[query]
+    ]
+    fine, me, other = zip(*of, strict=True)
+    return [cohen_kappa_score(*two) for two in ((fine, me), (fine, other), (me, other))]
+
+
+@pytest.mark.slow
+def test_a_judge_stands_beside_two_people_on_the_same_passages(lake):
+    words = ("stats", "ceiling", "both", "--kind", "binary", "--replicates", "500")
+    (row,) = json.loads(gradelake(lake, *words, "--json").stdout)["ceilings"]
+    names = ("kappa_assessor", "kappa_other", "kappa_people")
+    expected = with_each_other()
+    assert [row[name]["value"] for name in names] == pytest.approx(expected, abs=1e-9)
+    one, other, people = expected
+    assert row["shortfall"]["value"] == pytest.approx(people - (one + other) / 2, abs=1e-9)
+    assert all(row[name]["low"] < row[name]["value"] < row[name]["high"] for name in names)
+    assert (row["assessor"], row["other_assessor"], row["n"]) == (
+        "assessor:me",
+        "assessor:other",
+        35,
+    )
+    shown = gradelake(lake, *words).stdout
+    assert "assessor:me and assessor:other, and who labelled the same passages:" in shown
+    assert f"{people:.3f} (" in shown
+    against = ("stats", "kappa", "both", "--reference", "assessor:me", "--replicates", "500")
+    found = json.loads(gradelake(lake, *against, "--against", "assessor:other", "--json").stdout)[
+        "better"
+    ]
+    (row,) = (row for row in found if (row["label_set"], row["kind"]) == ("judge:fine", "binary"))
+    figures = [row[name]["value"] for name in ("kappa", "against", "difference")]
+    assert figures == pytest.approx([one, people, one - people], abs=1e-9)
 
 
 @pytest.mark.slow

@@ -10,12 +10,14 @@ with warnings.catch_warnings():  # it silences all warnings of the process
     from ppi_py import classical_mean_ci, ppi_mean_ci
 
 from gradelake.analyses.stats.estimate import _where_enough
+from gradelake.analyses.stats.kappas import Met
 from gradelake.analyses.stats.prediction_powered import (
     Stratum,
     classical,
     prediction_powered,
     stratified,
 )
+from gradelake.analyses.stats.rates import rates_of
 
 
 def population(generator, n_units, n_systems=1, correlation=0.8):
@@ -187,3 +189,58 @@ def test_intervals_of_pairs_hold_the_truth_or_are_not_given(agreement, size):
     assert np.mean(held) > 0.92
     share = len(held) / (200 * 30)
     assert share < 0.5 if size == 100 else share > 0.8 if size == 400 else share > 0.4
+
+
+# --- rates: of all passages that a judge labelled -------------------------------------------------
+
+
+def test_a_rate_is_corrected_by_a_judges_errors_and_by_each_labels_share_of_relevant_ones():
+    """Of 200 passages in 20 queries every third is judged; some stand for three of their kind."""
+    generator = np.random.default_rng(9)
+    passages = [
+        (f"q{n % 20}", int(generator.random() < 0.4), n % 3 == 0, 3.0 if n % 9 == 0 else 1.0)
+        for n in range(200)
+    ]
+    labels = [
+        int(r) if generator.random() < 0.8 else int(generator.integers(3)) for _, r, *_ in passages
+    ]
+    rows = [
+        row
+        for (query, relevant, judged, weight), label in zip(passages, labels, strict=True)
+        for row in ((query, label, 0, 1), *[(query, label, 2 - relevant, weight)] * judged)
+    ]
+    (one, two) = rates_of(Met.of(rows, {}), 67, 300, 1, 0.95)
+    assert (one.label_cut, two.label_cut, one.n, one.n_judged) == (1, 2, 200, 67)
+
+    def share(which, among) -> float:
+        of = [
+            (which(*each), each[0][3])
+            for each in zip(passages, labels, strict=True)
+            if among(*each)
+        ]
+        return sum(w for is_so, w in of if is_so) / sum(w for _, w in of)
+
+    for found in (one, two):
+        cut = found.label_cut
+        rate = np.mean(np.array(labels) >= cut)
+        said, held = lambda p, label: label >= cut, lambda p, label: p[1]  # noqa: B023
+        sensitivity = share(said, lambda p, label: p[2] and p[1])
+        specificity = 1 - share(said, lambda p, label: p[2] and not p[1])
+        above, below = (
+            share(held, lambda p, label: p[2] and (label >= cut) == side)  # noqa: B023
+            for side in (True, False)
+        )
+        expected = {
+            "rate": rate,
+            "sensitivity": sensitivity,
+            "specificity": specificity,
+            "judged": share(held, lambda p, label: p[2]),
+            "powered": rate * above + (1 - rate) * below,
+            "corrected": (rate + specificity - 1) / (sensitivity + specificity - 1),
+            "youden": sensitivity + specificity - 1,
+        }
+        if found.figures["corrected"] is None:
+            assert found.spreads["youden"].low <= 0
+            expected["corrected"] = None
+        assert found.figures == pytest.approx(expected)
+    assert one.spreads["powered"].low < one.figures["powered"] < one.spreads["powered"].high

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gradelake.analyses.stats.estimate import estimate_board
+from gradelake.analyses.stats.rates import rates
 from gradelake.analyses.stats.review_sample import COLUMNS, Sample, as_csv, draw_sample
 from gradelake.ingest.collections.judgments import read_sample
 from gradelake.sql.common.errors import BadInput
@@ -315,6 +316,38 @@ def test_judgments_made_before_count_whole_beside_a_sample_of_the_others(judged,
 def test_a_judge_whose_labels_were_not_sampled_is_corrected_by_the_same_sample(lake):
     other = estimate_board(lake, "demo", "judge:rubric_overlap", ["bob"], "P@10")
     assert other.sample_only.value == pytest.approx(estimate(lake, "bob", "P@10").sample_only.value)
+
+
+def test_a_rate_counts_a_judged_pair_as_often_as_one_was_drawn_for_it(lake, judged):
+    ours = labels(judged, JUDGE)
+    for assessor in ("bob", "dan"):
+        human = labels(judged, f"assessor:{assessor}")
+        (found,) = (
+            one
+            for one in rates(lake, "demo", JUDGE, f"assessor:{assessor}", 200)
+            if one.label_cut == 2
+        )
+        drawn = {
+            (row["query_id"], row["passage_id"]): 1 / float(row["probability"])
+            for row in read(judged / f"{assessor}.csv")
+        }
+        assert (found.n, found.n_judged) == (len(ours), len(drawn))
+        powered = 0.0
+        for side in (True, False):
+            among = [pair for pair in drawn if (ours[pair] >= 2) == side]
+            held = sum(drawn[pair] for pair in among if human[pair] >= 2)
+            share = np.mean([(label >= 2) == side for label in ours.values()])
+            powered += share * held / sum(drawn[pair] for pair in among)
+        assert found.figures["powered"] == pytest.approx(powered)
+    # dan judged all: nothing is estimated, and the errors are those of the mart
+    assert found.figures["corrected"] == pytest.approx(powered)
+    assert powered == pytest.approx(np.mean([label >= 2 for label in human.values()]))
+    mart = lake.rows(
+        "select recall, specificity from lake.marts.kappa where label_set = ? "
+        "and reference = 'assessor:dan' and kind = 'binary' and cut = '>=2|>=2'",
+        JUDGE,
+    )
+    assert mart == [pytest.approx([found.figures["sensitivity"], found.figures["specificity"]])]
 
 
 def test_queries_that_are_not_finished_do_not_count(lake):

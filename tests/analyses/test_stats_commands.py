@@ -9,7 +9,9 @@ import pytest
 
 from gradelake.analyses.stats.boards import read_board, read_official_ranks
 from gradelake.analyses.stats.correlation import agreement
+from gradelake.analyses.stats.kappas import kappa_intervals
 from gradelake.analyses.stats.labels import compare_labels
+from gradelake.analyses.stats.options import KINDS
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.rank_correlation import STATISTICS
@@ -162,6 +164,39 @@ def test_significance_writes_all_pairs_and_counts_agreement(demo, tmp_path):
     assert [float(row["p_tukey"]) for row in rows] == [pair["p_tukey"] for pair in found["pairs"]]
 
 
+def test_a_kappa_of_every_kind_is_the_marts_and_in_the_middle_of_its_interval(demo, lake):
+    found = kappa_intervals(lake, "demo", "assessor:human", (), KINDS, 100)
+    columns = "label_set, kind, cut, label_cut, reference_cut, kappa, n"
+    rows = lake.rows(
+        f"select {columns} from lake.marts.kappa where reference = 'assessor:human' "
+        "and collection = 'demo' and (kind != 'binary' or reference_cut = 2)"
+    )
+    assert {one.kind for one in found} == set(KINDS)
+    names = columns.split(", ")
+    assert sorted(rows, key=str) == sorted(
+        (tuple(getattr(one, name) for name in names) for one in found), key=str
+    )
+    inside = [
+        one for one in found if one.spread.low and one.spread.low > -1 and one.spread.high < 1
+    ]
+    assert len(inside) > 10
+    for one in inside:
+        middle = np.cos((np.arccos(one.spread.low) + np.arccos(one.spread.high)) / 2)
+        assert middle == pytest.approx(one.kappa, abs=1e-6)
+    command = "kappa demo --against judge:overlap --replicates 100"
+    told = json.loads(stats(demo, command, "--json").stdout)
+    assert {one["kind"] for one in told["kappas"]} >= {"binary"}
+    assert "judge:overlap" not in {one["label_set"] for one in told["better"]}
+    assert "Agrees better than judge:overlap, on the same pairs?" in stats(demo, command).stdout
+
+
+def test_rates_are_shown_for_each_cut(demo):
+    of = "rates demo --label-set judge:overlap --replicates 200"
+    (row, *_) = json.loads(stats(demo, of, "--json").stdout)["cuts"]
+    assert row["corrected"].keys() == {"value", "low", "high", "standard_error", "undefined"}
+    assert f"{row['n']:,} passages labelled" in stats(demo, of).stdout
+
+
 def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
     names = ["assessor:human", "judge:overlap", "judge:rubric_overlap"]
     rows = lake.rows(
@@ -202,6 +237,9 @@ def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
             "--leaderboard and --reference cannot be used together",
         ),
         ("alpha demo --label-set judge:overlap", "'judge:overlap' alone cannot agree"),
+        ("kappa demo --against judge:overlab", "Did you mean 'judge:overlap'?"),
+        ("ceiling demo --label-set judge:overlab", "Did you mean 'judge:overlap'?"),
+        ("rates demo --label-set judge:overlab", "Did you mean 'judge:overlap'?"),
         ("alpha demo --live --release r1", "--live and --release cannot be used t"),
     ],
 )

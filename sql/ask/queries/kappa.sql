@@ -13,6 +13,7 @@ select
     round(kappa.observed, 3) as observed,
     round(kappa.precision, 3) as precision,
     round(kappa.recall, 3) as recall,
+    round(kappa.specificity, 3) as specificity,
     round(kappa.prevalence_index, 3) as prevalence,
     round(kappa.bias_index, 3) as bias
 from marts.kappa
