@@ -24,6 +24,7 @@ from gradelake.grading.commands import grade, plan
 from gradelake.grading.distil.distil_command import distil
 from gradelake.grading.exchange.commands import export, import_grades
 from gradelake.grading.generate.generate_command import generate
+from gradelake.grading.probe.commands import probe
 from gradelake.grading.prompts.prompt_commands import prompts
 from gradelake.grading.review.commands import export_review, import_reviews, review
 from gradelake.grading.review.queue_commands import queue
@@ -91,7 +92,7 @@ for command in (kappa, ceiling, rates, alpha, estimate):
 
 SECTIONS = {
     "Bring in": (init, start, search, ingest, import_, system),
-    "Grade": (plan, grade, sentinel, generate, distil, prompts),
+    "Grade": (plan, grade, sentinel, probe, generate, distil, prompts),
     "Derive and ask": (build, sql, docs, compare, report, stats, gate, plot, export),
     "People": (rubric, review, queue, serve, assessor),
     "Look after": (nightly, schedule, release, log, lake, doctor),

@@ -28,8 +28,8 @@ class OpenLake:
     answer. Relations can be read until the lake is closed.
 
     `ingest`, `search`, `systems`, `remove_systems`, `rename_system`, `plan`, `grade`, `sentinel`,
-    `build`, `report`, `compare` and `gate` do what the commands do, by the same functions. They
-    return what a command prints with `--json`, raise `GradelakeError`, and show nothing unless
+    `probe`, `build`, `report`, `compare` and `gate` do what the commands do, by the same functions.
+    They return what a command prints with `--json`, raise `GradelakeError`, and show nothing unless
     `progress` is true. So do all commands of `stats`, `plot`, `export` and `import`, as
     `lake.stats.ranks(...)` or `lake.import_.labels(...)`: `dir(lake.stats)` names them, `help` says
     what each takes, and `.rows()` of what they return are a relation.
@@ -200,6 +200,27 @@ class OpenLake:
 
         with console.quietly(not progress):
             done = watch(self.project, sentinels, now, limit, max_minutes, max_cost)
+        return console.plain(done.as_object())
+
+    def probe(
+        self,
+        collection: str,
+        *graders: str,
+        size: int = 25,
+        seed: int = 1,
+        now: bool = False,
+        limit: int | None = None,
+        max_minutes: float | None = None,
+        max_cost: float | None = None,
+        progress: bool = False,
+    ) -> dict[str, Any]:
+        """Attack graders with made-up variants of judged passages; `judge_probes` has what came of
+        it once the lake is built."""
+        from gradelake.grading.probe.probe import Probe, watch
+
+        asked = Probe(collection=collection, graders=list(graders), size=size, seed=seed)
+        with console.quietly(not progress):
+            done = watch(self.project, asked, now, limit, max_minutes, max_cost)
         return console.plain(done.as_object())
 
     def build(

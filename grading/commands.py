@@ -36,7 +36,8 @@ limit_options = with_options(
 )
 
 
-def _show_plans(plans):
+def show_plans(plans):
+    """Print a table of plans, and why others have none."""
     from gradelake.grading.run.run_text import print_plans
 
     refused = plans.refused or []
@@ -57,7 +58,7 @@ def _show_grading(done):
     from gradelake.grading.run.run_text import print_run
 
     if isinstance(done, Plans):  # a dry run
-        _show_plans(done)
+        show_plans(done)
         return
     for request, run in done.runs:
         print_run(request, run)
@@ -66,7 +67,7 @@ def _show_grading(done):
 @click.command(short_help="Say what graders have still to do, in what time, at what cost.")
 @_request_options
 @click.option("--grader", "names", multiple=True, help="A grader of gradelake.toml; default: all.")
-@answering(_show_plans)
+@answering(show_plans)
 @click.pass_obj
 def plan(project, collection, queries, names, **request):
     """Say what graders have still to do on a COLLECTION, in what time, and at what cost.

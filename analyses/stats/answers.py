@@ -198,12 +198,12 @@ class Correlations:
             for at in range(0, len(one.tops), 3):
                 three = one.tops[at : at + 3]
                 figures = [
-                    f"{each.value:.3f} ({_interval(each.spread)})" if each.value is not None else ""
+                    f"{each.value:.3f} ({interval(each.spread)})" if each.value is not None else ""
                     for each in three
                 ]
                 rows.append([name, three[0].k, three[0].n_systems, *figures])
             loss = (
-                _rounded(one.choice.loss),
+                rounded(one.choice.loss),
                 _from_to(one.choice.spread.low, one.choice.spread.high),
             )
             choices.append(

@@ -49,7 +49,7 @@ def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure,
 
     \b
     Exit codes: 0 all done, 3 done but some input or grade was refused, a gate
-    fell or a judge changed, 1 something failed, 2 wrong usage, 75 another
+    fell, a judge changed or is fooled, 1 something failed, 2 wrong usage, 75 another
     night is at work, 130 stopped (SIGINT, SIGTERM).
 
     \b

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 
 from gradelake.grading.plan.plans import plan
+from gradelake.grading.probe import probe
 from gradelake.grading.run.grading import grade
 from gradelake.grading.sentinel.rounds import watch
 from gradelake.ingest.collections.pipeline import ingest_collection
@@ -86,6 +87,8 @@ class Work:
     gates: list[dict[str, Any]] = field(default_factory=list)  # what came of each
     sentinels: list[dict[str, Any]] = field(default_factory=list)  # rounds that were graded
     drifts: list[dict[str, Any]] = field(default_factory=list)  # judges that do not judge as before
+    probes: list[dict[str, Any]] = field(default_factory=list)  # rounds that were graded
+    fooled: list[dict[str, Any]] = field(default_factory=list)  # judges, by the worst attack
     tidied: dict[str, Any] | None = None
 
 
@@ -138,7 +141,9 @@ class _Doing:
             self.work.ingested[collection] = done
         self._go_through("rubric", self._check_edits)
         for sentinel in self.project.sentinels:
-            self._watch(sentinel)
+            self.work.sentinels += self._watch(f"sentinel {sentinel}", watch, (sentinel,))
+        for name in self.project.probes:
+            self.work.probes += self._watch(f"probe {name}", probe.watch, name)
         if self.project.graders:
             self._go_through("plan", self._plan)
             self._go_through("grade", self._grade)
@@ -183,26 +188,28 @@ class _Doing:
             if passed.landed and passed.result:
                 self.work.gates.append({"gate": name} | passed.result)
 
-    def _watch(self, sentinel: str) -> None:
-        """Grade a sentinel anew where it is due: before all else, because a judge that has changed
-        is not worth the rest. What it may use is the whole budget."""
+    def _watch(self, name: str, work: Callable[..., Any], what: Any) -> list[dict[str, Any]]:
+        """Grade a sentinel or probe anew where it is due: before all else, because a judge that has
+        changed is not worth the rest. What it may use is the whole budget. Returns its rounds."""
         share = self.budget.share(1, 1)
         if share is None:
-            self._leave_out(f"sentinel {sentinel}", "the night's budget is used up")
-            return
-        name, limits = f"sentinel {sentinel}", asdict(share)
-        result = self._run(name, watch, (sentinel,), **limits, apart=True).result
+            self._leave_out(name, "the night's budget is used up")
+            return []
+        result = self._run(name, work, what, **asdict(share), apart=True).result
         if result is None:
             self.budget.spend(share.limit or 0, share.max_cost or 0)
-            return
+            return []
         cost = sum(each["cost"] or 0.0 for each in result["rounds"])
         self.budget.spend(result["pairs"], cost)
-        self.work.sentinels += result["rounds"]
+        return result["rounds"]
 
     def _drift(self) -> None:
-        """Which judges have changed, by the rounds that this night graded."""
+        """Which judges have changed, or are fooled, by the rounds that this night graded."""
+        since = self.work.night.started_at
         if self.work.sentinels:
-            self.work.drifts = record.drifts(self.project, self.work.night.started_at)
+            self.work.drifts = record.drifts(self.project, since)
+        if self.work.probes:
+            self.work.fooled = record.fooled(self.project, since)
 
     def _run(
         self,

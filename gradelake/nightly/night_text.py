@@ -20,10 +20,14 @@ def show(summary: dict[str, Any], seconds: float) -> None:
     if summary["moved"]:
         _show_moved(summary["moved"])
     _show_gates(summary["gates"])
-    if summary["sentinels"]:
-        console.say("\nwhich judges were watched (`gradelake sql @drift`)")
-        columns = ["sentinel", "grader", "round", "pairs", "failed", "left", "due_on"]
-        console.print_table(columns, [[each[c] for c in columns] for each in summary["sentinels"]])
+    for what, title in (
+        ("sentinel", "which judges were watched (`gradelake sql @drift`)"),
+        ("probe", "which judges were attacked (`gradelake sql @probes`)"),
+    ):
+        if rounds := summary[f"{what}s"]:
+            console.say(f"\n{title}")
+            columns = [what, "grader", "round", "pairs", "failed", "left", "due_on"]
+            console.print_table(columns, [[each[c] for c in columns] for each in rounds])
     for what, title in (("failed", "what failed"), ("refused", "what was refused")):
         if summary[what]:
             console.say(f"\n{title}")

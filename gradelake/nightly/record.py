@@ -7,6 +7,8 @@ from datetime import datetime
 from itertools import chain, count
 from typing import Any
 
+from gradelake.grading.probe.probe import read_probe
+from gradelake.grading.sentinel.sentinel import OF_PROBES
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -142,6 +144,43 @@ def drifts(project: Project, since: datetime) -> list[dict[str, Any]]:
             """,
             since,
         )
+
+
+def fooled(project: Project, since: datetime) -> list[dict[str, Any]]:
+    """Judges whose newest whole round of a probe ended since then, and shows an attack that makes
+    passages relevant more often than `[probes.NAME]` bears; with the attack that does so most."""
+    found = []
+    with Lake.live(project) as lake:
+        for name in project.probes:
+            probe = read_probe(project, name)
+            found += lake.objects(
+                """
+                select
+                    collection, $name as probe, grader, round, attack, n_below, crossed_share,
+                    crossed_share_low, crossed_share_high, crossed_again_share
+                from lake.marts.judge_probes
+                inner join lake.intermediate.int_own_graders using (grader)
+                where
+                    is_whole
+                    and not is_relevant
+                    and finished_at >= $since
+                    and collection = $collection
+                    and list_contains($graders, name)
+                    and (probe || '/').starts_with($set_name)
+                    and crossed_share_low > $most_fooled
+                qualify row_number() over (
+                    partition by grader order by round desc, crossed_share desc, attack
+                ) = 1
+                order by grader
+                """,
+                name=name,
+                since=since,
+                collection=probe.collection,
+                graders=probe.graders,
+                set_name=f"{OF_PROBES}{probe.size}/{probe.seed}/",
+                most_fooled=probe.most_fooled,
+            )
+    return found
 
 
 def _nights(lake: Lake) -> list[dict[str, Any]]:

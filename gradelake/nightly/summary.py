@@ -40,7 +40,9 @@ def summarize(work: Work) -> dict[str, Any]:
     moved = _moved(work.moved) if work.moved else None
     counts = _counts(came_in, graded, moved, failed)
     partly = any(each.state == step.PARTLY for each in work.steps)
-    exit_code = (130 if work.stopped else 1) if failed else 3 if partly or work.drifts else 0
+    exit_code = (
+        (130 if work.stopped else 1) if failed else 3 if partly or work.drifts or work.fooled else 0
+    )
     summary = {
         "night": work.night.name,
         "run_id": work.night.run_id,
@@ -58,6 +60,8 @@ def summarize(work: Work) -> dict[str, Any]:
         "gates": work.gates,
         "sentinels": work.sentinels,
         "drifts": work.drifts,
+        "probes": work.probes,
+        "fooled": work.fooled,
         "tidied": work.tidied,
         "failed": failed,
         "refused": refused,
@@ -92,7 +96,7 @@ def part(measure: dict[str, Any]) -> str:
 
 def falls(summary: dict[str, Any]) -> list[str]:
     """What fell, and by how much: a line for each measure of a gate that did, and for each judge
-    that has changed."""
+    that has changed or is fooled."""
     fell = [
         f"gate {gate['gate']}: {gate['system']} fell by {-one['difference']:.4f} {one['measure']} "
         f"({one['baseline']:.4f} to {one['system']:.4f}) by {part(one)}"
@@ -111,6 +115,12 @@ def falls(summary: dict[str, Any]) -> list[str]:
             f"before since {each['drift_began_on']} (round {each['drift_round']} of "
             f"{each['round']}): {', '.join(numbers)}"
         )
+    fell += [
+        f"probe {each['probe']}: {each['attack']} makes {each['grader']} call "
+        f"{each['crossed_share']:.0%} of {each['n_below']} passages of {each['collection']} "
+        f"relevant ({each['crossed_share_low']:.0%} to {each['crossed_share_high']:.0%})"
+        for each in summary["fooled"]
+    ]
     return fell
 
 
@@ -133,7 +143,7 @@ def line(summary: dict[str, Any]) -> str:
         parts.append("refused: " + ", ".join(each["step"] for each in summary["refused"]))
     fell = falls(summary)
     if fell and not summary["refused"]:
-        words[3] = "done, and something fell or drifted"
+        words[3] = "done, and something fell, drifted or was fooled"
     return f"{summary['night']}: {words[summary['exit_code']]}; {'; '.join([*parts, *fell])}"
 
 

@@ -16,13 +16,6 @@
 -- Queries, passages and items are numbered first: joining and sorting whole numbers is several
 -- times faster than strings, and ten million grades fit in little memory.
 
--- how long a prompt is, without the item
-create or replace temp macro prompt_bytes(prompt, query, passage_bytes, answer) as
-strlen(prompt)
-+ if(contains(prompt, '{query}'), strlen(query), 0)
-+ if(contains(prompt, '{passage}'), passage_bytes, 0)
-+ if(contains(prompt, '{answer}'), coalesce(strlen(answer), 0), 0);
-
 -- what is in the pool: to find it out, all runs are ranked. Answers and what they cite are in none
 create or replace temp table plan_pool as
 select

@@ -12,6 +12,14 @@ _SAMPLE = 2000  # grades that are looked at, at most
 _BYTES_PER_TOKEN = 4  # of a prompt, before anything is measured. Letters of all scripts vary more
 _ANY_LENGTH = 2**31 - 1
 
+# how long a prompt is, without the item
+_PROMPT_BYTES = """
+    create or replace temp macro prompt_bytes(prompt, query, passage_bytes, answer) as
+    strlen(prompt)
+    + if(contains(prompt, '{query}'), strlen(query), 0)
+    + if(contains(prompt, '{passage}'), passage_bytes, 0)
+    + if(contains(prompt, '{answer}'), coalesce(strlen(answer), 0), 0)
+"""
 # pairs to ask about, their prompts, and the bytes of these; `plan.sql` says of what
 _SIZE = """
     with
@@ -171,6 +179,7 @@ class Taken:
 def size(lake: Lake, grader: Grader) -> tuple[int, int, int]:
     """Pairs that a planned grader is to be asked about, prompts for them, and bytes of these."""
     prompt = grader.prompt
+    lake.connection.execute(_PROMPT_BYTES)
     ((pairs, prompts, n_bytes),) = lake.rows(
         _SIZE,
         prompt=prompt.text,
@@ -178,6 +187,18 @@ def size(lake: Lake, grader: Grader) -> tuple[int, int, int]:
         longest_passage=_longest_passage(grader),
     )
     return pairs, prompts, n_bytes
+
+
+def bytes_of(lake: Lake, grader: Grader, asks: pl.DataFrame) -> int:
+    """How long the prompts are together that show these texts: query, passage, item."""
+    lake.connection.execute(_PROMPT_BYTES)
+    with lake.registered("asks", asks):
+        return lake.value(
+            "select coalesce(sum(prompt_bytes($prompt, query, strlen(left(passage, $longest)), '') "
+            "+ strlen(item)), 0)::bigint from asks",
+            prompt=grader.prompt.text,
+            longest=_longest_passage(grader),
+        )
 
 
 def taken(lake: Lake, grader: Grader, collection: str) -> Taken:
@@ -188,6 +209,7 @@ def taken(lake: Lake, grader: Grader, collection: str) -> Taken:
     if not lake.value(_WAS_ASKED, grader.engine, grader.model):  # a fifth of the rest
         tokens = [f"{name}_tokens" for name in ("prompt", "cached", "completion")]
         return Taken(pl.DataFrame(schema=[*tokens, "n_bytes"]))
+    lake.connection.execute(_PROMPT_BYTES)
     found = lake.frame(
         _TAKEN,
         grader_id=grader.grader_id,

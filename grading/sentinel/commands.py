@@ -8,9 +8,10 @@ from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import amount
 
 
-def _show(result):
+def show_rounds(result, what="sentinel", question="@drift"):
+    """Print what came of each round of `what`, and which question tells of it."""
     rounds = result.rounds
-    columns = ["sentinel", "collection", "grader", "round", "pairs", "failed", "left"]
+    columns = [what, "collection", "grader", "round", "pairs", "failed", "left"]
     rows = [[each[column] for column in columns] for each in rounds]
     if any(each["cost"] for each in rounds):
         columns.append("cost")
@@ -27,7 +28,7 @@ def _show(result):
     if any(each["left"] for each in rounds):
         console.warn("the same command goes on with what is left")
     elif any(each["pairs"] for each in rounds):
-        console.hint("next: `gradelake build`, then `gradelake sql @drift`")
+        console.hint(f"next: `gradelake build`, then `gradelake sql {question}`")
 
 
 @click.command(short_help="Grade sentinels anew where a round is due: do judges change?")
@@ -35,7 +36,7 @@ def _show(result):
 @click.option("--now", is_flag=True, help="Begin a round though none is due yet.")
 @click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most.")
 @limit_options
-@answering(_show)
+@answering(show_rounds)
 @click.pass_obj
 def sentinel(project, sentinels, now, limit, max_minutes, max_cost):
     """Grade sentinels of gradelake.toml anew, each by its graders, where a round is due.

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from gradelake.grading.run.staging import Committer
 from gradelake.grading.sentinel.sentinel import (
     KINDS,
     Sentinel,
+    Watched,
     draw,
     n_drawn,
     read_sentinel,
@@ -63,7 +64,7 @@ class RoundCommitter(Committer):
         pass
 
 
-def _missing(lake: Lake, grader: Grader, key: tuple[str, str, str, int]) -> pl.DataFrame:
+def missing_in_round(lake: Lake, grader: Grader, key: tuple[str, str, str, int]) -> pl.DataFrame:
     """What a round has still to grade: (collection, sentinel, grader_id, round)."""
     first = "passage_id, item_id" if grader.prompt.context_first else "item_id, passage_id"
     return lake.frame(
@@ -82,7 +83,7 @@ def _missing(lake: Lake, grader: Grader, key: tuple[str, str, str, int]) -> pl.D
 
 
 def _chunks(rows: pl.DataFrame, grader: Grader, key: tuple[str, str, str, int]) -> Iterator[Chunk]:
-    """These rows of `_missing` in order, a whole chunk at a time."""
+    """These rows of `missing_in_round` in order, a whole chunk at a time."""
     head = "".join(f"{part}\n" for part in key)
     for some in rows.iter_slices(grader.chunk_pairs):
         pairs = some.select(
@@ -141,27 +142,36 @@ def watch(
             'Describe one: [sentinels.NAME] collection = "...", graders = ["..."]',
         )
     chosen = {name: read_sentinel(project, name) for name in names}
-    limits = Limits(limit, max_minutes and 60 * max_minutes, max_cost)
+    asked = (
+        ("sentinel", name, sentinel, grader)
+        for name, sentinel in chosen.items()
+        for grader in prepare(project, name, sentinel)
+    )
+    return rounds_of(project, asked, now, Limits(limit, max_minutes and 60 * max_minutes, max_cost))
+
+
+def rounds_of(
+    project: Project, asked: Iterable[tuple[str, str, Watched, Grader]], now: bool, limits: Limits
+) -> Watch:
+    """Grade a round of each (what it is, its name, its settings, a grader), until one is stopped.
+    The limits are of all together. A grader that fails is told, and the others go on."""
     started, done = time.monotonic(), Watch()
-    for name, sentinel in chosen.items():
-        if done.stopped:
+    for what, name, watched_set, grader in asked:
+        about = {what: name, "collection": watched_set.collection}
+        left = limits.less(
+            sum(each["pairs"] for each in done.rounds),
+            time.monotonic() - started,
+            sum(each["cost"] or 0.0 for each in done.rounds),
+        )
+        try:
+            found = grade_round(project, name, watched_set, grader, now, left)
+        except GradelakeError as error:
+            console.warn(f"error: {grader.name}: {error}")
+            done.failed.append(about | {"grader": grader.name, "reason": str(error)})
+            continue
+        done.rounds.append(about | found)
+        if found["stopped"]:
             break
-        about = {"sentinel": name, "collection": sentinel.collection}
-        for grader in prepare(project, name, sentinel):
-            left = limits.less(
-                sum(each["pairs"] for each in done.rounds),
-                time.monotonic() - started,
-                sum(each["cost"] or 0.0 for each in done.rounds),
-            )
-            try:
-                found = grade_round(project, name, sentinel, grader, now, left)
-            except GradelakeError as error:
-                console.warn(f"error: {grader.name}: {error}")
-                done.failed.append(about | {"grader": grader.name, "reason": str(error)})
-                continue
-            done.rounds.append(about | found)
-            if found["stopped"]:
-                break
     return done
 
 
@@ -170,7 +180,8 @@ def prepare(project: Project, name: str, sentinel: Sentinel) -> list[Grader]:
     cannot be watched, and as `draw`."""
     with Lake.writer(project) as lake:
         ensure_views(lake)
-        graders = [watched(project, lake, name, grader) for grader in sentinel.graders]
+        where = f"{project.file}: [sentinels.{name}] graders"
+        graders = [watched(project, lake, where, grader) for grader in sentinel.graders]
         is_new = not n_drawn(lake, sentinel.collection, name)[0]
         n_pairs = draw(lake, name, sentinel, graders)
         if is_new:
@@ -184,7 +195,7 @@ def prepare(project: Project, name: str, sentinel: Sentinel) -> list[Grader]:
 def grade_round(
     project: Project,
     name: str,
-    sentinel: Sentinel,
+    sentinel: Watched,
     grader: Grader,
     now: bool = False,
     limits: Limits = Limits(),
@@ -194,7 +205,7 @@ def grade_round(
     Returns what was done, as an object. Raises as `run.grade` does.
     """
     collection = sentinel.collection
-    purpose = f"gradelake sentinel {name}"
+    purpose = f"a round of {name}"
     with (
         Lake.writer(project) as lake,
         grader_lock(project, grader.grader_id, purpose),
@@ -204,9 +215,9 @@ def grade_round(
         if recovered := committer.recover():
             pairs = counted(recovered, "pairs")
             console.tell(f"committed {pairs} that an interrupted round had graded")
-        number, n_graded, due_on = _round(lake, name, sentinel, grader, now)
+        number, n_graded, due_on = round_at_work(lake, name, sentinel, grader, now)
         key = (collection, name, grader.grader_id, number)
-        missing = _missing(lake, grader, key)
+        missing = missing_in_round(lake, grader, key)
         rows = missing if limits.requests is None else missing.head(limits.requests)
         asked = rows.height
         totals = Totals(n_graded, missing=missing.height, asked=asked, prompts=asked)
@@ -236,8 +247,8 @@ def grade_round(
     }
 
 
-def _round(
-    lake: Lake, name: str, sentinel: Sentinel, grader: Grader, now: bool
+def round_at_work(
+    lake: Lake, name: str, sentinel: Watched, grader: Grader, now: bool
 ) -> tuple[int, int, date | None]:
     """The round that is at work, or was last: its number, how much of it is graded, and when the
     next one may begin (None: now)."""

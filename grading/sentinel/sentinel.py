@@ -16,23 +16,31 @@ from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import allocate
 
+OF_PROBES = "probe/"  # what the names of their sets begin with, which are kept beside sentinels'
 # what a grader's prompt asks about -> kind of a pair
 KINDS = {"direct": "passage", "question": "question", "nugget": "nugget"}
 
 
-class Sentinel(Checked):
-    """`[sentinels.NAME]`. `pairs` are passages of a query that people judged."""
+class Watched(Checked):
+    """A fixed set of pairs, graded in rounds: a sentinel's, or a probe's."""
 
     collection: Text
     graders: list[Text] = Field(min_length=1, description='For example: graders = ["umbrela"].')
+    every_days: int = Field(1, ge=0, le=366, description="0: whenever a round is asked for.")
+
+
+class Sentinel(Watched):
+    """`[sentinels.NAME]`. `pairs` are passages of a query that people judged."""
+
     assessor: Text | None = None  # None: who judged the most
     pairs: int = Field(200, ge=20, le=100_000)
-    every_days: int = Field(1, ge=0, le=366, description="0: whenever a round is asked for.")
     rounds_per_false_alarm: int = Field(1000, ge=10, le=1_000_000)
 
 
 def read_sentinel(project: Project, name: str) -> Sentinel:
     """`[sentinels.NAME]`. Raises `BadInput` where there is none, or for all that is wrong in it."""
+    if name.startswith(OF_PROBES):
+        raise BadInput(f"{project.file}: [sentinels.{name}]: probes are called so", "Rename it.")
     if name not in project.sentinels:
         raise NotThere(
             f"{project.file}: there is no [sentinels.{name}]", did_you_mean(name, project.sentinels)
@@ -40,23 +48,22 @@ def read_sentinel(project: Project, name: str) -> Sentinel:
     return checked.table(Sentinel, project, "sentinels", name)
 
 
-def watched(project: Project, lake: Lake, name: str, grader: str) -> Grader:
-    """A grader that a sentinel may watch: one that grades passages, as wholes or by the items of a
+def watched(project: Project, lake: Lake, where: str, grader: str) -> Grader:
+    """A grader that may be watched: one that grades passages, as wholes or by the items of a
     rubric, from their texts alone. Rounds are asked online, at that price, whatever `batch` says.
-    Raises `BadInput` for another."""
+    Raises `BadInput` for another, which `where` names."""
     found = configured(project, lake, grader)
     if found.prompt.target not in KINDS or found.scores_from or found.prompt.window:
         raise BadInput(
-            f"{project.file}: [sentinels.{name}] graders: {grader!r} is shown more than a passage "
-            "and a question or nugget",
-            "A sentinel watches graders of passages: direct judges, and those of rubric items.",
+            f"{where}: {grader!r} is shown more than a passage and a question or nugget",
+            "Graders of passages can be watched: direct judges, and those of rubric items.",
         )
     return replace(found, in_batches=False)
 
 
 # Pairs that an assessor judged and that can be graded, with what is asked about each: `items`. A
 # query counts that has items of every kind.
-_ELIGIBLE = """
+ELIGIBLE = """
     with
 
     items as (
@@ -130,6 +137,35 @@ _DRAWN = """,
 """
 
 
+def assessor_of(lake: Lake, collection: str, wanted: str | None = None) -> str:
+    """Whose judgments a set has: who is wanted, or else who judged the most. Raises `BadInput`
+    where there are none."""
+    lake.require_collection(collection)
+    by_pairs = dict(
+        lake.rows(
+            "select assessor, count(*) as n from lake.raw.judgments where collection = ? "
+            "group by all order by n desc, assessor",
+            collection,
+        )
+    )
+    assessor = wanted or next(iter(by_pairs), "")
+    if assessor not in by_pairs:
+        raise BadInput(
+            f"{collection} has no judgments" + (f" by {assessor!r}" if assessor else ""),
+            f"A judge is watched on what people judged. {did_you_mean(assessor, by_pairs)}",
+        )
+    return assessor
+
+
+def nothing_to_ask(collection: str, assessor: str, graders: list[Grader]) -> BadInput:
+    """Nothing that the assessor judged has all that a prompt shows."""
+    return BadInput(
+        f"{collection}: of what {assessor} judged, nothing can be graded by "
+        f"{', '.join(grader.name for grader in graders)}",
+        "Passages need a text, and queries need items where a grader is asked about items.",
+    )
+
+
 def n_drawn(lake: Lake, collection: str, name: str, kind: str = "%") -> tuple[int, int]:
     """(pairs, requests for them) of a sentinel; 0 where it was not drawn, or lacks that kind."""
     return lake.rows(
@@ -156,33 +192,16 @@ def draw(lake: Lake, name: str, sentinel: Sentinel, graders: list[Grader]) -> in
                     "Give it another name in gradelake.toml: that one is drawn anew.",
                 )
         return has
-    lake.require_collection(collection)
-    by_pairs = dict(
-        lake.rows(
-            "select assessor, count(*) as n from lake.raw.judgments where collection = ? "
-            "group by all order by n desc, assessor",
-            collection,
-        )
-    )
-    assessor = sentinel.assessor or next(iter(by_pairs), "")
-    if assessor not in by_pairs:
-        raise BadInput(
-            f"{collection} has no judgments" + (f" by {assessor!r}" if assessor else ""),
-            f"A sentinel compares a judge with people. {did_you_mean(assessor, by_pairs)}",
-        )
+    assessor = assessor_of(lake, collection, sentinel.assessor)
     values: dict[str, Any] = {"collection": collection, "assessor": assessor, "kinds": kinds}
     # in order: `allocate` gives the first of equal judgments the pair that is left over
     counted = "select judgment, count(*) from eligible group by all order by all"
-    sizes = dict(lake.rows(f"{_ELIGIBLE} {counted}", **values))
+    sizes = dict(lake.rows(f"{ELIGIBLE} {counted}", **values))
     if not sizes:
-        raise BadInput(
-            f"{collection}: of what {assessor} judged, nothing can be graded by "
-            f"{', '.join(grader.name for grader in graders)}",
-            "Passages need a text, and queries need items where a grader is asked about items.",
-        )
+        raise nothing_to_ask(collection, assessor, graders)
     quotas = allocate(sizes, min(sentinel.pairs, sum(sizes.values())), sizes)
     rows = lake.frame(
-        _ELIGIBLE + _DRAWN,
+        ELIGIBLE + _DRAWN,
         **values,
         sentinel=name,
         judgments=list(quotas),

@@ -22,7 +22,8 @@ from gradelake.sql.lake.opening import Lake
 _GROUPS = {
     "Systems": "leaderboard boards segments hardest_queries coverage facet_coverage",
     "Judges": """compare_judges kappa ceiling agreement correlation confusion disagreements
-        calibration consistency noise drift system_bias group_bias label_bias""",
+        calibration consistency noise drift probes system_bias group_bias family_correlation
+        label_bias""",
     "Rubric": """rubric rubric_history rubric_impact leaderboard_shift item_grades grade_grid
         spurious_items uncovered_passages never_covered_items""",
     "Grades and labels": """labels verify_grades missing_labels missing_grades backlog failed_grades
@@ -62,7 +63,7 @@ _KNOWN = {
     "least_labelled": "select unnest(range(101))",
     "m": "select unnest(range(1, 1 + max(n_items))) from lake.intermediate.int_rubric_labels",
     "item_id": "select distinct item_id, collection from lake.marts.rubric_items_effective",
-    "grouping": "select grouping, collection from lake.raw.system_groups",
+    "grouping": "select grouping, collection from lake.intermediate.int_system_groups",
     "segment": "select unnest(segments), collection from lake.raw.query_weights",
     "kind": "select unnest(['graded', 'linear', 'quadratic', 'binary', 'collapsed', 'boxed'])",
     "reveal": "select unnest(['before', 'after'])",
@@ -70,6 +71,7 @@ _KNOWN = {
     "property": "select unnest(['length', 'position'])",
     "status": "select unnest(['missing', 'failed'])",
     "sentinel": "select sentinel from lake.raw.sentinels",
+    "probe": "select distinct sentinel, collection from lake.raw.probe_variants",
 }
 # 0 filters no grade out; min_relevant is each label set's own level; version 0 is the banks
 _ALSO = {"tau": {"0"}, "level": {"min_relevant"}, "rubric_version": {"0", "newest"}}

@@ -26,7 +26,7 @@ _NUMBERS: dict[str, tuple[type, float, float]] = {
 _SETTINGS: dict[str, set[str]] = {  # by table
     "lake": {"path", "catalog", "data", *_NUMBERS},
     "grading": {"prompts", "engines", "ray_address"},
-    **{table: set() for table in ("collections", "graders", "gates", "sentinels")},
+    **{table: set() for table in ("collections", "graders", "gates", "sentinels", "probes")},
 }
 MOST_TRIALS = 20  # of a grader
 _PLACES = (("lake", "path"), ("lake", "data"), ("grading", "prompts"), ("grading", "engines"))
@@ -54,6 +54,7 @@ class Project:
     trials: dict[str, tuple[str, int]] = field(default_factory=dict)  # NAME.2 -> NAME, 2
     gates: dict[str, dict[str, Any]] = field(default_factory=dict)
     sentinels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    probes: dict[str, dict[str, Any]] = field(default_factory=dict)
     rubric_edits: bytes | None = None  # of a night, while seeds/rubric_edits.csv has wrong rows
     text: str = field(default="", repr=False)
 
@@ -132,6 +133,7 @@ class Project:
             trials=trials,
             gates=content.get("gates", {}),
             sentinels=content.get("sentinels", {}),
+            probes=content.get("probes", {}),
             text=text,
         )
 

@@ -63,6 +63,7 @@ def test_wrong_rows_of_every_seed_are_named_and_nothing_lands(lake):
         ("evaluation_grid", "RBP", "RBP(p=0.8)[@k]"),
         ("evaluation_levels", "0", "a level is 1 or more"),
         ("click_bins", "-1,0,2", "a ratio of 0 or more"),
+        ("model_families", "mine,(", "a family, listed once, and a regular expression"),
         ("evaluation_completeness", "0.5", "one row is needed, a share from 0 to 1"),
     ]
     own = lake / "seeds"

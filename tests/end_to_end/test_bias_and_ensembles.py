@@ -1,5 +1,6 @@
 """Judges that favour something, and several judges as one, against plain Python."""
 
+import math
 import shutil
 import statistics
 from collections import Counter, defaultdict
@@ -175,8 +176,54 @@ def test_a_group_is_compared_with_the_rest_as_welch_does(strange):
         low = [favour for system, favour in of.items() if system in ("s0", "s1", "s2", "s3")]
         high = [favour for system, favour in of.items() if system not in ("s0", "s1", "s2", "s3")]
         assert (row["n_systems"], row["n_others"]) == (4, 4)
-        theirs = stats.ttest_ind(low, high, equal_var=False).statistic
+        theirs = stats.ttest_ind(low, high, equal_var=False)
         if row["t"] is not None and row["stderr"] > 1e-6:
-            assert row["t"] == pytest.approx(theirs, rel=1e-5)
+            assert row["t"] == pytest.approx(theirs.statistic, rel=1e-5)
+            assert row["df"] == pytest.approx(theirs.df, rel=1e-4)
+            assert row["p"] == pytest.approx(theirs.pvalue, abs=1e-6)
             tested += 1
     assert tested > 100
+
+
+def test_p_is_corrected_by_holm_over_all_groups_of_a_board(strange):
+    boards = defaultdict(list)
+    for row in rows(strange, "select * from lake.marts.group_bias where p is not null"):
+        key = row["label_set"], row["assessor"], row["level"], row["measure"]
+        boards[key].append((row["p"], row["p_holm"]))
+    assert {len(of) for of in boards.values()} >= {2}
+    for of in boards.values():
+        so_far, by_p = 0.0, sorted(of)
+        expected = []
+        for place, (p, _) in enumerate(by_p):
+            so_far = max(so_far, min(1, (len(of) - place) * p))
+            expected.append(so_far)
+        assert [holm for _, holm in by_p] == pytest.approx(expected, abs=1e-7)
+
+
+def test_boards_are_correlated_without_one_group(strange):
+    scores = defaultdict(dict)
+    for row in rows(strange, "select * from lake.marts.leaderboard"):
+        key = row["label_set"], row["level"], row["measure"]
+        scores[key][row["system"]] = row["score_4dp"]
+    levels = {
+        row["label_set"]: row["level"]
+        for row in rows(strange, "select * from lake.marts.usual_levels")
+    }
+    found = rows(strange, "select * from lake.marts.family_correlation")
+    assert {row["group_name"] for row in found} == {"low", "high"}
+    known = 0
+    for row in found:
+        judge = scores[row["label_set"], row["level"], row["measure"]]
+        assessor = f"assessor:{row['assessor']}"
+        people = scores[assessor, levels[assessor], row["measure"]]
+        gone = [f"s{n}" for n in (range(4) if row["group_name"] == "low" else range(4, 8))]
+        kept = [system for system in judge if system not in gone and system in people]
+        assert (row["n_left_out"], row["n_systems"]) == (4, len(kept))
+        for systems, name in ((kept, "kendall"), ([*judge], "kendall_of_all")):
+            tau = stats.kendalltau([judge[s] for s in systems], [people[s] for s in systems])
+            if row[name] is None:
+                assert math.isnan(tau.statistic)
+            else:
+                assert row[name] == pytest.approx(tau.statistic, abs=1e-9)
+                known += 1
+    assert known > 100

@@ -3,8 +3,10 @@
 with
 
 labels as (
-    select * from {{ ref('int_sentinel_labels') }}
-    where is_whole and label is not null
+    select labels.*
+    from {{ ref('int_sentinel_labels') }} as labels
+    semi join {{ source('raw', 'sentinels') }} using (collection, sentinel)
+    where labels.is_whole and labels.label is not null
 ),
 
 reference as (

@@ -16,7 +16,9 @@ select
     group_bias.n_others,
     round(group_bias.difference, 4) as difference,
     round(group_bias.stderr, 4) as stderr,
-    round(group_bias.t, 2) as t
+    round(group_bias.t, 2) as t,
+    round(group_bias.p, 4) as p,
+    round(group_bias.p_holm, 4) as p_holm
 from marts.group_bias
 inner join marts.usual_levels as levels using (collection, label_set)
 where

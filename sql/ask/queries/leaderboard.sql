@@ -14,9 +14,11 @@ select
     board.n_answered || '/' || board.n_queries as answered,
     board.n_unlabelled_at_k as unlabelled,
     round(board.labelled_share, 3) as labelled_share,
-    board.is_incomplete
+    board.is_incomplete,
+    families.circle
 from marts.leaderboard as board
 inner join marts.usual_levels as levels using (collection, label_set)
+left join marts.judge_families as families using (collection, label_set, system)
 where
     board.measure = $measure
     and board.level = coalesce(try_cast($level as integer), levels.level)

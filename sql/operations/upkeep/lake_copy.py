@@ -274,7 +274,7 @@ def _copy_seeds(source: Project, target: Project, done: Copied) -> list[str]:
 
 
 def _warn_of_settings(source: Project, target: Project, done: Copied) -> None:
-    for kind in ("collections", "graders", "gates", "sentinels"):
+    for kind in ("collections", "graders", "gates", "sentinels", "probes"):
         ours, theirs = getattr(source, kind), getattr(target, kind)
         missing = [name for name in ours if ours[name] != theirs.get(name)]
         if missing:

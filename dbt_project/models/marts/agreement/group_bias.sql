@@ -3,7 +3,7 @@
 with
 
 system_groups as (
-    select * from {{ source('raw', 'system_groups') }}
+    select * from {{ ref('int_system_groups') }}
 ),
 
 groups_of_systems as (
@@ -46,14 +46,45 @@ compared as (
         count(*) filter (where not is_member) as n_others,
         avg(favour order by system) filter (where is_member) as favour,
         avg(favour order by system) filter (where not is_member) as favour_of_others,
-        sqrt(
-            var_samp(favour order by system) filter (where is_member)
-            / count(*) filter (where is_member)
-            + var_samp(favour order by system) filter (where not is_member)
-            / count(*) filter (where not is_member)
-        ) as stderr
+        var_samp(favour order by system) filter (where is_member)
+        / count(*) filter (where is_member) as variance,
+        var_samp(favour order by system) filter (where not is_member)
+        / count(*) filter (where not is_member) as variance_of_others,
+        sqrt(variance + variance_of_others) as stderr
     from sides
     group by all
+),
+
+-- Welch's t, with Satterthwaite's degrees of freedom
+tested as (
+    select
+        *,
+        (favour - favour_of_others) / nullif(stderr, 0) as t,
+        pow(stderr, 4) / nullif(
+            pow(variance, 2) / (n_systems - 1) + pow(variance_of_others, 2) / (n_others - 1), 0
+        ) as df
+    from compared
+),
+
+with_p as (
+    select
+        *,
+        round({{ student_t_p('t', 'df') }}, 6) as p
+    from tested
+),
+
+-- Holm's, over all groups of a board
+numbered as (
+    select
+        *,
+        (count(p) over board - row_number() over in_turn + 1) * p as p_by_place
+    from with_p
+    window
+        board as (partition by collection, label_set, assessor, level, measure),
+        in_turn as (
+            partition by collection, label_set, assessor, level, measure
+            order by p asc nulls last, grouping asc, group_name asc
+        )
 )
 
 select
@@ -70,6 +101,13 @@ select
     round(favour_of_others, 10) as favour_of_others,
     round(favour - favour_of_others, 10) as difference,
     round(stderr, 10) as stderr,
-    -- Welch's t
-    round((favour - favour_of_others) / nullif(stderr, 0), 10) as t
-from compared
+    round(t, 10) as t,
+    round(df, 6) as df,
+    p,
+    case
+        when p is not null then least(1, max(p_by_place) over (
+            partition by collection, label_set, assessor, level, measure
+            order by p asc nulls last, grouping asc, group_name asc
+        ))
+    end as p_holm
+from numbered

@@ -1,0 +1,1 @@
+"""Made-up variants of judged passages, graded apart: what raises a judge's grades?"""
