@@ -118,6 +118,14 @@ SECTIONS = (
         "queries. generosity: how much more it takes as relevant than people do, as a share.",
     ),
     Section(
+        "ceiling",
+        "As well as people agree with each other?",
+        "ceiling",
+        "No two people judged the same of what it labelled: have a second one judge some again.",
+        "Cohen's kappas on what all three labelled; shortfall: kappa_people less the mean of its "
+        "two. `gradelake stats ceiling` has intervals.",
+    ),
+    Section(
         "correlations",
         "Do its leaderboards agree with the official ones?",
         "correlation",
@@ -193,6 +201,27 @@ SECTIONS = (
         "group_bias",
         "No groups of systems are named: [collections.{collection}.groups] in gradelake.toml.",
         "By {measure}.",
+    ),
+    Section(
+        "families",
+        "Does it agree with people without one family of systems, too?",
+        "family_correlation",
+        "No families of systems are known: groups, or `generator` of systems, in gradelake.toml.",
+        "By {measure}: Kendall's tau-b without the systems of a group, of all systems, and of "
+        "groups by their means.",
+    ),
+    Section(
+        "probes",
+        "What fools it?",
+        "probes",
+        "No probe was run: `gradelake probe {collection} --grader {grader}`, then "
+        "`gradelake build`.",
+        "The newest round: rise of the label, with a 95 % interval, share that rises and falls; of "
+        "passages below min_relevant, the share that it is fooled about, and by chance.",
+        (
+            *("collection", "relevant", "attack", "pairs", "rise", "low", "high", "risen"),
+            *("fallen", "fooled", "fooled_low", "fooled_high", "by_chance"),
+        ),
     ),
     Section(
         "trials",
