@@ -71,7 +71,8 @@ class Section:
     lake, a collection and the judge; rows of other judges' label sets are left out. `columns`:
     which, all where none is named. Only rows with one of the values in `only` are taken, and of
     those with the same `first_of` the first. A section that `is_one` has a line for each column of
-    its only row. `missing`, `about`: sentences.
+    its only row. `missing`, `about`: sentences. `asks`: a judge whose labels were made elsewhere
+    cannot have it.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Section:
     first_of: tuple[str, ...] = ()
     only: dict[str, tuple] = field(default_factory=dict)
     is_one: bool = False
+    asks: bool = False
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
@@ -222,12 +224,14 @@ SECTIONS = (
             *("collection", "relevant", "attack", "pairs", "rise", "low", "high", "risen"),
             *("fallen", "fooled", "fooled_low", "fooled_high", "by_chance"),
         ),
+        asks=True,
     ),
     Section(
         "trials",
         "Does it agree with itself?",
         "consistency",
         "It was asked once: `trials` in its settings asks it several times.",
+        asks=True,
         parameters={"part": "all"},
         columns=("collection", "n_pairs", "self_agreement", "flip_rate", "graded_alpha"),
     ),
@@ -242,6 +246,7 @@ SECTIONS = (
             "since_round",
         ),
         ("collection", "sentinel"),
+        asks=True,
     ),
     Section("cost", "What did it cost?", _COST, "It graded nothing here.", "null: no known price."),
 )
