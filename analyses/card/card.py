@@ -60,7 +60,7 @@ def read_card(lake: Lake, grader: str, collections: Sequence[str], measure: str)
     """The card of a grader (of `judge:NAME` that of NAME), on these collections or on all where it
     has labels. Raises `BadInput` for a grader, collection or measure that there is not."""
     grader = grader.removeprefix("judge:")
-    known = lake.column("select grader from lake.intermediate.int_graders")
+    known = dict(lake.rows("select grader, engine from lake.intermediate.int_graders"))
     require_known(grader, known, f"this release has no grader {grader!r}")
     for collection in collections:
         lake.require_collection(collection)
@@ -68,7 +68,8 @@ def read_card(lake: Lake, grader: str, collections: Sequence[str], measure: str)
     with lake.one_state():
         pairs = lake.rows(LABEL_SETS, grader=grader, collections=list(collections))
         where = list(dict.fromkeys(collections or [collection for collection, _ in pairs]))
-        judge = {"grader": grader, "measure": measure, "collections": where, "label_sets": pairs}
+        judge = {"grader": grader, "engine": known[grader], "measure": measure}
+        judge |= {"collections": where, "label_sets": pairs}
         return Card(
             *(grader, lake.release, where, measure),
             [_read(lake, section, judge) for section in SECTIONS],
@@ -78,6 +79,8 @@ def read_card(lake: Lake, grader: str, collections: Sequence[str], measure: str)
 def _read(lake: Lake, section: Section, judge: dict[str, Any]) -> dict[str, Any]:
     words = judge | {"collection": next(iter(judge["collections"]), "COLLECTION")}
     missing = section.missing.format(**words)
+    if section.asks and judge["engine"] == "imported":
+        missing = "It cannot be asked here: its labels were made elsewhere."
     try:
         rows = list(_rows(lake, section, judge))
     except duckdb.Error as error:

@@ -71,7 +71,8 @@ class Section:
     lake, a collection and the judge; rows of other judges' label sets are left out. `columns`:
     which, all where none is named. Only rows with one of the values in `only` are taken, and of
     those with the same `first_of` the first. A section that `is_one` has a line for each column of
-    its only row. `missing`, `about`: sentences.
+    its only row. `missing`, `about`: sentences. `asks`: a judge whose labels were made elsewhere
+    cannot have it.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Section:
     first_of: tuple[str, ...] = ()
     only: dict[str, tuple] = field(default_factory=dict)
     is_one: bool = False
+    asks: bool = False
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
@@ -116,6 +118,14 @@ SECTIONS = (
         "No person judged what it labelled: import judgments, or `gradelake queue add`.",
         "Cohen's kappa of what is relevant, at the label set's usual level; 95 % intervals, over "
         "queries. generosity: how much more it takes as relevant than people do, as a share.",
+    ),
+    Section(
+        "ceiling",
+        "As well as people agree with each other?",
+        "ceiling",
+        "No two people judged the same of what it labelled: have a second one judge some again.",
+        "Cohen's kappas on what all three labelled; shortfall: kappa_people less the mean of its "
+        "two. `gradelake stats ceiling` has intervals.",
     ),
     Section(
         "correlations",
@@ -195,10 +205,33 @@ SECTIONS = (
         "By {measure}.",
     ),
     Section(
+        "families",
+        "Does it agree with people without one family of systems, too?",
+        "family_correlation",
+        "No families of systems are known: groups, or `generator` of systems, in gradelake.toml.",
+        "By {measure}: Kendall's tau-b without the systems of a group, of all systems, and of "
+        "groups by their means.",
+    ),
+    Section(
+        "probes",
+        "What fools it?",
+        "probes",
+        "No probe was run: `gradelake probe {collection} --grader {grader}`, then "
+        "`gradelake build`.",
+        "The newest round: rise of the label, with a 95 % interval, share that rises and falls; of "
+        "passages below min_relevant, the share that it is fooled about, and by chance.",
+        (
+            *("collection", "relevant", "attack", "pairs", "rise", "low", "high", "risen"),
+            *("fallen", "fooled", "fooled_low", "fooled_high", "by_chance"),
+        ),
+        asks=True,
+    ),
+    Section(
         "trials",
         "Does it agree with itself?",
         "consistency",
         "It was asked once: `trials` in its settings asks it several times.",
+        asks=True,
         parameters={"part": "all"},
         columns=("collection", "n_pairs", "self_agreement", "flip_rate", "graded_alpha"),
     ),
@@ -213,6 +246,7 @@ SECTIONS = (
             "since_round",
         ),
         ("collection", "sentinel"),
+        asks=True,
     ),
     Section("cost", "What did it cost?", _COST, "It graded nothing here.", "null: no known price."),
 )

@@ -22,8 +22,8 @@ from gradelake.sql.lake.opening import Lake
 _GROUPS = {
     "Systems": "leaderboard boards segments hardest_queries coverage facet_coverage battles",
     "Judges": """compare_judges kappa ceiling agreement correlation confusion disagreements
-        calibration consistency noise drift probes system_bias group_bias
-        family_correlation label_bias""",
+        calibration consistency noise drift probes system_bias group_bias family_correlation
+        label_bias""",
     "Rubric": """rubric rubric_history rubric_impact leaderboard_shift item_grades grade_grid
         spurious_items uncovered_passages never_covered_items""",
     "Grades and labels": """labels verify_grades missing_labels missing_grades backlog failed_grades
