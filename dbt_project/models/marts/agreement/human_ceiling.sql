@@ -28,14 +28,6 @@ trios as (
         and not starts_with(one.label_set, 'assessor:')
 ),
 
-pairs as (
-    select distinct
-        collection,
-        person,
-        other_person
-    from trios
-),
-
 judgments as (
     select * from labels
     where starts_with(label_set, 'assessor:')
@@ -43,24 +35,16 @@ judgments as (
 
 people as (
     select
-        pairs.collection,
-        pairs.person,
-        pairs.other_person,
+        one.collection,
         one.query_id,
         one.passage_id,
+        one.label_set as person,
+        other.label_set as other_person,
         one.label as judgment,
         other.label as other_judgment
     from judgments as one
-    inner join pairs
-        on
-            one.collection = pairs.collection
-            and one.label_set = pairs.person
-    inner join judgments as other
-        on
-            one.collection = other.collection
-            and one.query_id = other.query_id
-            and one.passage_id = other.passage_id
-            and pairs.other_person = other.label_set
+    inner join judgments as other using (collection, query_id, passage_id)
+    where one.label_set < other.label_set
 ),
 
 -- what a judge's label rubrics were distilled from says nothing about its agreement
@@ -75,24 +59,13 @@ together as (
         people.other_judgment,
         count(*) as n
     from labels
-    inner join people
-        on
-            labels.collection = people.collection
-            and labels.query_id = people.query_id
-            and labels.passage_id = people.passage_id
-    inner join trios
-        on
-            people.collection = trios.collection
-            and people.person = trios.person
-            and people.other_person = trios.other_person
-            and labels.label_set = trios.judge
+    inner join people using (collection, query_id, passage_id)
+    inner join trios using (collection, person, other_person)
     left join {{ ref('int_sampled_pairs') }} as sampled_pairs
-        on
-            labels.collection = sampled_pairs.collection
-            and labels.label_set = sampled_pairs.label_set
-            and labels.query_id = sampled_pairs.query_id
-            and labels.passage_id = sampled_pairs.passage_id
-    where sampled_pairs.passage_id is null
+        using (collection, label_set, query_id, passage_id)
+    where
+        labels.label_set = trios.judge
+        and sampled_pairs.passage_id is null
     group by all
 ),
 
