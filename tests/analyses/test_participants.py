@@ -100,9 +100,9 @@ def test_flags_are_of_rules_and_of_citations_and_teams_share_a_folder(graded_dem
     assert {row["system"] for row in rows} == {"careful_writer", "careless_writer"}
     file.write_text(file.read_text() + "\n")
     gradelake(folder, "export", "participants", "answers", "later")
-    (said,) = (
+    (told,) = (
         row["detail"]
         for row in read(folder / "later/careful_writer/flagged.csv")
         if row["what"] == "file"
     )
-    assert said.endswith("is not there as it came in: rules were not checked")
+    assert told.endswith("is not there as it came in: rules were not checked")

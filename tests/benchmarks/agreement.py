@@ -77,9 +77,11 @@ def figures(
         for kind in KINDS:
             one = together((met, CUTS), kind, *how, *asked)
             found[f"{name}, {kind}"] = one.difference, one.spread, one.p
-    met = Coincidences(tuple(map(str, range(len(counts)))), SCALE * 1.0, coincidences(counts), 0)
-    value = float(alpha(met.counts.sum(axis=0), met.scale))
-    drawn = bootstrap_alpha(met, "ordinal", replicates, 1)
+    coinciding = Coincidences(
+        tuple(map(str, range(len(counts)))), SCALE * 1.0, coincidences(counts), 0
+    )
+    value = float(alpha(coinciding.counts.sum(axis=0), coinciding.scale))
+    drawn = bootstrap_alpha(coinciding, "ordinal", replicates, 1)
     found["alpha, percentiles"] = value, Spread.of(drawn, 0.95), np.nan
     around = Met((SCALE,) * 4, counts).spread(value, drawn, 0.95, is_correlation=True)
     found["alpha"] = value, around, np.nan

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -185,7 +186,7 @@ def test_functions_return_what_the_commands_print(folder, lake):
         lake.report("demo", "demo2", output="x.html")
 
 
-CALLS = {
+CALLS: dict[str, dict[str, Any]] = {
     "stats ranks": {"measure": "AP", "label_set": "assessor:human", "replicates": 50},
     "stats correlation": {
         **{"measure": "AP", "label_set": ["judge:lexical_direct", "lexical/v0/best"]},
