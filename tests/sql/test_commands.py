@@ -73,7 +73,7 @@ EMPTY = (
     | NOTHING_CITED
     | {"consistency", "noise", "imported_grades"}  # the demo's judges are asked once
     | {"drift", "facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
-    | {"segments"}
+    | {"segments", "ceiling"}  # one assessor judged
 )
 
 
