@@ -74,7 +74,7 @@ EMPTY = (
     | {"consistency", "noise", "imported_grades"}  # the demo's judges are asked once
     | {"drift", "facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
     | {"family_correlation", "probes"}
-    | {"segments", "battles"}
+    | {"segments", "battles", "ceiling"}  # one assessor judged
 )
 
 
