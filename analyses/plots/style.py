@@ -89,7 +89,7 @@ def _resize(drawn: Figure, points: float) -> None:
     """Set all of a figure's texts greater or smaller, in proportion."""
     drawn.draw_without_rendering()  # texts of axes are there from now on
     for each in drawn.findobj(Text):
-        each.set_fontsize(each.get_fontsize() * points / POINTS)
+        each.set_fontsize(float(each.get_fontsize()) * points / POINTS)
     for axes in (found for each in drawn.axes for found in (each, *each.child_axes)):
         axes.tick_params(which="both", labelsize=points)  # of ticks that only a new layout makes
 
