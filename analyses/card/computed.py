@@ -43,9 +43,10 @@ def decision_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterato
             ours = read_board(lake, collection, name, judge["measure"], None)
             theirs = read_reference(lake, collection, reference, None, ours)
             systems = list(ours.systems)
-            judged = compare_pairs(ours.of(systems), PERMUTATIONS, SEED)
-            people = compare_pairs(theirs.of(systems), PERMUTATIONS, SEED)
-            for one in decision_errors(judged, people, ALPHA, seed=SEED):
+            by_judge, by_people = (
+                compare_pairs(each.of(systems), PERMUTATIONS, SEED) for each in (ours, theirs)
+            )
+            for one in decision_errors(by_judge, by_people, ALPHA, seed=SEED):
                 if one.correction == "p_tukey":
                     yield {
                         **{"collection": collection, "label_set": name, "reference": reference},
