@@ -78,7 +78,7 @@ def ceiling(read, collection, label_sets, kinds, replicates, **settings):
     return Ceilings({"collection": collection} | settings, found)
 
 
-@click.command("rates", short_help="Estimate the share of relevant passages from a judge's labels.")
+@click.command("rates", short_help="Estimate the share of relevant passages by a judge.")
 @options.on_collection
 @options.tabled
 @options.named("--label-set", "The judge's labels.", required=True)

@@ -512,6 +512,7 @@ def test_a_file_whose_name_is_no_utf8_can_be_told(tmp_path):
         "refused": [],
         "gates": [],
         "drifts": [],
+        "fooled": [],
     }
     file = summary.write(Project.find(tmp_path), told)
     assert json.loads(file.read_text(encoding="utf-8"))["failed"][0]["reason"] == name
