@@ -168,10 +168,10 @@ SECTIONS = (
         "Are its probabilities what they say?",
         "calibration",
         "It gave no probabilities of grades (`logprobs` of its engine), or no person judged these.",
-        "0 is calibrated; brier_of_the_share: of always saying relevant_share.",
+        "An ece of 0 is calibrated; brier_of_share: of always saying the relevant share.",
         (
-            *("collection", "assessor", "cut", "n", "mean_probability", "relevant_share"),
-            *("expected_calibration_error", "brier", "brier_of_the_share"),
+            *("collection", "assessor", "cut", "n", "probability", "relevant"),
+            *("ece", "brier", "brier_of_share"),
         ),
     ),
     Section(

@@ -35,7 +35,7 @@ from gradelake.analyses.report.moved import read_moved
 from gradelake.analyses.report.overview import next_steps, overview
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
-from gradelake.analyses.report.report_queries import ask, in_batches
+from gradelake.analyses.report.report_queries import ask, ask_by, in_batches
 from gradelake.analyses.report.shown import (
     chosen_reference,
     judged_shares,
@@ -179,6 +179,7 @@ def make_report(
         "levels": levels,
         "label_sets": scored,
         "judged": judged,
+        "circles": ask_by(lake, "circles", "label_set", collection=collection),
         "of_answers": of_answers,
         "incomplete": {
             name: one.says

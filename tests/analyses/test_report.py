@@ -409,7 +409,9 @@ LITTLE = {
     "kappa": RANKED,
     "judged": RANKED | {"judgments": {name: f"{name}.qrels" for name in ("aaa", "zzz", "me")}},
     "ranked": RANKED | {"official_ranks": {"board": "ranks.json"}},
+    "kin": RANKED | {"groups": {"generator": {"gpt-4o": ["one"], "llama-3": ["two"]}}},
 }
+JUDGES = {"kin": "gpt-4"}
 LITTLE_FILES = {
     "topics.tsv": TOPICS,
     "passages.tsv": {"p1": "The sky is blue.", "p2": "Bees dance.", "p3": "Nothing."},
@@ -421,6 +423,7 @@ LITTLE_FILES = {
     "ranks.json": {"somebody": 1, "else": 2},
     "of kappa.qrels": {"q1": {"p1": 2, "p3": 0}, "q2": {"p2": 0, "p3": 0}},
     "of ranked.qrels": {"q1": {"p3": 1}},
+    "of kin.qrels": TINY_QRELS,
 }
 
 
@@ -433,7 +436,15 @@ def little(tmp_path_factory, new_lake):
     for collection in LITTLE:
         gradelake(folder, "ingest", collection)
         if (labels := f"of {collection}.qrels") in LITTLE_FILES:
-            gradelake(folder, "import", "labels", collection, labels, "--judge", "other")
+            gradelake(
+                folder,
+                "import",
+                "labels",
+                collection,
+                labels,
+                "--judge",
+                JUDGES.get(collection, "other"),
+            )
     assert "gradelake build" in gradelake(folder, "report", code=2).stderr
     gradelake(folder, "build")
     return folder
@@ -461,6 +472,11 @@ def test_a_collection_with_little_in_it_says_what_is_missing(little):
 def test_kappa_is_there_though_nobody_gave_the_relevance_level_itself(little):
     text = page_of(little, "kappa").text()
     assert "judge:other 4 pairs; κ = 0.500 at cut" in text  # 3 of 4 agree, 1/2 by chance
+
+
+@pytest.mark.slow
+def test_a_board_names_systems_whose_generator_is_of_the_judges_family(little):
+    assert page_of(little, "kin").settled["circles"] == {"judge:gpt-4": ["one"]}
 
 
 @pytest.mark.slow

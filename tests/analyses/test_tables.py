@@ -416,7 +416,8 @@ def test_labels_are_counted_beside_their_agreement(demo, tmp_path):
         name: {
             (query, passage): max(0, int(label))
             for query, _, passage, label in map(
-                str.split, (tmp_path / "qrels" / f"{name}.qrels").read_text().splitlines()
+                str.split,
+                (tmp_path / "qrels" / f"{name.replace(':', '.')}.qrels").read_text().splitlines(),
             )
         }
         for name in rows

@@ -91,7 +91,7 @@ async function showBoards(data, { labels, measure, level }) {
   byId("leaderboard-says").textContent =
     `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} with the labels of ${labels}, ${whatMean()} over ` +
     `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level, data.queries[measure])}` +
-    incomplete(labels);
+    incomplete(labels) + kin(labels);
   compareBar(rows.map(({ system }) => system), { labels, measure, level });
   leaderboardTable(data, labels, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
@@ -122,6 +122,12 @@ function incomplete(labels) {
   const few = ` ${labels} labels ${Math.round(100 * judged)} % of the passages in the systems' top 10; ` +
     "the rest count as not relevant.";
   return (says ? ` ${labels} is ${says}.` : "") + (judged < 0.9 ? few : "");
+}
+
+// Systems within which a model of the judge's own family writes or judges
+function kin(labels) {
+  const systems = board.settled.circles[labels];
+  return systems ? ` Of the judge's own family is a model within: ${systems.join(", ")}.` : "";
 }
 
 // A cell that says by how many ranks a system moved; `instead` where it did not stand there before
