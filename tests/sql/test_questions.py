@@ -129,7 +129,9 @@ def old_lake(graded_demo, tmp_path_factory) -> Iterator[OpenLake]:
     with Lake.published(project) as lake:
         columns = lake.rows(
             "select table_name, list(column_name order by column_index) from duckdb_columns() "
-            "where database_name = 'lake' and schema_name = 'marts' group by table_name"
+            # `failed_grades` looks into it, and a release is of one version
+            "where database_name = 'lake' and schema_name = 'marts' "
+            "and table_name != 'wanted_items' group by table_name"
         )
     file = release_file(project, "r1")
     with closing(sqlite3.connect(file)) as catalog, catalog:
