@@ -65,7 +65,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         for report in map(Path, sys.argv[1:]) if sys.argv[1:] else reports(Path(folder)):
             system = first_system(browser, report)
-            for place in (each.format(system) for each in PLACES):
+            for place in (each.format(system) for each in PLACES if system or "{" not in each):
                 looks = zip(*(look(browser, report, place) for _ in range(LOOKS)), strict=True)
                 *whole, shift = (statistics.median(each) for each in looks)
                 figures = [*(f"{figure:,.0f}" for figure in whole), f"{shift:.2f}"]
@@ -74,14 +74,14 @@ def main() -> None:
     console.print(table)
 
 
-def first_system(browser: Browser, report: Path) -> str:
-    """As addresses have it."""
+def first_system(browser: Browser, report: Path) -> str | None:
+    """As addresses have it; None where labels are all that there is."""
     page = browser.new_page()
     page.goto(report.as_uri())
     page.wait_for_selector("html[data-ready=yes]")
-    address = page.locator("a[href^='#system/']").first.get_attribute("href")
+    found = re.search(r'href="#system/([^"?]+)', page.content())
     page.close()
-    return re.search("#system/([^?]+)", address)[1]
+    return found and found[1]
 
 
 def reports(place: Path) -> list[Path]:
