@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gradelake.analyses.stats.answers import rounded
 from gradelake.analyses.stats.boards import measured_label_sets, read_board, read_reference
 from gradelake.analyses.stats.decisions import decision_errors
 from gradelake.analyses.stats.kappas import kappas
@@ -22,15 +23,9 @@ def kappa_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterator[d
     """Each label set's kappa with each assessor, where boards take labels as relevant."""
     for reference in assessors(lake, collection, judge):
         for label_set, found in kappas(lake, collection, reference, REPLICATES, SEED).items():
-            rounded = {
-                name: round(value, 3) if isinstance(value, float) else value
-                for name, value in found.items()
-            }
             yield {
-                "collection": collection,
-                "label_set": label_set,
-                "reference": reference,
-                **rounded,
+                **{"collection": collection, "label_set": label_set, "reference": reference},
+                **{name: rounded(value, 3) for name, value in found.items()},
             }
 
 
@@ -51,13 +46,9 @@ def decision_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterato
                     yield {
                         **{"collection": collection, "label_set": name, "reference": reference},
                         **{"error": one.error, "n_errors": one.n_errors, "n_pairs": one.n_pairs},
-                        **{"share": _rounded(one.share), "low": _rounded(one.spread.low)},
-                        "high": _rounded(one.spread.high),
+                        **{"share": rounded(one.share, 3), "low": rounded(one.spread.low, 3)},
+                        "high": rounded(one.spread.high, 3),
                     }
-
-
-def _rounded(value: Any) -> Any:
-    return round(value, 3) if isinstance(value, float) else value
 
 
 def assessors(lake: Lake, collection: str, judge: dict[str, Any]) -> list[str]:

@@ -124,10 +124,10 @@ function incomplete(labels) {
   return (says ? ` ${labels} is ${says}.` : "") + (judged < 0.9 ? few : "");
 }
 
-// Systems within which a model of the judge's own family writes or judges
+// Systems in which a model of the judge's own family writes or judges
 function kin(labels) {
   const systems = board.settled.circles[labels];
-  return systems ? ` Of the judge's own family is a model within: ${systems.join(", ")}.` : "";
+  return systems ? ` Systems that use a model of the judge's own family: ${systems.join(", ")}.` : "";
 }
 
 // A cell that says by how many ranks a system moved; `instead` where it did not stand there before

@@ -170,7 +170,7 @@ async function compareSystems(ids, asked) {
   const ahead = `${found.mean > 0 ? a : b} is ahead by more than chance`;
   const verdict = toldApart(ahead, found, test);
   const nOwed = owed(rows.map((row) => weightOf(row) * row.difference), found.mean);
-  const words = nOwed > 1 ? `${nOwed} queries` : "query";
+  const best = nOwed > 1 ? `${nOwed} queries` : "query";
   return [
     make("h1", {}, `${a} and ${b}`),
     viewChoices("compare", [], state, [["a", "System", others(b)], ["b", "with", others(a)]]),
@@ -189,7 +189,7 @@ async function compareSystems(ids, asked) {
     make("h2", {}, "Queries that decide"),
     make("p", {}, !nOwed ? "Their means are equal."
       : verdict.startsWith("No ") ? `${nOwed} of ${found.n_queries} queries account for the whole difference.`
-      : `Without its best ${words}, ${found.mean > 0 ? a : b} would not be ahead.`),
+      : `Without its best ${best}, ${found.mean > 0 ? a : b} would not be ahead.`),
     viewTable("Queries that decide", ["query", "text", a, b, "difference"], rows.filter((row) => !isTie(row))
       .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
       .slice(0, MOST_QUERIES)
