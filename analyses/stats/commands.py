@@ -1,4 +1,6 @@
-"""Commands of leaderboards' statistics: stats ranks, correlation, significance, battles."""
+"""Commands of leaderboards' statistics: stats ranks, correlation, significance, battles, meta."""
+
+from dataclasses import replace
 
 import click
 
@@ -247,3 +249,64 @@ def battles(read, collection, label_set, segment, replicates, **settings):
     tell_incomplete([board])
     asked = {"collection": collection, "label_set": label_set, "replicates": replicates}
     return Ratings(asked | settings, board, found)
+
+
+@stats.command("meta", short_help="Compute what TREC AutoJudge says of judges, against a truth.")
+@options.on_collection
+@options.tabled
+@options.named("--reference", "The truth: a label set.", required=True)
+@options.named("--reference-measure", "Its measure. Default: that of each board.")
+@options.of_label_sets("Whose boards; repeat it for more. Default: all.")
+@options.of_measures("Of which measures; repeat it for more.", required=True)
+@options.numbered(
+    "--top",
+    "Also kendall over the truth's first N systems; repeat it.",
+    click.IntRange(min=2),
+    multiple=True,
+    default=(15,),
+)
+@click.option("--only-shared-queries", is_flag=True, help="Over the queries that both have.")
+@options.at_level
+@options.at_reference_level
+def meta(
+    read,
+    collection,
+    reference,
+    reference_measure,
+    label_sets,
+    measures,
+    top,
+    only_shared_queries,
+    level,
+    reference_level,
+):
+    """Say how well judges' boards agree with the truth's, as autojudge-evaluate does.
+
+    Kendall's tau-b, Spearman's rho, Pearson's r, tau-AP for ties, tau_GAP and Kendall's tau-b over
+    the truth's first systems, of scores as they are stored, over the systems that both have. For
+    intervals: stats correlation.
+
+    \b
+    Examples:
+      gradelake stats meta dl19 --reference assessor:nist \\
+          --measure nDCG@10
+      gradelake stats meta rag --reference people/battles \\
+          --reference-measure WinRate --measure nDCG@10 --format latex
+    """
+    from gradelake.analyses.stats import boards
+    from gradelake.analyses.stats.answers import tell_incomplete
+    from gradelake.analyses.stats.meta import MetaEvaluations, meta_evaluation
+
+    found = []
+    with console.working("reading the lake"), read() as lake:
+        for measure in measures:
+            names = label_sets or boards.measured_label_sets(lake, collection, measure)
+            names = [name for name in dict.fromkeys(names) if name != reference]
+            if not names:
+                raise BadInput(f"there is nothing to compare {reference!r} with by {measure!r}")
+            for board in boards.read_boards(lake, collection, names, measure, level):
+                like = replace(board, measure=reference_measure or measure)
+                truth = boards.read_reference(lake, collection, reference, reference_level, like)
+                found.append(meta_evaluation(board, truth, top, only_shared_queries))
+    tell_incomplete(one.board for one in found)
+    return MetaEvaluations({"collection": collection, "reference": reference}, found)

@@ -1,0 +1,304 @@
+"""A grader of Gradelake as a judge that `auto-judge run` of TREC AutoJudge can call.
+
+A workflow.yml names `gradelake.autojudge.Judge`, and in its settings a gradelake.toml and one of
+its graders. What the judge is given becomes a collection of a lake of its own, where only what is
+missing is graded: with the model's endpoint off, a second run says the same from the lake alone.
+`pip install 'gradelake[autojudge]'` brings autojudge-base; analyses/TRACK.md shows it at work.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from autojudge_base import (
+    Leaderboard,
+    LeaderboardBuilder,
+    LeaderboardSpec,
+    LlmConfigProtocol,
+    MeasureSpec,
+    NuggetBanks,
+    Qrels,
+    Report,
+    Request,
+)
+from autojudge_base.nugget_data import (
+    NuggetBank,
+    NuggetClaim,
+    NuggetQuestion,
+    write_nugget_banks_generic,
+)
+from autojudge_base.qrels.qrels import QrelRow
+
+from gradelake.open_lake import OpenLake
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.project import Project, require_known
+from gradelake.sql.lake.opening import Lake
+
+COLLECTION = "autojudge"
+BANK = "nuggets"
+_REPORT = {"metadata", "responses", "references"}  # what `ingest` reads of one
+
+
+class Judge:
+    """All three protocols of autojudge-base, by a grader. These are the settings of workflow.yml.
+
+    - gradelake: path of a gradelake.toml; its graders may leave `model` and `base_url` to
+      auto-judge's environment
+    - grader: which of its graders judges, or writes nuggets
+    - lake: folder of the lake; default: `gradelake` in auto-judge's --out-dir
+    - label_set: which of the grader's, where it has several; default: of the newest rubric version
+      the first by name
+    - measures: which of its measures; default: all
+    - failed_allowed: how many failed grades it may do without; default: none
+
+    Each method raises `GradelakeError` with what is wrong in the settings, the files or the model,
+    and where something is left that the model gave no grade or nuggets for: what it did not say is
+    no score. What it did say stays in the lake, and the next run asks for the rest.
+    """
+
+    nugget_banks_type = NuggetBanks
+
+    def judge(
+        self,
+        rag_responses: Iterable[Report],
+        rag_topics: Sequence[Request],
+        llm_config: LlmConfigProtocol,
+        nugget_banks: NuggetBanks | None = None,
+        qrels: Qrels | None = None,
+        corpus: str | None = None,
+        *,
+        measures: Sequence[str] = (),
+        **settings: Any,
+    ) -> Leaderboard:
+        """The grader's board: a run without an answer to a topic has 0 there, as `leaderboard`
+        counts it. `qrels` are not used: the lake has its own."""
+        reports = list(rag_responses)
+        with _lake_of(reports, rag_topics, llm_config, corpus, settings) as lake:
+            label_set = _graded(lake, settings, nugget_banks)
+            rows = lake.sql(_SCORES, collection=COLLECTION, label_set=label_set).fetchall()
+        known = {measure for _, _, measure, _ in rows}
+        for measure in measures:
+            require_known(measure, known, f"measures: {label_set} has no {measure!r}")
+        names = sorted(known & set(measures) if measures else known)
+        values = {(run, topic, measure): value for run, topic, measure, value in rows}
+        specs = (MeasureSpec(name, float, f"{name} by {label_set}") for name in names)
+        board = LeaderboardBuilder(LeaderboardSpec(tuple(specs)))
+        for run in sorted({report.metadata.run_id for report in reports}):
+            for topic in rag_topics:
+                scores = {name: values.get((run, topic.request_id, name), 0.0) for name in names}
+                board.add(run_id=run, topic_id=topic.request_id, values=scores)
+        return board.build([topic.request_id for topic in rag_topics], on_missing="error")
+
+    def create_qrels(
+        self,
+        rag_responses: Iterable[Report],
+        rag_topics: Sequence[Request],
+        llm_config: LlmConfigProtocol,
+        nugget_banks: NuggetBanks | None = None,
+        corpus: str | None = None,
+        **settings: Any,
+    ) -> Qrels:
+        """The labels of the answers' passages; a passage's id is the MD5 hash of its text, as
+        autojudge-base's `doc_id_md5` makes it."""
+        with _lake_of(list(rag_responses), rag_topics, llm_config, corpus, settings) as lake:
+            label_set = _graded(lake, settings, nugget_banks, "relevance_labels")
+            rows = lake.sql(_LABELS, collection=COLLECTION, label_set=label_set).fetchall()
+        return Qrels(rows=[QrelRow(*row) for row in rows])
+
+    def create_nuggets(
+        self,
+        rag_responses: Iterable[Report] | None,
+        rag_topics: Sequence[Request],
+        llm_config: LlmConfigProtocol,
+        nugget_banks: NuggetBanks | None = None,
+        corpus: str | None = None,
+        *,
+        grader: str,
+        **settings: Any,
+    ) -> NuggetBanks:
+        """A bank for each topic, written by a grader whose prompt generates items; nuggets that are
+        given are not added to."""
+        from gradelake.grading.generate import generation
+        from gradelake.grading.generate.generation_bank import GenerationRequest
+        from gradelake.grading.graders.configured import writing
+
+        with _lake_of(list(rag_responses or ()), rag_topics, llm_config, corpus, settings) as lake:
+            writer = writing(lake.project, grader, "generate")
+            request = GenerationRequest(COLLECTION, writer, BANK)
+            with console.quietly(True):
+                done = generation.generate(lake.project, request, ["autojudge", grader])
+            if done.failed or done.left:
+                first = next(iter(done.failed.items()), ("", "stopped"))
+                raise WorkFailed(
+                    f"{len(done.failed) + done.left} topics got no nuggets: {': '.join(first)}"
+                )
+            lake.build()
+            rows = lake.sql(_ITEMS, collection=COLLECTION, bank=BANK).fetchall()
+        banks = {}
+        for topic in rag_topics:
+            bank = NuggetBank(query_id=topic.request_id, title_query=topic.title)
+            of_topic = (row for query, *row in rows if query == topic.request_id)
+            banks[topic.request_id] = bank.add_nuggets([_nugget(topic, *row) for row in of_topic])
+        return NuggetBanks(banks=banks)
+
+
+# of the level that boards begin with; measures of whole answers are the same at every one
+_SCORES = """
+    select system, query_id, measure, value
+    from topic_scores inner join usual_levels using (collection, label_set, level)
+    where collection = $collection and label_set = $label_set
+"""
+_LABELS = """
+    select query_id, passage_id, label
+    from relevance_labels
+    where collection = $collection and label_set = $label_set
+"""
+_ITEMS = """
+    select query_id, kind, text, weight, gold_answers
+    from rubric_items_effective
+    where collection = $collection and bank = $bank and rubric_version = 0
+    order by query_id, item_id
+"""
+_LABEL_SETS = """
+    select distinct label_set from {mart}
+    where collection = $collection
+        and (label_set = 'judge:' || $grader or starts_with(label_set, $grader || '/'))
+    order by try_cast(regexp_extract(label_set, '/v([0-9]+)/', 1) as integer) desc, label_set
+"""
+
+
+def _nugget(
+    topic: Request, kind: str, text: str, weight: float, answers: list[str] | None
+) -> NuggetQuestion | NuggetClaim:
+    importance = "vital" if weight >= 1 else "okay"
+    about: dict[str, Any] = {"query_id": topic.request_id, "importance": importance}
+    if kind == "question":
+        return NuggetQuestion.from_lazy(question=text, gold_answers=answers or None, **about)
+    return NuggetClaim(claim=text, **about)
+
+
+@contextmanager
+def _lake_of(
+    reports: list[Report],
+    topics: Sequence[Request],
+    llm_config: LlmConfigProtocol,
+    corpus: str | None,
+    settings: dict[str, Any],
+) -> Iterator[OpenLake]:
+    """The lake with what was given in it, as files beside it hold it."""
+    if "gradelake" not in settings:
+        raise BadInput("workflow.yml: the settings name no gradelake.toml", "gradelake: FILE")
+    project = Project.find(settings["gradelake"])
+    folder = Path(settings.get("lake") or Path(settings.get("outdir", ".")) / "gradelake").resolve()
+    collection = _write(folder / "given", reports, topics, corpus)
+    table = {"model": llm_config.model}
+    if base_url := getattr(llm_config, "base_url", None):
+        table["base_url"] = base_url
+    project = replace(
+        project,
+        lake_path=folder / "lake",
+        collections={COLLECTION: collection},
+        graders={
+            name: (table if grader.get("engine") == "openai" and "model" not in grader else {})
+            | grader
+            for name, grader in project.graders.items()
+        },
+    )
+    Lake.create(project).close()
+    lake = OpenLake(project)
+    done = lake.ingest(COLLECTION)
+    if done["rejected"]:
+        raise BadInput(f"auto-judge's files: {done['rejected'][0]}")
+    with lake:
+        yield lake
+
+
+def _write(
+    folder: Path, reports: list[Report], topics: Sequence[Request], corpus: str | None
+) -> dict[str, Any]:
+    """Files for `ingest`, and the collection's settings that name them."""
+    (folder / "responses").mkdir(parents=True, exist_ok=True)
+    queries = [
+        {
+            "query_id": each.request_id,
+            "text": each.title,
+            "description": each.background,
+            "narrative": each.problem_statement,
+        }
+        for each in topics
+    ]
+    _write_lines(folder / "topics.jsonl", queries)
+    collection: dict[str, Any] = {"queries": str(folder / "topics.jsonl")}
+    by_run: dict[str, list[Any]] = {}
+    passages: dict[str, str] = {}
+    for report in reports:
+        written = report.model_dump(mode="json", include=_REPORT, exclude_none=True)
+        by_run.setdefault(report.metadata.run_id, []).append(written)
+        passages |= {name: text.text for name, text in (report.documents or {}).items()}
+    files = []
+    for run, rows in by_run.items():
+        files.append(folder / "responses" / f"{quote(run, safe='')}.jsonl")
+        _write_lines(files[-1], rows)
+    if files:
+        collection["responses"] = [str(file) for file in files]
+    if corpus:
+        if not Path(corpus).is_file():
+            raise BadInput(f"--corpus {corpus}: no such file", "Name a file of passages.")
+        collection["passages"] = str(Path(corpus).resolve())
+    elif passages:
+        rows = [{"passage_id": name, "text": text} for name, text in sorted(passages.items())]
+        _write_lines(folder / "passages.jsonl", rows)
+        collection["passages"] = str(folder / "passages.jsonl")
+    return collection
+
+
+def _write_lines(file: Path, rows: Iterable[Any]) -> None:
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    file.write_text(text, encoding="utf-8")
+
+
+def _graded(
+    lake: OpenLake, settings: dict[str, Any], banks: NuggetBanks | None, mart: str = "leaderboard"
+) -> str:
+    """Grade what is missing, and build; returns the label set that is asked for, of those that a
+    mart has of the grader."""
+    if "grader" not in settings:
+        raise BadInput("workflow.yml: the settings name no grader", "grader: NAME")
+    grader = settings["grader"]
+    if banks and not _has(lake.project, banks):
+        file = lake.project.lake_path.parent / "given" / "nuggets.jsonl"
+        write_nugget_banks_generic(banks, file)
+        lake.import_.bank(COLLECTION, file, name="given")
+    done = lake.grade(COLLECTION, grader, retry_failed=True)
+    for one in done.get("trials", [done]):
+        lacks = one["left"] + one["failed"]
+        if lacks > settings.get("failed_allowed", 0):
+            raise WorkFailed(
+                f"{grader} has no grade of {counted(lacks, 'pairs')}",
+                "Run it again; failed_allowed: N in the settings does without N.",
+            )
+    lake.build()
+    asked = {"collection": COLLECTION, "grader": grader}
+    found = [name for (name,) in lake.sql(_LABEL_SETS.format(mart=mart), **asked).fetchall()]
+    if not found:
+        raise BadInput(f"{grader} makes no label set of {mart}", "Choose another grader.")
+    if chosen := settings.get("label_set"):
+        require_known(chosen, found, f"label_set: {grader} makes no {chosen!r}")
+    return chosen or found[0]
+
+
+def _has(project: Project, banks: NuggetBanks) -> bool:
+    """Whether all nuggets are in the lake, as those are that it wrote itself."""
+    with Lake.live(project) as lake:
+        known = set(lake.rows("select query_id, text from lake.raw.rubric_items"))
+    return known >= {
+        (topic, one.claim if isinstance(one, NuggetClaim) else one.question)
+        for topic, bank in banks.banks.items()
+        for one in bank.nuggets_as_list()
+    }
