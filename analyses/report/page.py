@@ -243,7 +243,7 @@ def make_report(
         agreeing = kappas(lake, collection, reference, REPLICATES, SEED)
         ceilings = read_ceilings(lake, collection, reference, REPLICATES, SEED)
     kinds_of = {row["label_set"]: row["kind"] for row in shown}
-    people = "assessor", "hybrid"
+    people = "assessor", "hybrid", "panel"
     judges = [name for name in names if kinds_of[name] not in people and name not in of_answers]
     n_assessors = [*kinds_of.values()].count("assessor")
     against = leaderboard or reference

@@ -59,6 +59,8 @@ class Deck:
                     "query": card.query,
                     "item": card.item,
                     "kind": self._grader.kind,
+                    "description": card.description,
+                    "narrative": card.narrative,
                     "passage": passage,
                 }
                 shown.append(about | self._state(id_))
@@ -77,15 +79,15 @@ class Deck:
     ) -> dict[str, Any]:
         """Keep an answer; returns the card's state then, and whether it `stays` to be looked at:
         the grader's grade is shown for the first time. Raises `KeyError` for an unknown card."""
-        is_blind = self.blind and self._reviews[id_] is None
-        grade = self.cards[id_].grade
-        self._keep(id_, Answer(grade, opinion, note, seconds, is_blind, self._settles))
+        card = self.cards[id_]
+        is_blind = self.blind and self._reviews[id_] is None and card.grade is not None
+        self._keep(id_, card.answered(opinion, note, seconds, is_blind, self._settles))
         return self._state(id_) | {"stays": is_blind}
 
     def undo(self, id_: str) -> dict[str, Any]:
         """Take an answer back where that is possible; returns the card's state then. Raises
         `KeyError` for an unknown card."""
-        self._keep(id_, Undo(self.cards[id_].grade, self.blind))
+        self._keep(id_, self.cards[id_].undone(self.blind))
         return self._state(id_)
 
     def _keep(self, id_: str, answer: Answer | Undo) -> None:
@@ -109,7 +111,7 @@ class Deck:
             "note": review.note,
             "blind_grade": review.blind_grade,
         }
-        if self.blind and not review:
+        if (self.blind and not review) or card.grade is None:
             return {"own": own}
         seen = {"grade": card.grade, "answer": card.answer, "others": self._others.get(id_, [])}
         return {"own": own, **seen}

@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from gradelake.grading.review.queue_request import faults_of
-from gradelake.grading.review.queue_sources import SOURCES
+from gradelake.grading.review.queue_sources import MOST, OF_GRADES, OF_PAIRS, POOL
 from gradelake.grading.review.queues import add_queue, deal_conflicts, drop_queue, queues_of
 from gradelake.serve.pages import at, page, route, texts
 from gradelake.serve.people import Person
 from gradelake.sql.common.errors import BadInput, Busy
 from gradelake.sql.lake.opening import Lake
 
-_MOST = {"size": 2_000, "overlap": 100, "seed": 1 << 31, "depth": 1 << 31, "tau": 100}
+_MOST = {"size": MOST, "overlap": 100, "seed": 1 << 31, "depth": 1 << 31, "tau": 100}
 _LEAST = {"seed": 0}
 _FILLED = {"size": "60", "overlap": "2", "seed": "1"}
 _WHO = "assessor:"  # what the names of people's boxes begin with
@@ -40,7 +40,7 @@ def added(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     name, options = _options(texts(sent), errors)
     with request.app.state.readers.live() as lake:
         lake.require_collection(collection)
-        asked = {key: value for key, value in options.items() if key not in ("size", "seed")}
+        asked = {key: value for key, value in options.items() if key != "seed"}
         for option, error in faults_of(lake, collection, name, **asked):
             errors.setdefault(_FIELDS.get(option, option), error)
         if name in [queue["queue"] for queue in queues_of(lake, collection)]:
@@ -85,26 +85,30 @@ def _options(
     """A form's queue, by name; what is no number is None, and among the errors by its field."""
     kind, _, whose = sent.get("of", "").partition("/")
     numbers: dict[str, int | None] = {}
-    for name in _MOST:
+    of_pool = {"size": 1 << 31} if kind == POOL else {}
+    for name, most in (_MOST | of_pool).items():
         try:
-            numbers[name] = _number(name, sent.get(name, ""))
-            if numbers[name] is None and name in _FILLED:
+            numbers[name] = _number(name, sent.get(name, ""), most)
+            may_be_empty = name not in _FILLED or name in of_pool
+            if numbers[name] is None and not may_be_empty:
                 raise BadInput(f"{name} is empty", "Give a whole number.")
         except BadInput as error:
             numbers[name], errors[name] = None, error
+    queries = sent.get("queries", "").strip()
     names = [each.strip() for each in sent.get("label_names", "").split(",")]
     return sent.get("name", "").strip(), numbers | {
         "grader": whose if kind == "grader" else None,
         "label_set": whose if kind == "labels" else None,
-        "source": sent.get("source") or None,
+        "source": POOL if kind == POOL else sent.get("source") or None,
+        "queries": [each.strip() for each in queries.split(",")] if queries else None,
         "label_names": names if any(names) else None,
         "assessors": [name.removeprefix(_WHO) for name in sent if name.startswith(_WHO)],
     }
 
 
-def _number(name: str, text: str) -> int | None:
+def _number(name: str, text: str, most: int) -> int | None:
     text = text.strip()
-    least, most = _LEAST.get(name, 1), _MOST[name]
+    least = _LEAST.get(name, 1)
     if not text:
         return None
     if not (text.isascii() and text.isdigit()) or not least <= int(text[:12]) <= most:
@@ -139,7 +143,7 @@ def _page(
         collection=collection,
         queues=found,
         choices=choices,
-        sources=SOURCES,
+        sources=list(dict.fromkeys((*OF_GRADES, *OF_PAIRS))),
         people=[one.name for one in people.everybody() if one.may("assessor")],
         form=form,
         errors=errors or {},
@@ -161,6 +165,7 @@ def _choices(lake: Lake, collection: str) -> dict[str, list[tuple[str, str]]]:
     return {
         "Review the grades of": [(name, f"grader/{name}") for name in graders],
         "Judge passages of": [(name, f"labels/{name}") for name in label_sets],
+        "Judge before anything is graded": [("the pool", f"{POOL}/")],
     }
 
 

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from gradelake.grading.review.guidelines import guidelines_of
 from gradelake.serve import queues
 from gradelake.serve.decks import Deck, Decks
 from gradelake.serve.pages import page, route
@@ -23,7 +24,8 @@ def cards_page(
 ) -> Response:
     """The page on which cards are shown, dealt anew; its script fetches them."""
     _deck(request, person, settles, fresh=True)
-    return page(request, "review", title="Review", **request.path_params)
+    guidelines = guidelines_of(request.app.state.project, request.path_params["collection"])
+    return page(request, "review", title="Review", guidelines=guidelines, **request.path_params)
 
 
 def cards(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradelake.grading.plan.planner import check_queries
-from gradelake.grading.review.revise import Review, ReviewKey
+from gradelake.grading.review.revise import Answer, Review, ReviewKey, Undo
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
@@ -160,7 +160,11 @@ _CARDS = """
                 nullif(chosen.answer, ''),
                 case when chosen.gold_sha256 is null then answers.answer end
             ) as answer,
-            case coalesce(reviews.is_agreed, reviews.reviewed_grade = chosen.grade)
+            case coalesce(
+                reviews.is_agreed,
+                reviews.reviewed_grade = chosen.grade,
+                if(reviews.reviewed_grade is null, null, false)
+            )
                 when true then 'agree' when false then 'disagree'
             end as verdict,
             nullif(reviews.reviewed_grade, chosen.grade) as own_grade,
@@ -169,6 +173,8 @@ _CARDS = """
             reviews.seconds,
             nullif(reviews.settles, false) as settles,
             reviews.reviewed_at,
+            queries.description,
+            queries.narrative,
             chosen.position
         from chosen
         inner join lake.raw.queries as queries using (collection, query_id)
@@ -276,9 +282,24 @@ class Card:
     query_sha256: str | None
     query: str
     item: str | None
-    grade: int
+    grade: int | None  # None: nothing has graded it
     answer: str | None
     before: Review | None
+    description: str | None = None  # of the query
+    narrative: str | None = None
+
+    def answered(self, opinion: int | None, *about: Any) -> Answer:
+        """An answer to it: (note, seconds, is_blind, settles) as `Answer` has them. What nothing
+        has graded is agreed with, and never blind: there is nothing to see."""
+        if self.grade is not None:
+            return Answer(self.grade, opinion, *about)
+        assert opinion is not None
+        note, seconds, _, settles = about
+        return Answer(opinion, opinion, note, seconds, False, settles)
+
+    def undone(self, is_blind: bool, before: Review | None = None) -> Undo:
+        """Its answer taken back."""
+        return Undo(self.grade, is_blind and self.grade is not None, before)
 
     def key(self, collection: str, grader_id: str, assessor: str) -> ReviewKey:
         """What an assessor's review of it is known by."""
@@ -398,7 +419,10 @@ def dealt(
     parameters |= {"assessor": assessor, "again": again, "settles": settles}
     parameters |= {"shuffle": shuffle, "at_once": AT_ONCE}
     rows = lake.rows(_CARDS.format(chosen=chosen), **parameters)
-    cards = [Card(*[*row[:9], Review(*[row[7], *row[9:16]]) if row[9] else None]) for row in rows]
+    cards = [
+        Card(*[*row[:9], Review(*[row[7], *row[9:16]]) if row[9] else None, *row[16:18]])
+        for row in rows
+    ]
     return Deck(cards, *(rows[0][-2:] if rows else (0, 0)))
 
 

@@ -86,6 +86,7 @@ def review(context, collection, queue, shows_grade, **choice):
       gradelake review dl19 --queue first --assessor ann
       gradelake review dl19 --queue first --assessor dora --settle
     """
+    from gradelake.grading.review.guidelines import guidelines_of
     from gradelake.grading.review.keys import Lines, Terminal
     from gradelake.grading.review.screen import Screen
     from gradelake.grading.review.session import Session
@@ -105,6 +106,8 @@ def review(context, collection, queue, shows_grade, **choice):
         keys = Terminal(screen.write) if at_terminal else Lines(sys.stdin, screen.write)
         verdicts = Verdicts(lake, assignment)
         session = Session(deck, verdicts, keys, screen)
+        if deck.cards and (guidelines := guidelines_of(lake.project, collection)):
+            screen.write(f"Guidelines\n\n{guidelines}\n")
         try:
             session.run()
         finally:

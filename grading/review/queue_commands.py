@@ -3,7 +3,7 @@
 import click
 
 from gradelake.grading.review.options import tau_option
-from gradelake.grading.review.queue_sources import SOURCES
+from gradelake.grading.review.queue_sources import MOST, SOURCES
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, typed
 from gradelake.sql.common.counted import counted
@@ -61,7 +61,11 @@ def queue():
     type=click.Choice(SOURCES),
     help="What they are chosen from. Default: sample; of a label set: estimate.",
 )
-@click.option("--size", type=click.IntRange(1, 2_000), default=60, help="How many cards, at most.")
+@click.option(
+    "--size",
+    type=click.IntRange(min=1),
+    help=f"How many cards, at most. Default: 60, and all of the pool; else {MOST:,} at most.",
+)
 @click.option(
     "--overlap", type=click.IntRange(min=1), default=2, help="How many people review each card."
 )
@@ -78,12 +82,16 @@ def queue():
     "--depth",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Of a label set: only passages that some system ranked in its first K.",
+    help="Of a label set or the pool: only passages that some system ranked in its first K.",
 )
 @click.option(
     "--label-names",
     metavar="NAME,...",
     help="What labels 0, 1 and so on of the scale of judgments are called, for the card.",
+)
+@click.option(
+    "--queries",
+    help="Of the pool: these, in this order: ids with commas between, or a file of them.",
 )
 @click.option(
     "--seed",
@@ -93,7 +101,7 @@ def queue():
 )
 @answering(_print_added)
 @click.pass_obj
-def add(project, collection, name, label_names, **options):
+def add(project, collection, name, label_names, queries, size, **options):
     """Choose grades of a COLLECTION for several people to review, or pairs to judge, as the queue
     NAME.
 
@@ -101,7 +109,8 @@ def add(project, collection, name, label_names, **options):
     passages), uncovered (relevant passages without an answer), disagreements (grades that make
     labels far from judgments), never-covered (the best grades of items that nothing answers).
     Of a label set: estimate (pairs that narrow `stats estimate` most), sample (in proportion to its
-    labels).
+    labels). Of neither: pool (all that systems rank high, query after query, before anything has
+    graded it; the people of a query judge all its passages).
 
     \b
     Examples:
@@ -111,12 +120,16 @@ def add(project, collection, name, label_names, **options):
           --overlap 3 --assessor ann --assessor bob --assessor cy
       gradelake queue add dl19 pairs --label-set judge:Sun --size 100 --depth 10 \\
           --overlap 1 --assessor ann
+      gradelake queue add dl19 pool --from pool --depth 10 \\
+          --assessor ann --assessor bob
     """
+    from gradelake.grading.commands import chosen_queries
     from gradelake.grading.review.queues import add_queue
 
     names = [each.strip() for each in label_names.split(",")] if label_names else None
     with console.working("choosing cards"):
-        return add_queue(project(), typed(), collection, name, label_names=names, **options)
+        options |= {"label_names": names, "queries": chosen_queries(queries), "size": size}
+        return add_queue(project(), typed(), collection, name, **options)
 
 
 @queue.command("list", short_help="How far people are with their queues.")

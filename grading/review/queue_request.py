@@ -4,22 +4,25 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.review.cards import Reviewable, choose_tau, find_grader
-from gradelake.grading.review.queue_sources import OF_GRADES, OF_PAIRS, QueueRequest
+from gradelake.grading.review.queue_sources import MOST, OF_GRADES, OF_PAIRS, POOL, QueueRequest
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name, require_known
 from gradelake.sql.lake.opening import Lake
 
 
 def request_for(
-    lake: Lake, collection: str, queue: str, size: int, seed: int, **options: Any
+    lake: Lake, collection: str, queue: str, size: int | None, seed: int, **options: Any
 ) -> QueueRequest:
     """A checked request. The default source is a sample of grades, or of a label set the pairs that
     narrow the estimate most. Raises the first `BadInput` of `faults_of`, which takes the options.
     """
-    for _, error in faults_of(lake, collection, queue, **options):
+    for _, error in faults_of(lake, collection, queue, size=size, **options):
         raise error
     tau: int | None
+    if options["source"] == POOL:
+        options["label_set"] = POOL
     if options["label_set"]:
         reviewable = labels_of(lake, collection, options["label_set"], options["label_names"])
         tau = reviewable.relevant_from
@@ -28,8 +31,12 @@ def request_for(
         tau = choose_tau(lake, reviewable, options["tau"])
     assert tau is not None
     source = options["source"] or _sources(options["label_set"])[0]
-    about = (options["overlap"], options["assessors"], seed, options["depth"])
+    size = size or (_ALL if source == POOL else _USUAL)
+    about = (options["overlap"], options["assessors"], seed, options["depth"], options["queries"])
     return QueueRequest(collection, queue, reviewable, source, tau, size, *about)
+
+
+_USUAL, _ALL = 60, 1 << 31  # cards, unless somebody says how many
 
 
 def faults_of(
@@ -40,26 +47,37 @@ def faults_of(
     grader: str | None = None,
     label_set: str | None = None,
     source: str | None = None,
+    size: int | None = None,
     tau: int | None = None,
     depth: int | None = None,
     label_names: Sequence[str] | None = None,
+    queries: Sequence[str] | None = None,
     overlap: int | None,
     assessors: Sequence[str],
 ) -> Iterator[tuple[str, BadInput]]:
     """Everything that is wrong with a request, after the option that it is about: not either a
     grader or a label set, one that the lake does not have, a source or an option of the other kind,
     fewer people than each card wants."""
-    if bool(grader) == bool(label_set):
+    of_pool = source == POOL
+    if of_pool and (grader or label_set):
+        message = "a queue of the pool is of no grader and no label set"
+        yield "grader", BadInput(message, "Leave it out, or choose from something else.")
+    elif not of_pool and bool(grader) == bool(label_set):
         message = "a queue is of a grader's grades, or of a label set's pairs to be judged"
         hint = "Name either a grader (--grader) or a label set (--label-set)."
         yield "grader", BadInput(message, hint)
+    if size and size > MOST and not of_pool:
+        yield "size", BadInput(f"{size:,} cards are too many", f"Ask for {MOST:,} at most.")
     what, sources = "a label set" if label_set else "a grader", _sources(label_set)
-    if source and source not in sources:
+    what = "the pool" if of_pool else what
+    if source and not of_pool and source not in sources:
         message = f"cards of {what} cannot be chosen from {source!r}"
         yield "source", BadInput(message, f"From: {', '.join(sources)}.")
-    other: dict[str, Any] = {"depth": depth, "names of labels": label_names}
-    if label_set:
+    other: dict[str, Any] = {"depth": depth, "names of labels": label_names, "queries": queries}
+    if of_pool:
         other = {"tau": tau}
+    elif label_set:
+        other = {"tau": tau, "queries": queries}
     for name in (name for name, value in other.items() if value):
         option = {"names of labels": "label_names"}.get(name, name)
         yield option, BadInput(f"{name} means nothing for cards of {what}", "Leave it out.")
@@ -69,11 +87,14 @@ def faults_of(
         checks.append(("grader", partial(find_grader, lake, grader)))
         if tau:
             checks.append(("tau", lambda: choose_tau(lake, find_grader(lake, grader), tau)))
-    elif label_set:
+    elif label_set or of_pool:
+        label_set = label_set or POOL
         named = partial(labels_of, lake, collection, label_set)
         checks.append(("label_set", named))
         if label_names:
             checks.append(("label_names", partial(named, label_names)))
+    if queries:
+        checks.append(("queries", partial(check_queries, lake, collection, tuple(queries))))
     for name, check in checks:
         try:
             check()
@@ -94,12 +115,13 @@ def _sources(label_set: str | None) -> tuple[str, ...]:
 def labels_of(
     lake: Lake, collection: str, label_set: str, names: Sequence[str] | None = None
 ) -> Reviewable:
-    """A label set as what judgments are compared with, on the collection's scale, from 0 on.
+    """A label set, or the pool, as what judgments are beside, on the collection's scale, from 0 on.
     Raises `BadInput` for one that there is not, and for more or fewer names than the scale has."""
     known = lake.column(
         "select label_set from lake.intermediate.int_label_sets where collection = ?", collection
     )
-    require_known(label_set, known, f"{collection} has no label set {label_set!r}")
+    if label_set != POOL:
+        require_known(label_set, known, f"{collection} has no label set {label_set!r}")
     ((lowest, top),) = lake.rows(
         "select min_relevant, max_relevance from lake.raw.collections where collection = ?",
         collection,

@@ -1,4 +1,4 @@
-"""A queue to be made, and what its cards are chosen from: all grades, or a verification list."""
+"""A queue to be made, and what its cards are chosen from: grades, a verification list, a pool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,7 +58,47 @@ _LISTS = {
 }
 OF_GRADES = ("sample", *_LISTS)
 OF_PAIRS = ("estimate", "sample")  # of a label set, to be judged
-SOURCES = tuple(dict.fromkeys((*OF_GRADES, *OF_PAIRS)))
+POOL = "pool"  # what systems ranked high, to be judged before anything has graded it
+SOURCES = (*dict.fromkeys((*OF_GRADES, *OF_PAIRS)), POOL)
+MOST = 2_000  # cards of a queue that is not the pool
+_POOL = """
+    with
+
+    collections as (
+        select default_pool_depth from lake.raw.collections where collection = $collection
+    ),
+
+    entries as (  -- as trec_eval ranks; of before any build, too
+        select
+            collection,
+            query_id,
+            passage_id,
+            row_number() over (
+                partition by system, query_id order by ranking_score desc, passage_id desc
+            ) as rank
+        from lake.staging.stg_run_entries
+        anti join lake.intermediate.int_left_out_passages using (collection, passage_id)
+        where collection = $collection
+    )
+
+    select distinct
+        entries.query_id,
+        entries.passage_id,
+        queries.text,
+        list_position($queries, entries.query_id) as place
+    from entries
+    cross join collections
+    inner join lake.raw.queries as queries using (collection, query_id)
+    semi join lake.raw.passages using (collection, passage_id)
+    where
+        entries.rank <= coalesce($depth, collections.default_pool_depth)
+        and ($queries is null or place is not null)
+    order by
+        place,
+        try_cast(entries.query_id as bigint),
+        entries.query_id,
+        md5(concat_ws('/', $seed, entries.passage_id))
+"""
 _CHOSEN = """
     {eligible},
 
@@ -112,6 +152,26 @@ class QueueRequest:
     assessors: Sequence[str]
     seed: int = 1
     depth: int | None = None
+    queries: Sequence[str] | None = None  # of a pool: which, in their order
+
+
+def pooled(lake: "Lake", request: QueueRequest) -> "list[Card]":
+    """What any system ranked in its first `depth` (default: the collection's), query after query,
+    in the order of `queries`, else of their ids; within one by `seed`, so that no rank shows."""
+    from gradelake.grading.review.cards import Card
+
+    rows = lake.rows(
+        _POOL,
+        collection=request.collection,
+        depth=request.depth,
+        queries=request.queries and list(request.queries),
+        seed=str(request.seed),
+    )
+    cards = [
+        Card(query_id, passage_id, "", None, None, text, None, None, None, None)
+        for query_id, passage_id, text, _ in rows
+    ]
+    return cards[: request.size]
 
 
 def choose(lake: "Lake", request: QueueRequest) -> "list[Card]":

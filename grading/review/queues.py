@@ -12,7 +12,7 @@ from gradelake.grading.review.cards import VIEWS as REVIEW_VIEWS
 from gradelake.grading.review.cards import Card, Deck, Reviewable, dealt, find_grader
 from gradelake.grading.review.judging import draw, sample_rows
 from gradelake.grading.review.queue_request import labels_of, request_for
-from gradelake.grading.review.queue_sources import QueueRequest, choose
+from gradelake.grading.review.queue_sources import POOL, QueueRequest, choose, pooled
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
@@ -23,6 +23,7 @@ from gradelake.sql.lake.opening import Lake
 VIEWS = (
     "intermediate.int_label_sets",
     "intermediate.int_ranked_entries",
+    "staging.stg_run_entries",
     "intermediate.int_review_cards",
     "marts.review_conflicts",
     "marts.review_queues",
@@ -36,7 +37,7 @@ _BLOCK = 21  # cards that are shuffled among each other: a card's place must not
 
 # what an assessor is asked for
 _ASKED = """
-    chosen as (
+    asked as (
         select
             *,
             item_text as item
@@ -45,6 +46,15 @@ _ASKED = """
             collection = $collection
             and queue = $queue
             and assessor = $assessor
+    ),
+
+    -- of more than are dealt at once those around the first that is open
+    chosen as (
+        select * from asked
+        where position >= (
+            select if(count(*) <= $at_once, 0, coalesce(min(position) filter (not is_answered), 0))
+            from asked
+        ) - 50
     )
 """
 # cards that all have answered who were asked, differently, and nobody has settled
@@ -126,21 +136,28 @@ def list_queues(project: Project, collection: str | None) -> list[dict[str, Any]
 def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[str, Any]:
     """Choose the cards of a queue, and who is asked; commit both."""
     _require_new(lake, request)
-    drawn = draw(lake, request) if request.grader.kind == "pair" else None
-    chosen = list(drawn.strata) if drawn else choose(lake, request)
+    of_pool = request.source == POOL
+    is_judged = request.grader.kind == "pair"
+    drawn = draw(lake, request) if is_judged and not of_pool else None
+    chosen = list(drawn.strata) if drawn else (pooled if of_pool else choose)(lake, request)
     if not chosen:
         raise BadInput(
             f"there is nothing of {request.grader.name} to review from {request.source!r}, with "
             "item and passage in the lake",
             "Choose another --from, or another --tau.",
         )
-    cards = shuffled(chosen, request.seed)
-    asked = assign(len(cards), request.assessors, request.overlap, request.seed)
+    cards = chosen if of_pool else shuffled(chosen, request.seed)
+    # of the pool whole queries go to people
+    shared = [card.query_id if of_pool else n for n, card in enumerate(cards)]
+    parts = list(dict.fromkeys(shared))
+    shares = assign(len(parts), request.assessors, request.overlap, request.seed)
+    people_of = dict(zip(parts, shares, strict=True))
+    asked = [people_of[part] for part in shared]
     about = {name: getattr(request, name) for name in ("collection", "queue")}
     about["grader_id"] = request.grader.grader_id
     queue = {name: getattr(request, name) for name in ("source", "tau", "overlap", "seed")} | {
         "made_at": utc_now(),
-        "label_set": request.grader.name if drawn else None,
+        "label_set": request.grader.name if is_judged else None,
         "label_names": list(request.grader.label_names) or None,
     }
     rows = [
@@ -152,9 +169,10 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
         _require_new(lake, request)  # somebody may have made it meanwhile
         transaction.insert("review_queues", pl.DataFrame([about | queue]))
         transaction.insert("review_cards", pl.DataFrame(rows, infer_schema_length=None))
-        if drawn:
+        if is_judged:
             for assessor in request.assessors:
                 mark_as_own(transaction, request.collection, assessor)
+        if drawn:
             samples = sample_rows(request, drawn, list(zip(cards, asked, strict=True)))
             transaction.delete(
                 "review_samples",

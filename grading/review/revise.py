@@ -68,9 +68,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Undo:
-    """Taking an answer back: `before` stands again."""
+    """Taking an answer back: `before` stands again. `grade` None: nothing had graded the card."""
 
-    grade: int
+    grade: int | None
     is_blind: bool = False  # in a review that shows the grader's grade after each answer
     before: Review | None = None
     at: datetime | None = None

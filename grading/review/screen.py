@@ -32,6 +32,9 @@ class Screen:
         """Write a card, with the assessor's note and review of it; blind, without the grade."""
         lines = ["-" * WIDTH, *_lines(which, WIDTH), ""]
         lines += _field("Query", card.query)
+        if card.item is None:
+            for name, text in (("Meaning", card.description), ("Narrative", card.narrative)):
+                lines += _field(name, text) if text else []
         names = (self.grader.kind.capitalize(), "Passage")
         if self.grader.kind == "battle":
             names = ("Second", "First")
@@ -41,7 +44,7 @@ class Screen:
         if self.grader.hint:
             named = (f"{label} {name}" for label, name in enumerate(self.grader.label_names))
             lines += _field("Scale", ", ".join([*named, self.grader.hint]))
-        lines += [] if blind else self._grade(card)
+        lines += [] if blind or card.grade is None else self._grade(card)
         if card.before:
             own = card.before.own_grade
             words = "" if own is None else f", it should be {own}"

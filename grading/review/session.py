@@ -7,7 +7,7 @@ from typing import Any
 from gradelake.grading.review.cards import Deck, passage_texts
 from gradelake.grading.review.keys import ENTER, Lines, Terminal
 from gradelake.grading.review.queues import others_opinions
-from gradelake.grading.review.revise import Answer, Review, Undo
+from gradelake.grading.review.revise import Review
 from gradelake.grading.review.screen import Screen
 from gradelake.grading.review.verdicts import Verdicts
 
@@ -124,6 +124,8 @@ class Session:
                     return -1
                 case grade:
                     self._answer(at, int(grade), is_blind=True)  # nobody sees the grade before
+                    if card.grade is None:
+                        return at + 1
                     self.screen.reveal(card)
                     return at + 1 if int(grade) == card.grade else self._look_again(at)
 
@@ -158,7 +160,7 @@ class Session:
         card = self.deck.cards[at]
         seconds = round(self._spent[at] + time.monotonic() - self._shown, 1)
         settles = bool(self._assignment.settles)
-        answer = Answer(card.grade, opinion, self._note_of(at), seconds, is_blind, settles)
+        answer = card.answered(opinion, self._note_of(at), seconds, is_blind, settles)
         self.reviews[at] = self.verdicts.put(card, answer)
         if self._path[-1:] != [at]:
             self._path.append(at)
@@ -188,7 +190,7 @@ class Session:
         if review is None:
             del self.reviews[at]
         else:
-            undo = Undo(card.grade, self._assignment.blind, card.before)
+            undo = card.undone(self._assignment.blind, card.before)
             if self.verdicts.put(card, undo) != review:
                 del self.reviews[at]
                 if review.note:

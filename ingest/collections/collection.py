@@ -90,6 +90,7 @@ class Settings(Checked):
     query_weights: _Topics | None = None
     clicks: Annotated[File, file_of("clicks")] | None = None
     near_duplicates: Text | None = None
+    guidelines: Text | None = None  # a Markdown file for assessors
     leave_out_near_duplicates: bool = False
     unknown_queries: Annotated[str, one_of(("refuse", "leave out"))] | None = None
     min_relevant: Annotated[_Int32, Field(ge=1)] = 1  # levels of boards begin there, too

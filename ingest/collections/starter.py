@@ -24,6 +24,7 @@ queries = "topics.tsv"            # query_id TAB text, or JSON lines
 # responses = ["responses/*.jsonl"]  # {"system", "query_id", "text"}, or TREC RAG reports
 # official_ranks = { official = "official_ranks.json" }
 # near_duplicates = "clusters.tsv"   # canonical id, then its duplicates, one cluster a line
+# guidelines = "guidelines.md"       # for people who judge
 # leave_out_near_duplicates = false
 # min_relevant = 2                # judgments at or above it count as relevant
 # default_pool_depth = 20

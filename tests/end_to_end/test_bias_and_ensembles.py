@@ -1,6 +1,7 @@
 """Judges that favour something, and several judges as one, against plain Python."""
 
 import math
+import random
 import shutil
 import statistics
 from collections import Counter, defaultdict
@@ -92,6 +93,51 @@ def test_wrong_ensembles_are_refused_by_name(strange, tmp_path):
     assert "map, fine: mapping must look like 5:3 4:1" in done.stderr
     assert "twice, fair: mapping names a label twice" in done.stderr
     assert published(folder).value("select count(*) from lake.intermediate.ensembles") == 18
+
+
+def test_a_panel_is_its_assessors_by_a_rule(strange, tmp_path):
+    folder = shutil.copytree(strange, tmp_path / "strange")
+    pairs = sorted(labels_of(folder)["assessor:bob"])
+    said, dice = {}, random.Random(6)
+    for who in ("p1", "p2", "p3"):
+        said[who] = {pair: dice.randint(0, 3) for pair in pairs if dice.random() < 0.8}
+        rows_of = (f"{query},{passage},{label}" for (query, passage), label in said[who].items())
+        (folder / f"{who}.csv").write_text("\n".join(["query,passage,judgment", *rows_of]))
+        gradelake(folder, "import", "judgments", "strange", f"{who}.csv", "--assessor", who)
+    file, head = folder / "seeds" / "panels.csv", "collection,panel,rule,assessors\n"
+    file.write_text(
+        f"{head}strange,one,best,p1 p2\nstrange,two,mean,p1 eve\nstrange,three,mean,p1\n"
+    )
+    told = gradelake(folder, "build", code=2).stderr
+    assert "one, strange: rule must be majority, last or mean" in told
+    assert "two, strange: no judgments of eve in the collection" in told
+    assert "three, strange: assessors must name two or more people, each once" in told
+    rules = {
+        "majority": lambda labels: min(labels, key=lambda one: (-labels.count(one), one)),
+        "last": lambda labels: labels[-1],
+        "mean": lambda labels: math.floor(sum(labels) / len(labels) + 0.5),
+    }
+    file.write_text(head + "".join(f"strange,{rule},{rule},p1  p2 p3\n" for rule in rules))
+    gradelake(folder, "build")
+    for rule, of in rules.items():
+        found = rows(
+            folder,
+            "select query_id, passage_id, label, n_missing from lake.marts.relevance_labels "
+            "where label_set = ?",
+            f"panel:{rule}",
+        )
+        expected = {}
+        for pair in pairs:
+            if labels := [said[who][pair] for who in said if pair in said[who]]:
+                expected[pair] = (of(labels), 3 - len(labels))
+        assert {tuple(row.values())[:2]: tuple(row.values())[2:] for row in found} == expected
+    boards = rows(folder, "select distinct label_set from lake.marts.leaderboard")
+    assert {f"panel:{rule}" for rule in rules} < {row["label_set"] for row in boards}
+    compared = rows(
+        folder, "select distinct label_set from lake.marts.kappa where reference = 'panel:last'"
+    )
+    judges = {row["label_set"] for row in boards if row["label_set"].startswith("judge:")}
+    assert set() < {row["label_set"] for row in compared} <= judges  # not its own members
 
 
 def test_a_hybrid_is_what_people_say_and_else_the_judge_on_one_scale(strange, tmp_path):

@@ -1,5 +1,6 @@
 """Three people review one queue, each in their own browser, while the server is killed twice."""
 
+import json
 import shutil
 from collections import Counter
 from itertools import combinations
@@ -19,11 +20,20 @@ PEOPLE = ("ann", "bob", "cy")
 SIZE, EACH = 24, 16  # cards, and those of each person: two answer each
 AT = "/c/demo/review/cards"
 QUEUE = ("queue", "add", "demo")
+NARRATIVE, GUIDELINES = "Only <b>causes</b> count.", "# <i>Off topic</i> is 0"
 
 
 @pytest.fixture(scope="module")
 def folder(graded_demo, tmp_path_factory) -> Path:
     folder = shutil.copytree(graded_demo, tmp_path_factory.mktemp("reviewed") / "demo")
+    topics = [line.split("\t") for line in (folder / "topics.tsv").read_text().splitlines()]
+    rows = ({"query_id": query, "text": text, "narrative": NARRATIVE} for query, text in topics)
+    (folder / "topics.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "guide.md").write_text(GUIDELINES)
+    toml = (folder / "gradelake.toml").read_text().replace('"topics.tsv"', '"topics.jsonl"', 1)
+    named = '[collections.demo]\nguidelines = "guide.md"'
+    (folder / "gradelake.toml").write_text(toml.replace("[collections.demo]", named))
+    gradelake(folder, "ingest", "demo")
     people = (part for name in PEOPLE for part in ("--assessor", name))
     gradelake(folder, *QUEUE, "cards", "--grader", "lexical", "--size", SIZE, *people)
     return folder
@@ -108,6 +118,33 @@ def test_every_acknowledged_answer_is_in_the_lake_once(browser, folder):
     server.end()
 
 
+def test_a_pool_is_judged_by_narrative_and_guidelines_beside_no_label(browser, folder, server):
+    pool = ("pool", "--from", "pool", "--depth", "1", "--queries", "hash-collisions")
+    gradelake(folder, *QUEUE, *pool, "--assessor", "otto", "--overlap", "1")
+    page = entered(browser, server, "otto")
+    page.goto(f"{server.url}/c/demo/review/pool/")
+    facts = page.locator("dl")
+    expect(facts.locator("dt")).to_have_text(["Query", "Narrative", "Passage", "Scale"])
+    expect(facts.locator("dd").nth(1)).to_have_text(NARRATIVE)
+    page.get_by_text("Guidelines").click()
+    expect(page.locator(".guidelines")).to_have_text(GUIDELINES)
+    query, passage = page.locator(".ids").inner_text().split(", passage ")
+
+    page.keyboard.press("3")
+    expect(page.locator(".status")).to_have_text("Saved: 3.")
+    page.keyboard.press("u")
+    expect(page.locator(".ids")).to_have_text(f"{query}, passage {passage}")
+    expect(facts.locator("dt")).to_have_text(["Query", "Narrative", "Passage", "Scale"])
+    page.keyboard.press("1")
+    expect(page.locator(".status")).to_have_text("Saved: 1.")
+
+    reviews(folder, "otto")  # until it is in the lake
+    judged = (
+        "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'otto'"
+    )
+    assert live(folder).rows(judged) == [(query, passage, 1)]
+
+
 def test_a_passage_is_judged_before_its_label_is_shown_and_what_is_said_last_counts(
     browser, folder, server
 ):
@@ -120,7 +157,7 @@ def test_a_passage_is_judged_before_its_label_is_shown_and_what_is_said_last_cou
     facts, ids = page.locator("dl"), page.locator(".ids")
     buttons = page.get_by_role("group", name="Your judgment").get_by_role("button")
     expect(buttons).to_have_text([f"{n} {name}" for n, name in enumerate(names)])
-    expect(facts.locator("dt")).to_have_text(["Query", "Passage", "Scale"])  # no label
+    expect(facts.locator("dt")).to_have_text(["Query", "Narrative", "Passage", "Scale"])  # no label
     query, passage = ids.inner_text().split(", passage ")
     label = live(folder).value(
         "select label from lake.marts.relevance_labels "
@@ -133,7 +170,7 @@ def test_a_passage_is_judged_before_its_label_is_shown_and_what_is_said_last_cou
     expect(facts.locator("dd").last).to_have_text(f"{label} (by {judge})")
     page.keyboard.press("1")  # another, now that the label is known
     expect(page.locator("h2")).to_have_text("Card 2 of 6")
-    expect(facts.locator("dt")).to_have_text(["Query", "Passage", "Scale"])
+    expect(facts.locator("dt")).to_have_text(["Query", "Narrative", "Passage", "Scale"])
     page.keyboard.press("u")
     expect(ids).to_have_text(f"{query}, passage {passage}")
     expect(page.locator(".ask")).to_contain_text("Your judgment is 1.")

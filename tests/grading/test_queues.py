@@ -19,10 +19,13 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.grading import reviewing
+from tests.lakes import start_demo
 from tests.reading import live
 
 pytestmark = pytest.mark.slow
 
+WITH_GUIDELINES = '[collections.demo]\nguidelines = "guide.md"'
+PANEL = "collection,panel,rule,assessors\ndemo,all,majority,ann bob cy\n"
 NAMES = [f"person-{n}" for n in range(8)]
 
 
@@ -208,3 +211,76 @@ def test_who_only_settled_has_not_answered_and_who_answered_elsewhere_does_not_s
         (queue,) = (one for one in queues_of(lake, "demo") if one["queue"] == "later")
         assert queue["assessors"] == [{"assessor": "pia", "n_assigned": 1, "n_answered": 0}]
         assert deal_queue(lake, "demo", "later", "pia")[1].cards == [card]
+
+
+def test_a_pool_is_judged_before_anything_has_graded_it(tmp_path):
+    start_demo(tmp_path)
+    (tmp_path / "guide.md").write_text("# Off topic is 0")
+    toml = tmp_path / "gradelake.toml"
+    toml.write_text(toml.read_text().replace("[collections.demo]", WITH_GUIDELINES))
+    gradelake(tmp_path, "ingest", "demo")
+    order = "volcano-prediction,bird-navigation,hash-collisions"
+    people = ("--assessor", "ann", "--assessor", "bob", "--assessor", "cy")
+    pool = ("queue", "add", "demo", "pool", "--from", "pool", "--depth", "2", "--queries", order)
+    made = json.loads(gradelake(tmp_path, *pool, *people, "--json").stdout)
+    tops = set()
+    for file in (tmp_path / "runs").iterdir():
+        entries = [line.split() for line in file.read_text().splitlines()]
+        for query in order.split(","):
+            ranked = sorted(
+                ((float(score), passage) for q, _, passage, _, score, _ in entries if q == query),
+                reverse=True,
+            )
+            tops |= {(query, passage) for _, passage in ranked[:2]}
+    generated = live(tmp_path).column("select passage_id from lake.raw.answers")
+    cards = live(tmp_path).rows(
+        "select query_id, passage_id, list(assessor order by assessor) from lake.raw.review_cards "
+        "group by all order by any_value(position)"
+    )
+    assert {(query, passage) for query, passage, _ in cards if passage not in generated} == tops
+    assert made["n_cards"] == len(cards)
+    assert list(dict.fromkeys(query for query, _, _ in cards)) == order.split(",")
+    assert len({(query, *asked) for query, _, asked in cards}) == 3, "a query goes to two people"
+
+    said = {}
+    for who in ("ann", "bob", "cy"):
+        own = [(query, passage) for query, passage, asked in cards if who in asked]
+        said[who] = {pair: (n * len(who) + len(pair[1])) % 4 for n, pair in enumerate(own)}
+        first, *others = said[who].values()
+        typed = (3 - first, "u", first, *others)
+        told = reviewing.review(tmp_path, who, typed, "--queue", "pool").output
+        assert "# Off topic is 0" in told
+        assert "Label" not in told
+    judged = live(tmp_path).rows(
+        "select assessor, query_id, passage_id, relevance from lake.raw.judgments "
+        "where assessor != 'human'"
+    )
+    assert {row[:3]: row[3] for row in judged} == {
+        (who, *pair): label for who, pairs in said.items() for pair, label in pairs.items()
+    }
+    (listed,) = json.loads(gradelake(tmp_path, "queue", "list", "--json").stdout)
+    assert listed["n_done"] == listed["n_cards"]
+    (tmp_path / "seeds").mkdir(exist_ok=True)
+    (tmp_path / "seeds" / "panels.csv").write_text(PANEL)
+    gradelake(tmp_path, "build")
+    with Lake.published(Project.find(tmp_path)) as lake:
+        boards = lake.column("select distinct label_set from lake.marts.leaderboard")
+        compared = "select distinct label_set from lake.marts.kappa where reference = ?"
+        with_ann = lake.column(compared, "assessor:ann")
+    assert {"panel:all", "assessor:ann", "assessor:bob", "assessor:cy"} <= set(boards)
+    assert {"assessor:bob", "assessor:cy"} <= set(with_ann)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--from", "pool", "--grader", "lexical"), "of no grader and no label set"),
+        (("--from", "pool", "--tau", "3"), "tau means nothing for cards of the pool"),
+        (("--from", "pool", "--queries", "nope"), "nope"),
+        (("--grader", "lexical", "--queries", "bird-navigation"), "queries means nothing"),
+        (("--grader", "lexical", "--size", "2001"), "2,001 cards are too many"),
+    ],
+)
+def test_what_a_pool_has_not_is_refused(folder, options, told):
+    asked = ("queue", "add", "demo", "no", *options, "--assessor", "ann", "--overlap", "1")
+    assert told in gradelake(folder, *asked, code=2).stderr

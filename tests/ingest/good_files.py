@@ -294,6 +294,7 @@ SEEDS = {
     ),
     "ensembles": text("ensemble,rule,grader,mapping", "both,median,one,", "both,median,two,5:3"),
     "hybrids": text("collection,hybrid,assessor,label_set,mapping", "c,h,a,judge:one,5:3 4:1"),
+    "panels": text("collection,panel,rule,assessors", "c,p,last,human human2"),
     "rubric_edits": text(
         "rubric_version,collection,bank,item_id,action,query_id,kind,text,gold_answer,weight,editor,"
         "reason,facet_id",

@@ -1,6 +1,6 @@
 -- Which label sets are compared: all with every assessor, and those of the newest rubric with each
--- other. Not hybrids: they would agree with what they are made of. A label set and its reference
--- make a part of what is kept.
+-- other. Not hybrids: they would agree with what they are made of. Judges are compared with panels
+-- of assessors, too. A label set and its reference make a part of what is kept.
 with
 
 label_sets as (
@@ -60,4 +60,9 @@ inner join candidates as other
     on
         one.collection = other.collection
         and one.label_set != other.label_set
-where other.kind = 'assessor' or (one.is_newest and other.is_newest)
+where
+    case
+        when one.kind = 'panel' then false
+        when other.kind = 'panel' then one.kind != 'assessor'
+        else other.kind = 'assessor' or (one.is_newest and other.is_newest)
+    end

@@ -74,10 +74,61 @@ hybrid_labels as (
         ) = 1
 ),
 
+panel_members as (
+    select
+        collection,
+        'panel:' || panel as panel_set,
+        rule,
+        unnest(range(1, len(assessors) + 1)) as place,
+        'assessor:' || unnest(assessors) as label_set,
+        len(assessors) as n_items
+    from (
+        select * replace (regexp_split_to_array(trim(assessors), '\s+') as assessors)
+        from {{ ref('panels') }}
+    )
+),
+
+-- who of a panel says what of a passage
+votes as (
+    select
+        panel_members.collection,
+        panel_members.panel_set,
+        panel_members.rule,
+        panel_members.n_items,
+        labels.query_id,
+        labels.passage_id,
+        labels.label,
+        count(*) as n_votes,
+        max(panel_members.place) as last_place
+    from panel_members
+    inner join labels using (collection, label_set)
+    group by all
+),
+
+-- of as many votes the lower label; a mean in the middle is rounded up
+panel_labels as (
+    select
+        collection,
+        panel_set as label_set,
+        query_id,
+        passage_id,
+        cast(case rule
+            when 'majority' then arg_max(label, (n_votes, -label))
+            when 'last' then arg_max(label, last_place)
+            else floor(sum(label * n_votes) / sum(n_votes) + 0.5)
+        end as integer) as label,
+        n_items,
+        n_items - sum(n_votes) as n_missing
+    from votes
+    group by collection, panel_set, rule, n_items, query_id, passage_id
+),
+
 all_labels as (
     select * from labels
     union all
     select * from hybrid_labels
+    union all by name
+    select * from panel_labels
 )
 
 select all_labels.*

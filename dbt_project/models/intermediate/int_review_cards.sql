@@ -1,5 +1,5 @@
 -- A card has the grade in force. Where its text has changed it has none, and is left out. One
--- of a queue of judgments has the label of today.
+-- of a queue of judgments has the label of today, one of the pool none.
 with
 
 review_cards as (
@@ -71,6 +71,7 @@ select
     judgments.assessor is not null as is_answered
 from {{ source('raw', 'review_queues') }}
 inner join review_cards using (collection, queue)
-inner join {{ ref('int_labels') }} as labels using (collection, label_set, query_id, passage_id)
+left join {{ ref('int_labels') }} as labels using (collection, label_set, query_id, passage_id)
 left join {{ source('raw', 'judgments') }} as judgments
     using (collection, query_id, passage_id, assessor)
+where labels.label is not null or label_set = 'pool'

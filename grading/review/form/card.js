@@ -219,6 +219,10 @@ async function reviewCards(root, store) {
       }
     };
     fact("Query", card.query);
+    if (!card.item) {
+      fact("Meaning", card.description);
+      fact("Narrative", card.narrative);
+    }
     fact(card.kind === "nugget" ? "Key fact" : "Question", card.item, "item");
     fact("Passage", card.passage, "text");
     fact("Scale", review.hint);

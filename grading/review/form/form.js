@@ -58,6 +58,8 @@
       const dealt = cards.map((card) => ({
         ...card,
         kind: about.kind,
+        description: card.description,
+        narrative: card.narrative,
         passage: texts[card.passage],
         own: answerTo(card),
         draft: get(`note/${card.id}`),

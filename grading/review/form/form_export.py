@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from gradelake.grading.review.cards import Assignment, Card, Deck, passage_texts
+from gradelake.grading.review.guidelines import guidelines_of
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -43,7 +44,8 @@ def make_form(lake: Lake, assignment: Assignment, deck: Deck) -> tuple[str, int]
         **grader.for_cards,
     }
     passages = {passage_id: text for passage_id, (text, _) in texts.items()}
-    return _page(about, dealt, passages), len(dealt)
+    guidelines = guidelines_of(lake.project, collection)
+    return _page(about, dealt, passages, guidelines), len(dealt)
 
 
 def form_id(collection: str, grader_id: str, assessor: str, deck: str) -> str:
@@ -62,10 +64,17 @@ def _shown(card: Card, texts: dict[str, tuple[str, str]]) -> dict[str, Any]:
         "query_sha256": hashlib.sha256(card.query.encode()).hexdigest(),
     }
     about = {"query": card.query, "item": card.item, "passage": card.passage_id}
+    if not card.item:
+        about |= {"description": card.description, "narrative": card.narrative}
     return {"id": _hash(list(ids.values()))[:32], **ids, **about}
 
 
-def _page(about: dict[str, Any], cards: list[dict[str, Any]], passages: dict[str, str]) -> str:
+def _page(
+    about: dict[str, Any],
+    cards: list[dict[str, Any]],
+    passages: dict[str, str],
+    guidelines: str | None,
+) -> str:
     import jinja2
 
     environment = jinja2.Environment(
@@ -75,6 +84,7 @@ def _page(about: dict[str, Any], cards: list[dict[str, Any]], passages: dict[str
     return environment.from_string(_part("form.html.jinja")).render(
         title=about["title"],
         assessor=about["assessor"],
+        guidelines=guidelines,
         style=_part("card.css") + _part("form.css"),
         script=_part("card.js") + _part("form.js"),
         data={  # in ASCII that can end no element and begin none

@@ -10,6 +10,7 @@ from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.review.cards import VIEWS, Reviewable, find_grader
 from gradelake.grading.review.form.answers import Answers, FormAnswer, read_answers
 from gradelake.grading.review.queue_request import labels_of
+from gradelake.grading.review.queue_sources import POOL
 from gradelake.grading.review.revise import Answer, ReviewKey
 from gradelake.grading.review.verdicts import put_answers
 from gradelake.sql.common.clock import utc_now
@@ -54,6 +55,11 @@ _GRADES = """
     qualify 1 = row_number() over (
         partition by query_id, passage_id, item_id order by graded_at desc
     )
+"""
+# of the pool, which nothing has graded: each answer is beside itself
+_OWN = """
+    select query_id, passage_id, item_id, null as passage_sha256, null as query_sha256, grade
+    from answers
 """
 # of a form that asks for judgments
 _LABELS = """
@@ -173,7 +179,10 @@ def _write(
         return
     rows = [{"place": n, **vars(answer)} for n, answer in enumerate(answers)]
     grades, about = _GRADES, {"grader_id": grader.grader_id}
-    if grader.kind == "pair":
+    of_pool = grader.name == POOL
+    if of_pool:
+        grades, about = _OWN, {}
+    elif grader.kind == "pair":
         grades, about = _LABELS, {"label_set": grader.name}
     with transaction.lake.registered("answers", pl.DataFrame(rows, infer_schema_length=None)):
         found = transaction.lake.objects(
@@ -193,7 +202,7 @@ def _write(
         )
         at = min(given.time, now)  # a clock may be ahead
         values = (beside["grade"], given.grade, given.note, given.seconds)
-        arrived.append((key, Answer(*values, is_blind=True, at=at)))
+        arrived.append((key, Answer(*values, is_blind=not of_pool, at=at)))
     changes = put_answers(transaction, arrived)
     for (_, answer), change in zip(arrived, changes, strict=True):
         done.written += change.is_one

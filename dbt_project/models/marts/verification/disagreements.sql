@@ -32,7 +32,7 @@ predictions as (
         end as share
     from labels
     inner join {{ ref('int_label_sets') }} as label_sets using (collection, label_set)
-    where label_sets.kind not in ('assessor', 'hybrid')
+    where label_sets.kind not in ('assessor', 'hybrid', 'panel')
 ),
 
 gaps as (
