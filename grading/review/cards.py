@@ -21,6 +21,7 @@ VIEWS = (
     "marts.review_agreement",
     "marts.assessor_agreement",
     "marts.assessor_alpha",
+    "marts.battle_agreement",
 )
 ANSWERED = 4  # the grade from which an item counts as answered, unless another is asked for
 AT_ONCE = 2_000  # cards: more than anybody reviews without a pause

@@ -28,7 +28,7 @@ _GROUPS = {
         spurious_items uncovered_passages never_covered_items""",
     "Grades and labels": """labels verify_grades missing_labels missing_grades backlog failed_grades
         failures imported_grades unsupported_sentences uncited_sentences support_disagreements""",
-    "Reviews": "queues review_agreement assessor_agreement review_conflicts",
+    "Reviews": "queues review_agreement assessor_agreement battle_agreement review_conflicts",
     "Runs and costs": "freshness nights grading_runs cost system_cost board_cost",
 }
 # parameters that are whole numbers, and the words that may stand for one

@@ -66,7 +66,13 @@ def edited_folder(graded_demo, tmp_path_factory) -> Path:
     return folder
 
 
-NOBODY_REVIEWED = {"assessor_agreement", "queues", "review_agreement", "review_conflicts"}
+NOBODY_REVIEWED = {
+    "assessor_agreement",
+    "battle_agreement",
+    "queues",
+    "review_agreement",
+    "review_conflicts",
+}
 NOTHING_CITED = {"support_disagreements", "uncited_sentences", "unsupported_sentences"}
 EMPTY = (
     NOBODY_REVIEWED

@@ -223,8 +223,14 @@ async function reviewCards(root, store) {
       fact("Meaning", card.description);
       fact("Narrative", card.narrative);
     }
-    fact(card.kind === "nugget" ? "Key fact" : "Question", card.item, "item");
-    fact("Passage", card.passage, "text");
+    if (card.kind === "battle") {
+      place.classList.add("battle");
+      fact("First answer", card.passage, "text");
+      fact("Second answer", card.item, "text");
+    } else {
+      fact(card.kind === "nugget" ? "Key fact" : "Question", card.item, "item");
+      fact("Passage", card.passage, "text");
+    }
     fact("Scale", review.hint);
     if (isSeen(card)) {
       if (card.item) fact("Grade", `${card.grade}  (of ${least} to ${most}, by ${review.grader})`);

@@ -1,0 +1,96 @@
+"""Three people and a judge battle 60 pairs, each person in a browser; the server is killed once."""
+
+import json
+import random
+from collections import Counter
+
+import pytest
+from playwright.sync_api import expect
+from sklearn.metrics import cohen_kappa_score
+
+from tests.command_line import gradelake
+from tests.end_to_end.test_review_in_browser import answer, entered
+from tests.reading import live
+from tests.serve.server import Server, reviews
+
+pytestmark = pytest.mark.slow
+SYSTEMS, QUERIES, PAIRS = 6, 5, 60
+PEOPLE = ("ann", "bob", "cy")
+TOML = """
+[collections.arena]
+queries = "topics.tsv"
+responses = ["answers.jsonl"]
+
+[graders.fights]
+engine = "lexical"
+prompt = "battle"
+"""
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory):
+    """Answers that battle each other once, and a judge's verdicts."""
+    folder, dice = tmp_path_factory.mktemp("arena"), random.Random(9)
+    words = ["heron", "otter", "beetle", "salmon", "badger", "swift", "river", "marsh"]
+    topics = {f"q{n}": " ".join(dice.sample(words, 3)) for n in range(QUERIES)}
+    (folder / "topics.tsv").write_text("".join(f"{q}\t{text}\n" for q, text in topics.items()))
+    rows = [
+        {"system": f"s{n}", "query_id": q, "text": f"{' '.join(dice.choices(words, k=9))} by {n}."}
+        for q in topics
+        for n in range(SYSTEMS)
+    ]
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "gradelake.toml").write_text(TOML)
+    (folder / "seeds").mkdir()
+    seed = "opponents,orders,seed\n4,1,1\n"
+    (folder / "seeds" / "evaluation_battles.csv").write_text(seed)
+    gradelake(folder, "ingest", "arena")
+    gradelake(folder, "grade", "arena", "--grader", "fights")
+    people = (part for name in PEOPLE for part in ("--assessor", name))
+    asked = ("queue", "add", "arena", "battles", "--grader", "fights", "--overlap", "2")
+    gradelake(folder, *asked, "--size", PAIRS, *people)
+    return folder
+
+
+def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(browser, arena):
+    server, said = Server(arena), {}
+    port = server.port
+    for n, name in enumerate(PEOPLE):
+        page = entered(browser, server, name)
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(f"{server.url}/c/arena/review/battles/")
+        facts = page.locator("dl")
+        expect(facts.locator("dt")).to_have_text(["Query", "First answer", "Second answer"])
+        first, second = (facts.locator("dd").nth(place).bounding_box() for place in (1, 2))
+        assert first["y"] == second["y"]
+        assert first["x"] + first["width"] <= second["x"], "side by side"
+        said[name] = []
+        for place in range(PAIRS * 2 // 3):
+            if (place, name) == (7, "bob"):
+                server.kill()
+                page.keyboard.press("3")
+                expect(page.locator(".status")).to_contain_text("Not saved", timeout=10_000)
+                server = Server(arena, port=port)
+            said[name].append((place * (n + 2) + n) % 4)
+            answer(page, said[name][-1])
+        assert page.inner_text("h2") == "All cards are answered"
+    found = {name: reviews(arena, name) for name in PEOPLE}
+    server.end()
+    assert {name: [row[5] for row in rows] for name, rows in found.items()} == said
+    assert max(Counter(row[:3] for rows in found.values() for row in rows).values()) == 2
+    assert len({row[:3] for rows in found.values() for row in rows}) == PAIRS
+
+    judged = live(arena).rows("select query_id, passage_id, item_id, grade from lake.raw.grades")
+    outcome = {3: "first", 0: "second", 1: "tie", 2: "tie"}
+    by = {name: {row[:3]: outcome[row[5]] for row in rows} for name, rows in found.items()}
+    by |= {None: {tuple(row[:3]): outcome[row[3]] for row in judged}}
+    told = live(arena).rows(
+        "select assessor, other_assessor, n_battles, n_same, kappa "
+        "from lake.marts.battle_agreement where reveal = 'before'"
+    )
+    assert len(told) == 6
+    for one, other, n, n_same, kappa in told:
+        both = sorted(set(by[one]) & set(by[other]))
+        mine, theirs = ([by[who][card] for card in both] for who in (one, other))
+        assert (n, n_same) == (len(both), sum(a == b for a, b in zip(mine, theirs, strict=True)))
+        assert kappa == pytest.approx(cohen_kappa_score(mine, theirs))
