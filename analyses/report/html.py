@@ -21,7 +21,7 @@ from gradelake.sql.common.word_diff import word_diff
 SCRIPTS = (
     *("packs", "bar", "paths", "address", "tabs", "search", "table_tools", "tables"),
     *("pictures", "charts", "picture_tools"),
-    *("topics", "boards", "scatter", "correlation", "grid", "queries", "moved"),
+    *("query_scores", "boards", "scatter", "correlation", "grid", "queries", "moved"),
     *("views", "system", "query", "rankings", "passage", "item", "compare", "label_sets", "start"),
 )
 
