@@ -14,7 +14,7 @@ from markupsafe import Markup
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.cache import cache_folder, keep
 from gradelake.sql.common.console import duration
-from gradelake.sql.common.counted import counted
+from gradelake.sql.common.counted import amount, counted
 from gradelake.sql.common.word_diff import word_diff
 
 # in this order
@@ -66,6 +66,7 @@ def environment(package: str, folder: str) -> jinja2.Environment:
     made.globals |= {"word_diff": word_diff, "SORTABLE": Markup(' class="sortable"')}
     made.filters |= {
         "counted": counted,
+        "amount": amount,
         "count": lambda n: f"{n:,}",
         "cell": _cell,
         "address": _address,
