@@ -35,8 +35,8 @@ async function passagesOfCell({ a, b, label, judgment }) {
   return [
     make("h1", {}, `Passages that ${b} labels ${label} and ${a} judges ${judgment}`),
     make("p", {}, rows.length > MOST_QUERIES ? `The first ${MOST_QUERIES}. ` : `${rows.length} in all. `,
-      link("Compare the two label sets", "labels", [], { a, b }), ". Passages that a judge was given as examples " +
-      "are here, though not counted there."),
+      link("Compare the two label sets", "labels", [], { a, b }), ". Passages that the judge saw as examples " +
+      "are listed here, but not counted there."),
     ...(rows.length ? [viewTable("Passages of a cell", ["query", "its text", "passage", "text"],
       rows.slice(0, MOST_QUERIES), "stacked")] : []),
   ];
@@ -51,7 +51,7 @@ async function compareLabelSets(ids, asked) {
   const a = pick(names, asked.a, reference);
   const alike = (one) => names.filter((other) => other !== one && ofAnswers(other) === ofAnswers(one));
   const b = pick(alike(a), asked.b); // labels of passages and scores of answers have no measure in common
-  if (!b) return [make("h1", {}, "Two label sets"), make("p", { class: "note" }, "There are no two.")];
+  if (!b) return [make("h1", {}, "Two label sets"), make("p", { class: "note" }, "It takes two label sets with scores.")];
   const { levels } = board.settled;
   const [ours, theirs] = await Promise.all([a, b].map(boardOf));
   const measures = ours.measures.filter((measure) => theirs.measures.includes(measure));

@@ -83,8 +83,8 @@ function rankingOf(id, state, data, texts, grids) {
         ...best.map((one) => countCell(one.of.get(data.passages[passage]))),
         shortened(texts[data.passages[passage]])]), "stacked"),
     ...(missed.length ? [make("details", {},
-      make("summary", {}, `Relevant by ${labels} (from ${levelFrom(labels)}), and ` +
-        `not among these: ${missed.length}`),
+      make("summary", {}, `Relevant by ${labels} (labelled ${levelFrom(labels)} or more) ` +
+        `but not in this list: ${missed.length}`),
       make("ul", {}, ...missed.map((passage) => make("li", {}, toPassage(passage)))))] : []),
   ];
 }

@@ -31,7 +31,7 @@ async function showSystem([name], asked) {
       { a: name, b: state.than || best?.system, labels, measure, level }), "."] : [])),
     ...(counted.length ? [
       place("view-chart", "by_query", outermost(apart, MOST_QUERIES), differencesSay(name, than, counted)),
-      make("p", { class: "caption" }, `Differences from ${than}, a bar per query; ties have none. ` +
+      make("p", { class: "caption" }, `A bar for each query: the difference from ${than}. Ties have none. ` +
         (apart.length > MOST_QUERIES ? `The ${MOST_QUERIES} outermost of ${apart.length} are drawn. ` : "") +
         `A query's link shows ${state.than ? "both rankings" : "the ranking"}.`),
       viewTable(`Queries of ${name}`,
