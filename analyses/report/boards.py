@@ -1,4 +1,4 @@
-"""Leaderboards for the report: scores, also by topic, ranks, how ranks moved, how boards agree."""
+"""Leaderboards for the report: scores, also by query, ranks, how ranks moved, how boards agree."""
 
 from itertools import groupby
 from operator import itemgetter
@@ -88,7 +88,7 @@ def read_agreement(lake: Lake, collection: str, reference: str | None) -> dict[s
     return ask_by(lake, "board_agreement", "label_set", "level", "measure", **of)
 
 
-def read_topic_scores(lake: Lake, collection: str, label_sets: list[str]) -> dict[str, Scores]:
+def read_query_scores(lake: Lake, collection: str, label_sets: list[str]) -> dict[str, Scores]:
     """label set -> level -> measure -> system -> its score on each query, in the order of the
     queries' ids.
 
@@ -97,7 +97,7 @@ def read_topic_scores(lake: Lake, collection: str, label_sets: list[str]) -> dic
     """
     values = {"collection": collection, "label_sets": label_sets}
     found: dict[str, Scores] = {}
-    for key, rows in groupby(rows_of(lake, "topic_scores", **values), itemgetter(0, 1, 2, 3)):
+    for key, rows in groupby(rows_of(lake, "query_scores", **values), itemgetter(0, 1, 2, 3)):
         label_set, level, measure, system = key
         measures = found.setdefault(label_set, {}).setdefault(level, {})
         measures.setdefault(measure, {})[system] = [score for *_, score in rows]

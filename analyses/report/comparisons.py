@@ -187,18 +187,18 @@ def compare_systems(
 def compare_label_sets(
     levels: dict[str, int],
     read: Callable[[str, str], Board],
-    topics: dict[str, dict[str, dict[str, list[int | None]]]],
+    scores_of: dict[str, dict[str, dict[str, list[int | None]]]],
 ) -> dict[str, Any]:
-    """Kendall's tau-b of every two label sets' boards, and, with people's, topic by topic.
+    """Kendall's tau-b of every two label sets' boards, and, with people's, query by query.
 
     `levels`: label set -> its usual level, at which `read` gives its board of a measure, and
-    `topics` (label set -> measure -> system) its scores, as `at_level` has them. Returns `levels`;
-    `boards`: label set -> other -> measure -> tau; `topics`: the same -> one tau per query, over
+    `scores_of` (label set -> measure -> system) scores, as `at_level` has them. Returns `levels`;
+    `boards`: label set -> other -> measure -> tau; `queries`: the same -> one tau per query, over
     the systems that answered it; `p` and `is_exact` of `differ_by_chance`. Tau is as in the marts
     `leaderboard_agreement` and `topic_agreement`, which compute every level and measure when they
     are asked for one; None where it is undefined.
     """
-    found: dict[str, Any] = {"levels": levels, "boards": {}, "topics": {}}
+    found: dict[str, Any] = {"levels": levels, "boards": {}, "queries": {}}
     found["p"], found["is_exact"] = differ_by_chance(list(levels), read)
     for (ours, theirs), measure in product(combinations(levels, 2), MEASURES):
         try:
@@ -213,7 +213,7 @@ def compare_label_sets(
         if not any(name.startswith("assessor:") for name in (ours, theirs)):
             continue
         scores = [
-            np.array([topics[name][measure][system] for system in systems], dtype=float).T
+            np.array([scores_of[name][measure][system] for system in systems], dtype=float).T
             for name in (ours, theirs)
         ]
         known = [
@@ -221,7 +221,7 @@ def compare_label_sets(
             for pair in zip(*scores, strict=True)
             for answered in [(pair[0] >= 0) & (pair[1] >= 0)]  # NaN: the query does not count
         ]
-        found["topics"].setdefault(ours, {}).setdefault(theirs, {})[measure] = known
+        found["queries"].setdefault(ours, {}).setdefault(theirs, {})[measure] = known
     return found
 
 
@@ -230,8 +230,8 @@ def differ_by_chance(
 ) -> tuple[dict[str, dict[str, dict[str, float]]], dict[str, bool]]:
     """(label set -> other -> measure -> p, measure -> whether all sign patterns were tried).
 
-    p is of `randomisation_test`: that the means over the systems of both boards, paired over the
-    topics of both, differ so by chance. There is none where they have no system or topic in common.
+    p is of `randomisation_test`: that the means over the systems of both boards, paired by query,
+    differ so by chance. There is none where they have no system or query in common.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
     tried: dict[str, bool] = {}
@@ -249,7 +249,7 @@ def differ_by_chance(
                 board.of(systems).on(queries) for board in (ours, theirs)
             )
             if systems and (has_one * has_other).any():
-                # a topic that one of them leaves out is 0: no sign of it changes a sum; the weights
+                # a query that one of them leaves out is 0: no sign of it changes a sum; the weights
                 # of each board are 1 on average
                 both = (has_one > 0) & (has_other > 0)
                 alike = (has_one[both] / has_other[both])[0]
@@ -272,5 +272,5 @@ def _tau(ours: np.ndarray, theirs: np.ndarray) -> float | None:
 
 
 def t_quantiles(most: int) -> list[float]:
-    """Student's t for a two-sided 95 % interval over 2, 3, ... `most` topics."""
+    """Student's t for a two-sided 95 % interval over 2, 3, ... `most` queries."""
     return student_reach(np.arange(2, most + 1), 1 - ALPHA).round(6).tolist()

@@ -14,14 +14,14 @@ from markupsafe import Markup
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.cache import cache_folder, keep
 from gradelake.sql.common.console import duration
-from gradelake.sql.common.counted import counted
+from gradelake.sql.common.counted import amount, counted
 from gradelake.sql.common.word_diff import word_diff
 
 # in this order
 SCRIPTS = (
     *("packs", "bar", "paths", "address", "tabs", "search", "table_tools", "tables"),
     *("pictures", "charts", "picture_tools"),
-    *("topics", "boards", "scatter", "correlation", "grid", "queries", "moved"),
+    *("query_scores", "boards", "scatter", "correlation", "grid", "queries", "moved"),
     *("views", "system", "query", "rankings", "passage", "item", "compare", "label_sets", "start"),
 )
 
@@ -66,6 +66,7 @@ def environment(package: str, folder: str) -> jinja2.Environment:
     made.globals |= {"word_diff": word_diff, "SORTABLE": Markup(' class="sortable"')}
     made.filters |= {
         "counted": counted,
+        "amount": amount,
         "count": lambda n: f"{n:,}",
         "cell": _cell,
         "address": _address,

@@ -47,13 +47,13 @@ def overview(
     taus = {row["label_set"]: row for row in correlated if row["measure"] == of["measure"]}
     trust = Sentence(_trust(judges, against or "", taus, kappas, ceilings), "judges")
     if first is None:
-        unknown = "How many queries tell systems apart is known once systems have scores."
+        unknown = "How many queries it takes to tell systems apart is known once they have scores."
         return [Sentence("No system has a score yet.", "board"), Sentence(unknown, "board"), trust]
     chosen = {"labels": first["label_set"], "measure": first["measure"], "level": first["level"]}
     board = read_board(lake, collection, *chosen.values())
     best = Sentence(_best(first["rows"], board), f"board?{urlencode(chosen)}")
     if len(first["rows"]) < 2:
-        unknown = "How many queries tell two systems apart is known once there are two."
+        unknown = "How many queries it takes to tell two systems apart is known once there are two."
         return [best, Sentence(unknown, "board"), trust]
     one, other = (row["system"] for row in first["rows"][:2])
     names = (collection, other, one)
@@ -108,14 +108,14 @@ def _trust(
     ceilings: dict[str, Together],
 ) -> str:
     if not judges:
-        return "No judge has labelled passages: there is none to trust or not."
+        return "No judge has labelled passages yet."
     known = [name for name in judges if name in taus or name in kappas]
     if not known:
         return f"{_listed(judges)}: nothing to compare with, no person judged the same passages."
     known.sort(key=lambda name: -(taus.get(name, {}).get("kendall") or -2))
     said = [_of_judge(name, taus.get(name), kappas.get(name), against) for name in known[:JUDGES]]
     if (more := len(judges) - len(said)) > 0:
-        said.append(f"{counted(more, 'more judges', 'are')} not named here")
+        said.append(f"{counted(more, 'more judges', 'are')} listed under Judges")
     others = [one for name, one in kappas.items() if name not in judges]
     if ceiling := next((ceilings[name] for name in known if name in ceilings), None):
         same = f"on the same {counted(ceiling.n, 'passages')}"
@@ -125,7 +125,7 @@ def _trust(
         most = max(others, key=lambda one: one["n"])
         said.append(f"people agree with each other by {_figures('kappa', most)}")
     elif kappas:
-        said.append("how far people agree with each other is not known: one of them judged")
+        said.append("how far people agree with each other is unknown, as only one judged")
     return f"{'; '.join(said)}."
 
 
@@ -192,7 +192,7 @@ def next_steps(
         (not n_assessors, "Have people judge some passages: nothing else tests a judge", "judges"),
         (not judges, "Grade: no judge has labelled anything yet", "judges"),
         (n_assessors == 1, "Have a second person judge some of the passages again", "judges"),
-        *((True, f"Grade on: {name} is {says}", "judges") for name, says in incomplete.items()),
+        *((True, f"Grade more: {name} is {says}", "judges") for name, says in incomplete.items()),
         (n_failed, f"Grade again: {counted(n_failed, 'pairs')} failed", "cost"),
     ]
     for one in health:

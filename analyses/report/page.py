@@ -14,7 +14,7 @@ from gradelake.analyses.report.boards import (
     first_board,
     read_agreement,
     read_boards,
-    read_topic_scores,
+    read_query_scores,
 )
 from gradelake.analyses.report.comparisons import (
     MEASURES,
@@ -50,7 +50,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
 QUERIES_AT_ONCE = 50  # of grids and rankings
-SCORES_AT_ONCE = 10_000  # of systems on topics, by each measure
+SCORES_AT_ONCE = 10_000  # of systems on queries, by each measure
 QUEUES = """
     select distinct queue, n_cards, n_done, n_conflicts from lake.marts.review_queues
     where collection = ? and (n_done < n_cards or n_conflicts > 0) order by all
@@ -222,15 +222,15 @@ def make_report(
         **grids.packs,
         **rankings,
     }
-    topics, usual = {}, {}  # of topic scores no more stays in memory than those of usual levels
+    scores_of, usual = {}, {}  # of query scores no more stays in memory than those of usual levels
     for some in label_sets:
-        for name, scores in read_topic_scores(lake, collection, some).items():
-            topics[name] = pack(scores)
+        for name, scores in read_query_scores(lake, collection, some).items():
+            scores_of[name] = pack(scores)
             usual[name] = at_level(scores, levels[name])
     for number, name in enumerate(scored):
         packs[f"board-{number}"] = pack(boards[name])
         packs[f"pairs-{number}"] = pack(pairs[name])
-        packs[f"topics-{number}"] = topics[name]
+        packs[f"query-scores-{number}"] = scores_of[name]
     packs["label-sets"] = pack(
         compare_label_sets({name: levels[name] for name in of_passages}, read, usual)
     )

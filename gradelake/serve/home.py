@@ -1,6 +1,7 @@
 """Signing in and out, and the first page: what there is to look at and to do."""
 
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -12,28 +13,20 @@ from starlette.routing import Route
 from gradelake.serve.pages import asked_cookie, asked_for, at, page, route
 from gradelake.serve.people import Person
 from gradelake.serve.sessions import DAYS
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 
 _COLLECTIONS = """
     select
         collection,
-        (
-            select count(*) from lake.raw.queries as queries
-            where queries.collection = collections.collection
-        ) as n_queries,
-        (
-            select count(*) from lake.raw.systems as systems
-            where systems.collection = collections.collection
-        ) as n_systems
-    from lake.raw.collections as collections
+        (select count(*) from lake.raw.queries as q where q.collection = c.collection) as n_queries,
+        (select count(*) from lake.raw.systems as s where s.collection = c.collection) as n_systems
+    from lake.raw.collections as c
     order by collection
 """
 # seconds a card: half of theirs took less, or of everybody's
 _TASKS = """
-    select
-        collection,
-        queue,
-        n_assigned - n_answered as n,
+    select collection, queue, n_assigned - n_answered as n,
         ceil(n * (
             select coalesce(median(seconds) filter (where assessor = $assessor), median(seconds))
             from lake.raw.grade_reviews
@@ -43,11 +36,19 @@ _TASKS = """
     order by made_at, collection, queue
 """
 _NIGHTS = """
-    select night, state, finished_at, pairs_graded, leaderboards_moved, error
+    select night, state, started_at, finished_at, pairs_graded, leaderboards_moved, error
     from lake.marts.nights
     where finished_at is not null
     order by finished_at desc
     limit 1
+"""
+# what grading cost, by currency; none where it is not known, as of a model without a price
+_COSTS = """
+    select collection, if(cost is null, null, currency) as currency, sum(cost) as cost
+    from lake.marts.grading_cost
+    where model != '' and day between $since::date and $until::date
+    group by all
+    order by currency nulls last
 """
 
 
@@ -108,6 +109,7 @@ def home(request: Request, person: Person, sent: dict) -> Response:
     before there is one, the collections of the working catalog."""
     readers, nothing = request.app.state.readers, None
     nights, tasks = [], []
+    costs: dict[str, list[dict[str, Any]]] = {}  # when -> rows
     with ExitStack() as stack:
         try:
             lake = stack.enter_context(readers.release())
@@ -117,18 +119,18 @@ def home(request: Request, person: Person, sent: dict) -> Response:
     if release:
         with readers.live() as lake:
             nights = lake.objects(_NIGHTS)
+            for night in nights:
+                of_night = {"since": night["started_at"], "until": night["finished_at"]}
+                costs["on the day of the last night"] = lake.objects(_COSTS, **of_night)
+            month = {"since": (now := utc_now()) - timedelta(29), "until": now}
+            costs["in the last 30 days"] = lake.objects(_COSTS, **month)
             if person.may("assessor"):
                 tasks = lake.objects(_TASKS, assessor=person.name)
     sentences = request.app.state.reports.sentences
     for one in collections:
         one |= {"path": at(name := one["collection"]), "says": sentences.get((release, name), [])}
-    found: dict[str, Any] = {
-        "nothing": nothing,
-        "release": release,
-        "tasks": tasks,
-        "nights": nights,
-    }
-    return page(request, "home", title="Gradelake", collections=collections, **found)
+    about = {"collections": collections, "tasks": tasks, "nights": nights, "costs": costs}
+    return page(request, "home", title="Gradelake", nothing=nothing, release=release, **about)
 
 
 routes = [

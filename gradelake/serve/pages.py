@@ -179,4 +179,4 @@ async def on_other_error(request: Request, error: Exception) -> Response:
     if known := in_plain_words(error, ours=True):  # the disk is full, the catalog away
         return await on_known_error(request, known)
     console.warn(f"error at {request.url.path}: {type(error).__name__}: {error}")
-    return _failed(request, 500, "Something went wrong here.", "The server's terminal says what.")
+    return _failed(request, 500, "Something went wrong here.", "See the server's terminal.")

@@ -27,7 +27,7 @@ def added(request: Request, person: Person, sent: dict[str, Any]) -> Response:
             raise BadInput("Choose a role.")
         _require_other(name, person)
         if "again" not in sent and name in [one.name for one in everybody.everybody()]:
-            raise BadInput(f"{name} is in the list already", "New link, there, replaces theirs.")
+            raise BadInput(f"{name} is in the list already", "Change their role or link there.")
         secret = everybody.add(name, role)
     except BadInput as error:
         return _page(request, 400, form={"name": name, "role": role}, error=error)

@@ -69,6 +69,9 @@ def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Respons
     """
     state, collection, query_id = _asked(request)
     form = rubric_form.of_fields(texts(sent), query_id)
+    if more := sent.get("more"):
+        rubric = _read(state.project, state.writer, collection, query_id)
+        return _form_page(request, Tried(form, rubric), more)
     saves = sent.get("do") == "save"
     try:
         tried = state.writer.in_turn(
@@ -90,7 +93,8 @@ def _asked(request: Request) -> tuple[Any, str, str]:
     return request.app.state, request.path_params["collection"], query_of(request)
 
 
-def _form_page(request: Request, tried: "Tried") -> Response:
+def _form_page(request: Request, tried: "Tried", more: str = "") -> Response:
+    """`more`: the place of a part that is to have one more row for a new item."""
     form, rubric, collection = tried.form, tried.rubric, tried.rubric.collection
     known: dict[str, dict[str, Any]] = {}
     chosen, cover = None, None
@@ -120,6 +124,7 @@ def _form_page(request: Request, tried: "Tried") -> Response:
         title=f"Rubric: {form.query_id}",
         collection=collection,
         refused=tried.status == 400,
+        more=more,
         is_behind=tried.status == 409,
         query_text=about["query_text"],
         facets=rubric.facets.get(form.query_id, {}),

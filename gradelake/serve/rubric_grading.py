@@ -84,7 +84,7 @@ def grading_job(
         stopping = threading.Event()
 
         def stop() -> None:
-            job.progress = "stopping; what is at work is finished first"
+            job.progress = "stopping after the grades in progress"
             stopping.set()
             process.terminate()  # not SIGINT: what starts a server in the background may ignore it
 

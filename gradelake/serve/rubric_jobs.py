@@ -20,6 +20,21 @@ from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.opening import Lake
 
 _SHOWN = 30  # systems whose score moved
+_PAST = 200  # of what was done
+# nights and builds are of the whole lake
+_HISTORY = """
+    select started_at, concat('grade with ', grader) as what, state, wall_seconds as seconds,
+        format('{:,} of {:,} pairs', ok + unanswerable + defaulted, planned) as outcome
+    from lake.marts.grading_runs
+    where collection = $collection
+    union all
+    select started_at, coalesce(counts ->> '$.night', command), state,
+        epoch(finished_at) - epoch(started_at),
+        coalesce(error, 'release ' || (counts ->> '$.release'))
+    from lake.raw.pipeline_runs where command in ('build', 'nightly')
+    order by started_at desc
+    limit $shown
+"""
 
 
 def path_of(job: Job) -> str:
@@ -92,6 +107,10 @@ def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         lambda: rubric_grading.plans(state.project, collection, query_id),
     )
     about = {"collection": collection} | ({"query_id": query_id} if query_id else {})
+    history: list[dict[str, Any]] = []
+    if not query_id:
+        with state.readers.live() as lake:
+            history = lake.objects(_HISTORY, collection=collection, shown=_PAST)
     return page(
         request,
         "rubric_grading",
@@ -103,6 +122,7 @@ def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         grade_path=partial(path_to, "grading", collection),
         edit=path_to("rubric", collection, query_id) if query_id else None,
         jobs=state.writer.recent(**about),
+        history=history,
         job_path=path_of,
     )
 
@@ -140,7 +160,7 @@ def _job(request: Request) -> Job:
     job = request.app.state.writer.job(request.path_params["id"])
     if job is None:
         raise HTTPException(
-            404, "The server no longer knows this job; the leaderboard shows its outcome."
+            404, "This job is no longer known; the history under Grading and costs may have it."
         )
     return job
 
@@ -169,9 +189,9 @@ def build_job(
 
         from gradelake.sql.build.building import build
 
-        job.progress = "seeing what changed"
+        job.progress = "checking what changed"
         built = build(project, [], ["build"], on_node=on_node, on_total=on_total)
-        job.progress = "seeing what moved"
+        job.progress = "comparing leaderboards"
         with Lake.published(project) as lake:
             lake.connection.execute("use lake.marts")
             return {"built": built, **what_moved(lake, collection)}
@@ -191,12 +211,8 @@ def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
     systems = lake.objects(
         """
         select
-            levels.label_set,
-            shift.system,
-            shift.score_before,
-            shift.score_after,
-            shift.rank_before,
-            shift.rank_after
+            levels.label_set, shift.system,
+            shift.score_before, shift.score_after, shift.rank_before, shift.rank_after
         from leaderboard_shift as shift
         inner join usual_levels as levels using (collection, level)
         where
@@ -208,8 +224,7 @@ def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
         order by
             abs(shift.rank_after - shift.rank_before) desc,
             abs(shift.score_after - shift.score_before) desc,
-            label_set asc,
-            shift.system asc
+            label_set asc, shift.system asc
         limit $shown
         """,
         collection=collection,

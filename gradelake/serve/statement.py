@@ -63,10 +63,10 @@ def run(project: Project, release: str | None, sql: str, format_: str) -> Found:
             found = ours.recv()
     except EOFError:  # it was ended
         if time.monotonic() - started >= SECONDS:
-            raise BadInput(f"timed out after {SECONDS:g} s", "Ask for less of it.") from None
+            raise BadInput(f"timed out after {SECONDS:g} s", "Select less.") from None
         raise BadInput(
             "this statement ended the process that ran it",
-            "Nothing else was harmed. Ask for less of it, or in another way.",
+            "Nothing else was affected. Select less, or write it in another way.",
         ) from None
     finally:
         _at_once.release()
@@ -96,7 +96,7 @@ def _run(
     except GradelakeError as error:
         found = error
     except MemoryError:
-        found = BadInput("this needs more memory than a statement may use", "Ask for less of it.")
+        found = BadInput("this needs more memory than a statement may use", "Select less.")
     except Exception as error:
         found = WorkFailed(f"{type(error).__name__}: {error}")
     answer.send(found)
@@ -121,6 +121,6 @@ def _limited(pieces: Iterator[str]) -> list[str]:
         if size > _LARGEST:
             raise BadInput(
                 f"a file of this is larger than {_LARGEST // 1_000_000} MB",
-                "Ask for less of it, or for it in parts: limit, offset, where.",
+                "Select less, or part by part: limit, offset, where.",
             )
     return kept

@@ -70,7 +70,7 @@ class Job:
             if known is None:
                 console.warn(f"error of {self.what!r}: {type(error).__name__}: {error}")
             self.error = known.message if known else "Something went wrong here."
-            self.hint = known.hint if known else "The server's terminal says what."
+            self.hint = known.hint if known else "See the server's terminal."
             self.state = "failed"
             self.outcome.set_exception(error)
 

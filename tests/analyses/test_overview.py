@@ -234,14 +234,14 @@ def test_a_judge_stands_beside_two_people_on_the_same_passages(lake):
 def test_where_there_is_little_the_sentences_say_what_is_missing(lake):
     assert said(lake, "alone") == [
         "a is the only system with a score: nothing to compare it with.",
-        "How many queries tell two systems apart is known once there are two.",
-        "No judge has labelled passages: there is none to trust or not.",
+        "How many queries it takes to tell two systems apart is known once there are two.",
+        "No judge has labelled passages yet.",
     ]
     best, _, trust = said(lake, "judged")
     assert best.startswith("a is ahead by nDCG@10 with the labels of judge:fine; not significantly")
     assert trust.startswith("judge:fine: nothing to compare with, no person judged")
     assert said(lake, "bare") == [
         "No system has a score yet.",
-        "How many queries tell systems apart is known once systems have scores.",
-        "No judge has labelled passages: there is none to trust or not.",
+        "How many queries it takes to tell systems apart is known once they have scores.",
+        "No judge has labelled passages yet.",
     ]

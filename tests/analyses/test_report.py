@@ -308,7 +308,7 @@ def test_topics_are_as_many_as_the_leaderboard_counts_and_their_mean_is_its_scor
     """UNANSWERED has an item of the rubric, and no system answers it: it counts 0."""
     at = odd_report.number(UNANSWERED)
     for number, label_set in enumerate(odd_report.settled["label_sets"]):
-        board, topics = odd_report.board(label_set), odd_report.unpack(f"topics-{number}")
+        board, topics = odd_report.board(label_set), odd_report.unpack(f"query-scores-{number}")
         for level, measures in topics.items():
             for measure, systems in measures.items():
                 assert set(systems) == set(board["systems"])

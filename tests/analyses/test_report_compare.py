@@ -142,7 +142,7 @@ def test_agreement_of_two_label_sets_is_scipys_overall_and_by_topic(page, lake, 
     overall = tau(lambda values: np.nan_to_num(values).mean())
     assert boards[first][second][measure] == pytest.approx(overall, abs=6e-4)
     topics = [one["query_id"] for one in page.settled["queries"]]
-    by_topic = dict(zip(topics, found["topics"][first][second][measure], strict=True))
+    by_topic = dict(zip(topics, found["queries"][first][second][measure], strict=True))
     for at, topic in enumerate(topics):
         expected = tau(lambda values, at=at: values[at])
         if np.isnan(expected):

@@ -5,6 +5,7 @@ Screenshots are kept in the folder that $GRADELAKE_SCREENSHOTS names, where it i
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -246,6 +247,24 @@ def test_what_is_closed_on_the_screen_is_open_on_paper(browser, demo_page, tmp_p
     assert look.page.evaluate(closed) == before
 
 
+def test_all_tabs_are_printed_each_section_under_its_heading(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    look.page.evaluate(
+        "() => { window.print = () => { document.documentElement.dataset.printed = 'yes'; }; }"
+    )
+    look.page.click("#print-all")
+    look.page.wait_for_selector("html[data-printed]")
+    heads = look.page.locator("main > section > h2").all_inner_texts()
+    assert len(heads) > 10
+    charts = look.page.locator("main .chart")
+    assert charts.count() == look.page.locator("main .chart svg.marks").count() > 3
+    printed = look.page.pdf(format="A4", tagged=True, outline=True)
+    titles = {title.decode() for title in re.findall(rb"/Title \((.*?)\)", printed)}
+    assert set(heads) <= titles
+    assert 9 <= len(re.findall(rb"/Type /Page\b", printed)) <= 15
+    assert look.page.inner_text("#here") == "Overview of demo"  # as before
+
+
 def test_the_first_board_is_there_before_any_script(browser, demo_page, graded_demo):
     page = browser.new_page(java_script_enabled=False)
     page.goto(demo_page.as_uri())
@@ -466,7 +485,7 @@ def test_beside_labels_of_passages_the_page_opens_on_those_and_compares_like_wit
     assert "no leaderboard by StrictVital to compare with" in look.text("#scatter-says")
     look.page.evaluate(f"location.hash = '#labels?a=assessor:human&b={NUGGETS}'")
     look.page.wait_for_selector("#view h1:has-text('Two label sets')")
-    assert "There are no two." in look.text("#view")
+    assert "It takes two" in look.text("#view")
     assert look.said == []
 
 

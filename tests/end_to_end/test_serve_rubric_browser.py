@@ -105,7 +105,7 @@ def test_an_editor_rewords_a_question_and_sees_the_board_move(server, browser):
     page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
     assert "lexical/v1/best" in page.content()
     page.goto(grading)
-    assert "lacks anything of this query" in words(page)
+    assert "No grades of this query are missing" in words(page)
     assert said == []
 
 

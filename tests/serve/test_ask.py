@@ -150,7 +150,7 @@ def test_the_book_is_in_six_groups_and_filtered_without_a_script(reader):
     found = reader.get("/c/odd/ask/?filter=best SYSTEM").text
     assert re.findall(r'<li><a href="/c/odd/ask/(\w+)"', found) == ["leaderboard", "segments"]
     assert len(re.findall("<section[^>]* hidden>", found)) == 5
-    assert "No question has “no such words”" in reader.get("/c/odd/ask/?filter=no such words").text
+    assert "Nothing matches “no such words”" in reader.get("/c/odd/ask/?filter=no such words").text
 
 
 @pytest.mark.slow
@@ -247,7 +247,7 @@ def test_an_error_in_the_middle_of_the_rows_is_said_in_words(editor):
 @pytest.mark.slow
 def test_pages_and_files_have_limits_that_they_tell(editor):
     page = said(editor, "select i from range(1001) as t(i)").text
-    assert "The first 1,000 rows; a file has more." in page
+    assert "The first 1,000 rows; a file has all of them." in page
     page = said(editor, "select repeat('x', 1000000) as long").text
     assert "(1,000,000 letters; a file has all)" in page
     assert len(page) < 100_000

@@ -70,7 +70,7 @@ def test_an_id_of_any_letters_is_found_by_its_path(rita):
         expect(rita.locator("#view h1")).to_contain_text(f"Query {query_id}: ")
 
 
-def test_from_the_board_to_a_system_its_topic_a_passage_and_an_item(rita):
+def test_from_the_board_to_a_system_its_query_a_passage_and_an_item(rita):
     query, passage = QUERIES[0], PASSAGES[0]
     at(rita, "board?release=r1")
     assert rita.evaluate("scrollY") == 0

@@ -13,8 +13,10 @@ from starlette.testclient import TestClient
 from gradelake.serve import app, boards
 from gradelake.serve.people import People
 from gradelake.serve.readers import Readers
+from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.project import Project
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.lakes import start_lake
 from tests.projects import USUAL, project
@@ -252,6 +254,26 @@ def test_a_board_is_made_before_anybody_asks_and_the_first_page_says_what_it_say
         assert re.search(
             r"night-[\d-]+ ended at [\d: -]+ UTC: \d+ pairs graded, [\d,]+ leader", page
         )
+        nothing = "nothing on the day of the last night; nothing in the last 30 days"
+        assert f"Grading cost {nothing}" in page
+        # ten million tokens each, at 0.15 USD for a million: today, ten days ago, and long ago
+        with Lake.writer(project) as lake, lake.transaction("test", "tokens") as transaction:
+            transaction.run("update {lake}.raw.graders set model = 'gpt-4o-mini-2024-07-18'")
+            transaction.run(
+                "update {lake}.raw.grades set graded_at = ?::timestamp - to_days(case passage_id "
+                "when ? then 0 when ? then 10 else 40 end), prompt_tokens = 10000000, "
+                "cached_tokens = 0, completion_tokens = 0",
+                utc_now(),
+                *PASSAGES[:2],
+            )
+            own = "select count(*) from lake.raw.grades natural join lake.raw.graders "
+            own += "where engine = 'lexical' and passage_id = ?"  # others were imported
+            now, before = (1.5 * lake.value(own, each) for each in PASSAGES[:2])
+        cost = f"{now:.2f} USD on the day of the last night; {now + before:.2f} USD in the last 30"
+        first_page(f"Grading cost {cost} days.")
+        with Lake.writer(project) as lake, lake.transaction("test", "no price") as transaction:
+            transaction.run("update {lake}.raw.graders set model = 'without-a-price'")
+        first_page("an unknown amount on the day of the last night; an unknown amount in the last")
         assert client.get("/c/odd/board").status_code == 200
 
 

@@ -91,6 +91,7 @@
         element("input", { type: "hidden", name: "token", value: token }), element("button", {}, "Sign out")));
     }
   }
+  bar.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   if (at) whoAsks().catch(() => {}); // signed out meanwhile: the next page says so
 })();
 

@@ -150,7 +150,7 @@ async function compareSystems(ids, asked) {
     if (asked && !systems.includes(asked)) return notThere("system", asked);
   }
   const a = pick(systems, at.a), b = pick(systems.filter((one) => one !== a), at.b);
-  if (!b) return [make("h1", {}, "Two systems"), make("p", { class: "note" }, "There are no two.")];
+  if (!b) return [make("h1", {}, "Two systems"), make("p", { class: "note" }, "It takes two systems with scores.")];
   const state = { ...at, a, b };
   const of = await queryScores(labels, level, measure);
   const rows = board.settled.queries.map(({ query_id, text }, i) => {

@@ -3,12 +3,12 @@
 // Kendall's tau-b of two boards, and its value on each query; and how likely the systems' mean scores
 // differ so by chance. Each where the report has it.
 async function agreed(a, b, measure) {
-  const { levels, boards, topics, p, is_exact } = await unpack("label-sets");
+  const { levels, boards, queries, p, is_exact } = await unpack("label-sets");
   const of = (all) => all[a]?.[b]?.[measure] ?? all[b]?.[a]?.[measure];
   const { reference } = board.settled;
   const other = a === reference ? b : b === reference ? a : null;
   const with_reference = (await unpack("agreement"))[other]?.[levels[other]]?.[measure];
-  return { tau: of(boards) ?? with_reference?.kendall, topics: of(topics) ?? [],
+  return { tau: of(boards) ?? with_reference?.kendall, taus: of(queries) ?? [],
     test: of(p) === undefined ? null : { n_pairs: 1, p: of(p), is_exact: is_exact[measure] } };
 }
 
@@ -35,8 +35,8 @@ async function passagesOfCell({ a, b, label, judgment }) {
   return [
     make("h1", {}, `Passages that ${b} labels ${label} and ${a} judges ${judgment}`),
     make("p", {}, rows.length > MOST_QUERIES ? `The first ${MOST_QUERIES}. ` : `${rows.length} in all. `,
-      link("Compare the two label sets", "labels", [], { a, b }), ". Passages that a judge was given as examples " +
-      "are here, though not counted there."),
+      link("Compare the two label sets", "labels", [], { a, b }), ". Passages that the judge saw as examples " +
+      "are listed here, but not counted there."),
     ...(rows.length ? [viewTable("Passages of a cell", ["query", "its text", "passage", "text"],
       rows.slice(0, MOST_QUERIES), "stacked")] : []),
   ];
@@ -51,7 +51,7 @@ async function compareLabelSets(ids, asked) {
   const a = pick(names, asked.a, reference);
   const alike = (one) => names.filter((other) => other !== one && ofAnswers(other) === ofAnswers(one));
   const b = pick(alike(a), asked.b); // labels of passages and scores of answers have no measure in common
-  if (!b) return [make("h1", {}, "Two label sets"), make("p", { class: "note" }, "There are no two.")];
+  if (!b) return [make("h1", {}, "Two label sets"), make("p", { class: "note" }, "It takes two label sets with scores.")];
   const { levels } = board.settled;
   const [ours, theirs] = await Promise.all([a, b].map(boardOf));
   const measures = ours.measures.filter((measure) => theirs.measures.includes(measure));
@@ -72,13 +72,13 @@ async function compareLabelSets(ids, asked) {
       place_b: i + 1, far: Math.abs(row.moved) > far,
       label_a: `${row.system} ${row.rank_a}`, label_b: `${row.rank_b} ${row.system}`,
     }));
-  const { tau, topics, test } = await agreed(a, b, measure);
+  const { tau, taus, test } = await agreed(a, b, measure);
   const [of_a, of_b] = await Promise.all([a, b].map((one) => queryScores(one, levels[one], measure)));
   const deciding = queries.map(({ query_id, text }, i) => {
     const both = rows.map(({ system }) => [of_a, of_b].map((of) => of.get(system)?.scores[i] ?? null))
       .filter(([x, y]) => x !== null && y !== null);
     const mean = (at) => both.reduce((sum, pair) => sum + pair[at], 0) / both.length;
-    return both.length && weightOf({ query_id }) > 0 ? [{ query_id, text, tau: topics[i], a: mean(0), b: mean(1),
+    return both.length && weightOf({ query_id }) > 0 ? [{ query_id, text, tau: taus[i], a: mean(0), b: mean(1),
       difference: mean(0) - mean(1), uneven: uneven(both.map(([x, y]) => y - x)) }] : [];
   }).flat().sort((x, y) => y.uneven - x.uneven);
   const movers = [...rows].filter((row) => row.moved)
@@ -91,7 +91,7 @@ async function compareLabelSets(ids, asked) {
   const higher = `${found.mean > 0 ? a : b} scores the systems higher by more than chance`;
   const ofRight = { labels: b, measure, level: levels[b] };
   const moves = (row) => !isTie(row) || row.uneven >= 5e-5;
-  const knows_topics = deciding.some((row) => row.tau !== undefined);
+  const knows_taus = deciding.some((row) => row.tau !== undefined);
   return [
     make("h1", {}, `${a} and ${b}`),
     viewChoices("labels", [], state,
@@ -122,14 +122,14 @@ async function compareLabelSets(ids, asked) {
     make("h2", {}, "Queries that decide"),
     make("p", { class: "caption" }, "Unevenness: how far the other labels move a system's score on a query " +
       "from where they move all of them on average." +
-      (knows_topics ? " Kendall's tau-b compares the two orders of the systems on that query." : "")),
+      (knows_taus ? " Kendall's tau-b compares the two orders of the systems on that query." : "")),
     viewTable("Queries that decide", ["query", "text", "mean (left)", "mean (right)", "difference", "unevenness",
-      ...(knows_topics ? ["Kendall's tau-b"] : [])],
+      ...(knows_taus ? ["Kendall's tau-b"] : [])],
       deciding.filter(moves).slice(0, MOST_QUERIES).map((row) => [
         link(row.query_id, "query", [row.query_id], ofRight),
         row.text, scoreCell(row.a), scoreCell(row.b),
         scoreCell(row.difference, "+"), scoreCell(row.uneven),
-        ...(knows_topics ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])])),
+        ...(knows_taus ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])])),
     ...foldedTies(deciding.filter((row) => !moves(row)), ofRight),
   ];
 }

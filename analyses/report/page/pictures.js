@@ -131,7 +131,7 @@ const PICTURES = {
       ],
     };
   },
-  topics: {
+  by_query: {
     height: 130,
     mark: { type: "bar" },
     encoding: {

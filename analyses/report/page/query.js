@@ -8,10 +8,10 @@ async function showQueryView([id], asked) {
   const { labels, measure, level, data: ofBoard } = state;
   const [data, texts, grids, all] = await Promise.all([passagesOf(id), textsOf(id), gridsOf(id),
     ofBoard ? queryScores(labels, level, measure) : new Map()]);
-  const onTopic = [...all].map(([system, { scores: of, unanswered }]) =>
+  const onQuery = [...all].map(([system, { scores: of, unanswered }]) =>
     ({ system, score: of[at], unanswered: unanswered[at] })).filter((row) => row.score !== null);
-  onTopic.sort((a, b) => b.score - a.score || a.system.localeCompare(b.system));
-  const systems = [...new Set([...onTopic.map((row) => row.system), ...Object.keys(data.rankings)])];
+  onQuery.sort((a, b) => b.score - a.score || a.system.localeCompare(b.system));
+  const systems = [...new Set([...onQuery.map((row) => row.system), ...Object.keys(data.rankings)])];
   state.system = state.a = pick(systems, asked.a, asked.system);
   state.b = systems.find((one) => one === asked.b && one !== state.a) ?? "";
   const without = (one) => [...systems].sort().filter((other) => other !== one);
@@ -25,11 +25,11 @@ async function showQueryView([id], asked) {
       "choose one here.")] : []),
     ...(state.b ? sideBySide(id, state, data, texts) : rankingOf(id, state, data, texts, grids)),
     make("h2", {}, "Systems"),
-    ...(onTopic.length ? [viewTable(`Systems by ${measure} on ${id}`,
+    ...(onQuery.length ? [viewTable(`Systems by ${measure} on ${id}`,
       ["system", measure, "rank", "its passages", "side by side"],
-      onTopic.map((row) => [
+      onQuery.map((row) => [
         link(row.system, "system", [row.system], along(state)), scoreCell(row.score),
-        countCell(1 + onTopic.filter((other) => other.score > row.score).length),
+        countCell(1 + onQuery.filter((other) => other.score > row.score).length),
         row.unanswered ? "no answer" : link("ranking", "query", [id],
           along(state, { system: row.system })),
         row.system === state.a ? "\u2013" : link(`with ${state.a}`, "query", [id],
@@ -83,8 +83,8 @@ function rankingOf(id, state, data, texts, grids) {
         ...best.map((one) => countCell(one.of.get(data.passages[passage]))),
         shortened(texts[data.passages[passage]])]), "stacked"),
     ...(missed.length ? [make("details", {},
-      make("summary", {}, `Relevant by ${labels} (from ${levelFrom(labels)}), and ` +
-        `not among these: ${missed.length}`),
+      make("summary", {}, `Relevant by ${labels} (labelled ${levelFrom(labels)} or more) ` +
+        `but not in this list: ${missed.length}`),
       make("ul", {}, ...missed.map((passage) => make("li", {}, toPassage(passage)))))] : []),
   ];
 }

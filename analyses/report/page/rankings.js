@@ -71,7 +71,7 @@ function passagesThatDecide({ a, b, labels, measure, level }, data, ranks, toPas
   if (!labels) return [];
   const title = make("h2", {}, "Passages that decide"), { has_levels: levelled, of_rubric: ofRubric } = board.settled;
   if (ofAnswers(labels) || ofRubric.includes(measure)) {
-    return [title, make("p", { class: "note" }, `${measure} is no sum over passages: no single one decides.`)];
+    return [title, make("p", { class: "note" }, `${measure} does not add up over passages, so no single one decides.`)];
   }
   const label = (passage) => data.labels[labels]?.[passage] ?? 0;
   const gain = (passage) => (levelled.includes(measure) ? Number(label(passage) >= level) : Math.max(0, label(passage)));

@@ -66,6 +66,14 @@ async function drawRest() {
   dataset.ready = "yes";
 })();
 
+// A page prints as it stands, so all tabs are shown, and drawn, first.
+byId("print-all").addEventListener("click", async () => {
+  showParts("overview", true);
+  byId("here").textContent = board.settled.collection;
+  await drawRest();
+  print();
+});
+
 // On paper nothing opens: what is closed is printed too.
 const closed = [];
 addEventListener("beforeprint", () => {
@@ -74,4 +82,5 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => {
   for (const details of closed.splice(0)) details.open = false;
+  if (document.documentElement.dataset.tab === "all") showTab(here());
 });

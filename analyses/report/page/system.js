@@ -11,9 +11,9 @@ async function showSystem([name], asked) {
   const rows = scores(data, level, measure);
   const ranked = rows.find((row) => row.system === name);
   const best = rows.find((row) => row.system !== name);
-  const topics = topicsOf(name, state.than, all);
-  const counted = topics.filter((topic) => topic.score !== null);
-  const apart = counted.filter((topic) => !isTie(topic)).sort((a, b) => b.difference - a.difference);
+  const byQuery = differencesByQuery(name, state.than, all);
+  const counted = byQuery.filter((one) => one.score !== null);
+  const apart = counted.filter((one) => !isTie(one)).sort((a, b) => b.difference - a.difference);
   const go = along(state, state.than ? { system: null, a: name, b: state.than } : { system: name });
   const than = state.than || "the median system";
   return [
@@ -30,25 +30,25 @@ async function showSystem([name], asked) {
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
       { a: name, b: state.than || best?.system, labels, measure, level }), "."] : [])),
     ...(counted.length ? [
-      place("view-chart", "topics", outermost(apart, MOST_QUERIES), differencesSay(name, than, counted)),
-      make("p", { class: "caption" }, `Differences from ${than}, a bar per query; ties have none. ` +
+      place("view-chart", "by_query", outermost(apart, MOST_QUERIES), differencesSay(name, than, counted)),
+      make("p", { class: "caption" }, `A bar for each query: the difference from ${than}. Ties have none. ` +
         (apart.length > MOST_QUERIES ? `The ${MOST_QUERIES} outermost of ${apart.length} are drawn. ` : "") +
         `A query's link shows ${state.than ? "both rankings" : "the ranking"}.`),
       viewTable(`Queries of ${name}`,
         ["query", "text", "score", "median", "from the median",
           ...(state.than ? [state.than, `from ${state.than}`] : []), "rank", "of"],
-        topics.map((topic) => [
-          link(topic.query_id, "query", [topic.query_id], go), topic.query,
-          topic.unanswered ? make("td", { class: "n", "data-value": 0 }, "no answer")
-            : scoreCell(topic.score),
-          scoreCell(topic.median), scoreCell(topic.toMedian, "+"),
-          ...(state.than ? [scoreCell(topic.other), scoreCell(topic.difference, "+")] : []),
-          countCell(topic.rank), countCell(topic.of)]))] : []),
+        byQuery.map((one) => [
+          link(one.query_id, "query", [one.query_id], go), one.query,
+          one.unanswered ? make("td", { class: "n", "data-value": 0 }, "no answer")
+            : scoreCell(one.score),
+          scoreCell(one.median), scoreCell(one.toMedian, "+"),
+          ...(state.than ? [scoreCell(one.other), scoreCell(one.difference, "+")] : []),
+          countCell(one.rank), countCell(one.of)]))] : []),
   ];
 }
 
 // Of each query: the score of a system, and how far it is from the median's and another's
-function topicsOf(name, than, all) {
+function differencesByQuery(name, than, all) {
   return board.settled.queries.map(({ query_id, text: query }, at) => {
     const values = [...all.values()].map(({ scores: of }) => of[at]).filter((value) => value !== null);
     const own = all.get(name)?.scores[at] ?? null;
@@ -71,12 +71,12 @@ function medianOf(values) {
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-function differencesSay(name, than, topics) {
-  const above = topics.filter((topic) => topic.difference > 0).length;
-  const below = topics.filter((topic) => topic.difference < 0).length;
-  const inOrder = [...topics].sort((a, b) => b.difference - a.difference);
-  const far = [inOrder[0], inOrder[inOrder.length - 1]].map((topic) =>
-    `${figure(topic.difference, 4)} on ${topic.query_id}`);
-  return `Differences of ${name} from ${than} by query: above on ${above} of ${topics.length} queries, ` +
+function differencesSay(name, than, rows) {
+  const above = rows.filter((one) => one.difference > 0).length;
+  const below = rows.filter((one) => one.difference < 0).length;
+  const inOrder = [...rows].sort((a, b) => b.difference - a.difference);
+  const far = [inOrder[0], inOrder[inOrder.length - 1]].map((one) =>
+    `${figure(one.difference, 4)} on ${one.query_id}`);
+  return `Differences of ${name} from ${than} by query: above on ${above} of ${rows.length} queries, ` +
     `below on ${below}; from ${far[0]} to ${far[1]}. The table has each.`;
 }

@@ -21,12 +21,12 @@ function inTab(kind) {
   return kind === "board" && tab !== "overview" && BOARDS.includes(tab) ? tab : kind;
 }
 
-// Before anything else: until the page knows its tab, nothing of it is shown
-function showParts(kind) {
-  const tab = tabOf(kind), isView = views.has(kind);
+// Before anything else: until the page knows its tab, nothing of it is shown. All of it: to be printed
+function showParts(kind, isAll = false) {
+  const tab = isAll ? "all" : tabOf(kind), isView = views.has(kind);
   document.documentElement.dataset.tab = tab;
   for (const part of document.querySelectorAll("main > [data-tab]")) {
-    part.hidden = isView || !part.dataset.tab.split(" ").includes(tab);
+    part.hidden = !isAll && (isView || !part.dataset.tab.split(" ").includes(tab));
   }
 }
 

@@ -4,7 +4,7 @@ const UNANSWERED = -1; // counts 0
 // system -> its score on each of `settled.queries`; null where the query does not count.
 // `unanswered` says which of them the system left out.
 async function queryScores(labels, level, measure) {
-  const all = await unpack(`topics-${board.index.get(labels)}`);
+  const all = await unpack(`query-scores-${board.index.get(labels)}`);
   const lowest = Object.values(all)[0]?.[measure]; // of a measure that knows no level
   const found = board.settled.has_levels.includes(measure) ? all[level]?.[measure] : lowest;
   return new Map(Object.entries(found ?? {}).map(([system, scores]) => [system, {

@@ -1,5 +1,5 @@
--- Each system's scores on the topics of label sets, in units of 0.0001, in the order of query ids:
--- null where a topic does not count, -1 where the system left it unanswered (it counts 0)
+-- Each system's scores on the queries of label sets, in units of 0.0001, in the order of query ids:
+-- null where a query does not count, -1 where the system left it unanswered (it counts 0)
 with
 
 queries as (
