@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradelake.analyses.stats.resample import student_reach
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -20,9 +22,7 @@ class Estimate:
     tuning: np.ndarray
 
     def interval(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        from scipy.stats import t
-
-        half = t.ppf((1 + confidence) / 2, self.degrees) * self.standard_error
+        half = student_reach(self.degrees + 1, confidence) * self.standard_error
         return self.value - half, self.value + half
 
 

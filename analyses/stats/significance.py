@@ -121,16 +121,21 @@ def holm(p: np.ndarray) -> np.ndarray:
     order = np.argsort(p, axis=-1)
     factors = np.arange(p.shape[-1], 0, -1)
     stepped = np.maximum.accumulate(np.take_along_axis(p, order, -1) * factors, axis=-1)
-    adjusted = np.empty_like(p, dtype=float)
-    np.put_along_axis(adjusted, order, np.minimum(1, stepped), -1)
-    return adjusted
+    return _as_ordered(stepped, order)
 
 
 def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
     """Adjusted p-values, (..., pairs): Benjamini and Hochberg (1995)."""
-    from scipy.stats import false_discovery_control  # half a second
+    order = np.argsort(-p, axis=-1)  # not by scipy.stats, whose import takes a second
+    factors = p.shape[-1] / np.arange(p.shape[-1], 0, -1)
+    stepped = np.minimum.accumulate(np.take_along_axis(p, order, -1) * factors, axis=-1)
+    return _as_ordered(stepped, order)
 
-    return false_discovery_control(p, axis=-1, method="bh")
+
+def _as_ordered(stepped: np.ndarray, order: np.ndarray) -> np.ndarray:
+    adjusted = np.empty_like(stepped)
+    np.put_along_axis(adjusted, order, np.minimum(1, stepped), -1)
+    return adjusted
 
 
 def tukey_hsd(units: Units, n_replicates: int, seed: int) -> np.ndarray:

@@ -113,7 +113,8 @@ def _close(project, done, alerts, seconds: float) -> dict:
     from gradelake.nightly.summary import error_of, summarize, write
 
     summary = summarize(done)
-    counts = summary["counts"] | ({"release": done.release} if done.release else {})
+    kept = {"release": done.release, "idle": done.idle}
+    counts = summary["counts"] | {name: each for name, each in kept.items() if each}
     try:
         record.end(project, done.night, summary["state"], counts, error_of(summary))
     except Exception as error:

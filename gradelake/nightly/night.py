@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from gradelake.grading.plan.plans import plan
+from gradelake.grading.plan.plans import identities, plan
 from gradelake.grading.probe import probe
 from gradelake.grading.run.grading import grade
 from gradelake.grading.sentinel.rounds import watch
@@ -82,6 +82,7 @@ class Work:
     left_out: list[dict[str, Any]] = field(default_factory=list)  # graders that have no work there
     release: str | None = None  # that it published
     unchanged: str | None = None  # the release since which nothing changed, where nothing did
+    idle: dict[str, Any] | None = None  # what was planned, where nothing is left to do
     stopped: bool = False  # it was asked to stop
     moved: dict[str, Any] | None = None
     gates: list[dict[str, Any]] = field(default_factory=list)  # what came of each
@@ -144,12 +145,12 @@ class _Doing:
             self.work.sentinels += self._watch(f"sentinel {sentinel}", watch, (sentinel,))
         for name in self.project.probes:
             self.work.probes += self._watch(f"probe {name}", probe.watch, name)
+        self._look_for_changes()
         if self.project.graders:
             self._go_through("plan", self._plan)
             self._go_through("grade", self._grade)
-        if not self.stop.times:
-            with suppress(GradelakeError, duckdb.Error):  # the build says what is wrong
-                self.work.unchanged = changes.unchanged_release(self.project)
+            if self.stop.times or any(job.step for job in self.work.jobs):
+                self._look_for_changes()
         if self.work.unchanged:
             return
         night = self.work.night
@@ -167,6 +168,12 @@ class _Doing:
             self.work.tidied = self._run("lake tidy", maintain).result
         else:
             self._leave_out("lake tidy", "nothing was built")
+
+    def _look_for_changes(self) -> None:
+        self.work.unchanged = None
+        if not self.stop.times:
+            with suppress(GradelakeError, duckdb.Error):  # the build says what is wrong
+                self.work.unchanged = changes.unchanged_release(self.project)
 
     def _gates(self) -> None:
         """Judge each system that gradelake.toml has a gate for, by what was just published; where
@@ -258,10 +265,22 @@ class _Doing:
 
     def _plan(self) -> None:
         """Fill `work.jobs` with what is missing; what is in the lake is graded even though its
-        files could not be read tonight."""
+        files could not be read tonight. Where the last night planned the same graders on the same
+        data, and found nothing to do, that is not found out again."""
         if self.stop.times:
             return
-        there = record.collections_in(self.project)
+        with Lake.live(self.project) as lake:
+            there = set(lake.column("select collection from lake.raw.collections"))
+            able = [name for name in self.project.collections if name in there]
+            graders = identities(self.project, lake, able) if self.work.unchanged else []
+        idle, n_before = self.work.night.idle or {}, len(self.work.steps)
+        state = [self.work.unchanged, list(self.project.collections), graders]
+        if self.work.unchanged and idle.get("state") == state:
+            self.work.jobs = [Job(**job) for job in idle["jobs"]]
+            if not any(map(self._to_do, self.work.jobs)):
+                self.work.left_out, self.work.idle = idle["left_out"], idle
+                return
+            self.work.jobs = []
         for collection in self.project.collections:
             if collection not in there:
                 self._leave_out(f"plan {collection}", "the lake does not have it")
@@ -283,6 +302,11 @@ class _Doing:
                 else:
                     named = f"plan {collection} {grader}"
                     self.work.steps.append(Step(named, step.FAILED, reason=reason))
+        steps, jobs = self.work.steps[n_before:], self.work.jobs
+        waits = any(self._to_do(job) + job.under_way for job in jobs)
+        if self.work.unchanged and not waits and all(each.state == step.DONE for each in steps):
+            left_out = self.work.left_out
+            self.work.idle = {"state": state, "jobs": [*map(vars, jobs)], "left_out": left_out}
 
     def _grade(self) -> None:
         """Those with the least to do come first, so that the budget is shared out evenly; those

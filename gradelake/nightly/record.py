@@ -28,6 +28,7 @@ class Night:
     started_at: datetime
     compare_with: str | None  # release of the last night, or else the newest there is
     killed: list[dict[str, Any]] = field(default_factory=list)  # nights that were, before this one
+    idle: dict[str, Any] | None = None  # what the last night planned, where nothing was to do
 
 
 def begin(project: Project, arguments: list[str]) -> Night:
@@ -73,7 +74,8 @@ def begin(project: Project, arguments: list[str]) -> Night:
         there = {release.name for release in publishing.available(project, lake.connection)}
         of_nights = (night["release"] for night in before if night["release"] in there)
         compare_with = next(of_nights, None) or publishing.read_by_default(project, lake.connection)
-    return Night(run_id, name, started_at, compare_with, killed)
+    idle = json.loads(before[0]["idle"] or "null") if before else None
+    return Night(run_id, name, started_at, compare_with, killed, idle)
 
 
 def end(
@@ -189,7 +191,8 @@ def _nights(lake: Lake) -> list[dict[str, Any]]:
         select
             run_id, state, started_at,
             json_extract_string(counts, '$.night') as night,
-            json_extract_string(counts, '$.release') as release
+            json_extract_string(counts, '$.release') as release,
+            json_extract(counts, '$.idle') as idle
         from lake.raw.pipeline_runs
         where command = ?
         order by started_at desc

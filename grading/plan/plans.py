@@ -40,6 +40,19 @@ class Plans:
         return found
 
 
+def identities(project: Project, lake: Lake, collections: Sequence[str]) -> list[list[str]]:
+    """All that may grade collections: the id of each, or why it cannot be used."""
+    found = []
+    for collection in collections:
+        for name in judges(project, collection):
+            try:
+                identity = configured(project, lake, name).grader_id
+            except BadInput as error:
+                identity = str(error)
+            found.append([collection, name, identity])
+    return found
+
+
 def plan(
     project: Project,
     collection: str,

@@ -10,7 +10,7 @@ import duckdb
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import Project, did_you_mean
-from gradelake.sql.lake.connection import connect, little_memory, require_lake
+from gradelake.sql.lake.connection import connect, execute, little_memory, require_lake
 from gradelake.sql.releases.publishing import attach_release
 
 MAIN_MEASURES = ("nDCG@10", "AP", "Cover@20")  # shown unless others are asked for
@@ -82,12 +82,12 @@ def compare(
         _check(connection, "collection", [collection] if collection else [])
         _check(connection, "measure", measures)
         _check(connection, "level", [] if level is None else [level])
-        rows = connection.execute(_LABELS, {"collection": collection}).fetchall()
+        rows = execute(connection, _LABELS, {"collection": collection}).fetchall()
         label_sets = [LabelMoves(*row) for row in rows]
         known = {name for (name,) in connection.execute("select measure from keys").fetchall()}
         chosen = measures or tuple(known.intersection(MAIN_MEASURES)) or tuple(known)
         values = {"collection": collection, "measures": list(chosen), "level": level}
-        rows = connection.execute(_BOARDS, values).fetchall()
+        rows = execute(connection, _BOARDS, values).fetchall()
     boards = [
         BoardMoves(collection, label_set, level, measure, n, _kendall(ours, theirs), systems)
         for collection, label_set, level, measure, n, ours, theirs, systems in rows

@@ -72,6 +72,7 @@ def finished(night: subprocess.Popen, code: int = 0) -> dict:
     return json.loads(out)
 
 
+ASKS = '\n[graders.asks]\nengine = "lexical"\nprompt = "question_self_rating"\n'
 MAILED = ("--on-failure", "cat > mailed.json")
 NIGHTS = """
     select json_extract_string(counts, '$.night'), state, error, finished_at is not null
@@ -158,6 +159,25 @@ def test_a_night_that_changes_nothing_publishes_nothing_and_is_seen_all_the_same
     ]
 
 
+@pytest.mark.slow
+def test_a_night_after_one_with_nothing_to_do_plans_only_where_something_changed(folder, tmp_path):
+    write(folder, "gradelake.toml", SETTINGS + ASKS)
+    first, second = a_night(folder), a_night(folder)
+    assert [each["step"] for each in first["steps"]] == ["ingest tiny", "plan tiny"]
+    assert [each["step"] for each in second["steps"]] == ["ingest tiny"]
+    assert second["left_out"] == first["left_out"] != []
+
+    other = shutil.copytree(folder, tmp_path / "another grader")
+    write(other, "gradelake.toml", SETTINGS + ASKS + THOMAS)
+    (found,) = a_night(other, "--max-pairs", "0")["graded"]
+    assert (found["grader"], found["left"], found["out_of_budget"]) == ("thomas", 2, True)
+
+    write(folder, "bank.csv", "query_id,kind,text", "q1,question,Is it blue?")
+    gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "ours")
+    (found,) = a_night(folder, "--max-pairs", "0")["graded"]
+    assert (found["grader"], found["left"]) == ("asks", 2)
+
+
 # --- a night in which things go wrong -------------------------------------------------------------
 
 
@@ -182,8 +202,7 @@ def test_a_night_that_would_publish_far_less_than_the_last_stops_and_tells_it(fi
 
 @pytest.mark.slow
 def test_wrong_edits_of_the_rubric_leave_the_last_good_ones_in_force(folder):
-    asks = '\n[graders.asks]\nengine = "lexical"\nprompt = "question_self_rating"\n'
-    write(folder, "gradelake.toml", SETTINGS + asks)
+    write(folder, "gradelake.toml", SETTINGS + ASKS)
     write(folder, "bank.csv", "query_id,kind,text", "q1,question,Is it blue?")
     gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "ours")
     of_ours = {"collection": "tiny", "bank": "ours", "action": "add", "kind": "question"}

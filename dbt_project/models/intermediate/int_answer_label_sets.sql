@@ -45,11 +45,13 @@ select
     null as rubric_version,
     count(*) as n_wanted,
     count(verdicts.grade) as n_graded
-from {{ ref('wanted_grades') }} as wanted
+-- as `wanted_grades` has them, which would rank all runs
+from {{ ref('int_drawn_battles') }} as wanted
+inner join {{ ref('wanted_items') }} as items using (collection, query_id, item_id)
 inner join {{ ref('int_graders') }} as graders
     on
-        wanted.kind = graders.kind
-        and (wanted.has_gold_answers or not graders.needs_gold_answers)
+        items.kind = graders.kind
+        and (items.gold_answers is not null or not graders.needs_gold_answers)
 semi join verdicts as at_work
     on
         wanted.collection = at_work.collection
@@ -61,5 +63,5 @@ left join verdicts
         and wanted.query_id = verdicts.query_id
         and wanted.passage_id = verdicts.passage_id
         and wanted.item_id = verdicts.item_id
-where wanted.kind = 'battle'
+where items.kind = 'battle'
 group by all

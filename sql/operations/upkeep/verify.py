@@ -15,6 +15,7 @@ from gradelake.sql.lake.connection import (
     attach,
     catalog_file,
     connect,
+    execute,
     little_memory,
     quote,
     release_file,
@@ -202,11 +203,11 @@ def _footers(storage: Storage, paths: list[str]) -> dict[str, int | str]:
     for start in range(0, len(paths), _AT_ONCE):
         some = [storage.path(path) for path in paths[start : start + _AT_ONCE]]
         try:
-            found |= storage.connection.execute(query, [some]).fetchall()
+            found |= execute(storage.connection, query, [some]).fetchall()
         except duckdb.Error:  # one of them, at least
             for path in some:
                 try:
-                    found |= storage.connection.execute(query, [[path]]).fetchall()
+                    found |= execute(storage.connection, query, [[path]]).fetchall()
                 except duckdb.Error as error:
                     found[path] = str(error).splitlines()[0]
     return found
