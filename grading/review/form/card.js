@@ -219,7 +219,7 @@ async function reviewCards(root, store) {
       }
     };
     fact("Query", card.query);
-    fact(card.kind === "nugget" ? "Key fact" : "Question", card.item, "item");
+    fact({ nugget: "Key fact", criterion: "Criterion" }[card.kind] ?? "Question", card.item, "item");
     fact("Passage", card.passage, "text");
     fact("Scale", review.hint);
     if (isSeen(card)) {
