@@ -29,10 +29,12 @@ demo: $(VENV)/.core old-demo
 	@echo "== 5. the labels of two foreign judges"
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/overlap.qrels --judge overlap
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/rubric_overlap.qrels --judge rubric_overlap
-	@echo "== 6. generated answers: the nuggets that they hold, and whether what they cite supports them"
+	@echo "== 6. generated answers: the nuggets that they hold, the criteria that they meet, what they cite"
 	@cd $(DEMO) && ../$(BIN)/gradelake ingest answers
 	@cd $(DEMO) && ../$(BIN)/gradelake import bank answers answers/nugget_bank.jsonl --name nuggets
+	@cd $(DEMO) && ../$(BIN)/gradelake import bank answers answers/criteria.jsonl --name criteria
 	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader assigns
+	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader meets
 	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader supports
 	@echo "== 7. leaderboards"
 	@cd $(DEMO) && ../$(BIN)/gradelake build
@@ -48,6 +50,9 @@ demo: $(VENV)/.core old-demo
 	@echo
 	@echo "Whose answers hold more of the nuggets that matter most? (Vital)"
 	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set assigns/v0/nuggets --measure Vital
+	@echo
+	@echo "Whose answers meet the criteria of their queries, and have no fault that counts against them?"
+	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set meets/v0/criteria --measure Criteria
 	@echo
 	@echo "Whose answers are supported by the passages that they cite? (SupportP)"
 	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set supports/first_citation --measure SupportP

@@ -165,7 +165,7 @@ def import_labels(project, collection, file, judge, max_label, columns):
         return run_import(lake, collection, file, judge, typed(), max_label, columns)
 
 
-@import_.command("bank", short_help="Store FILE's questions or nuggets as a rubric bank.")
+@import_.command("bank", short_help="Store FILE's questions, nuggets or criteria as a bank.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--name", required=True, help="Name of the bank.")
@@ -173,14 +173,16 @@ def import_labels(project, collection, file, judge, max_label, columns):
     "--format",
     "format_",
     default="auto",
-    type=click.Choice(["auto", "workbench", "nuggetizer", "argue", "csv", "tqa", "genq"]),
+    type=click.Choice(
+        ["auto", "workbench", "nuggetizer", "criteria", "argue", "csv", "tqa", "genq"]
+    ),
     help="Format of the file; auto detects it.",
 )
 @answering(lambda done: done.print())
 @click.pass_obj
 def import_bank(project, collection, file, name, format_):
-    """Store FILE's questions or nuggets as a rubric bank: JSON or CSV, plain or .gz. FILE may be a
-    folder with a file per topic.
+    """Store FILE's questions, nuggets or criteria as a rubric bank: JSON or CSV, plain or .gz. FILE
+    may be a folder with a file per topic.
 
     A changed file replaces the bank. Ids that a file states are kept, because grades made
     elsewhere name them. Oddities are reported by line; an ambiguous item, or one whose query the
@@ -192,7 +194,7 @@ def import_bank(project, collection, file, name, format_):
       gradelake import bank dl19 nuggets.jsonl --name nuggets --format nuggetizer
 
     \b
-    CSV: columns query_id, kind (question or nugget) and text, and any of
+    CSV: columns query_id, kind (question, nugget or criterion:TIER:TYPE) and text, and any of
     facet_id, item_id, gold_answer (several as a|b) and weight.
     nuggetizer: vital nuggets weigh 1, okay ones 0.5.
     """

@@ -92,7 +92,7 @@ def read_query_scores(lake: Lake, collection: str, label_sets: list[str]) -> dic
     """label set -> level -> measure -> system -> its score on each query, in the order of the
     queries' ids.
 
-    In units of 0.0001; None where the query does not count, -1 where the system left it unanswered.
+    In units of 0.0001; None where a query does not count, -1e9 where the system left it unanswered.
     A measure that knows no level stands at the lowest alone.
     """
     values = {"collection": collection, "label_sets": label_sets}

@@ -25,6 +25,7 @@ MEASURES = ("nDCG@10", "AP", "RR")
 OF_ANSWERS = (
     "StrictVital",
     "Vital",
+    "Criteria",
     "SupportP",
     "SupportR",
     "WinRate",

@@ -15,7 +15,7 @@ from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
 
-OF_ITEMS = "rubric", "nuggets", "support", "battles"  # kinds of measures
+OF_ITEMS = "rubric", "nuggets", "criteria", "support", "battles"  # kinds of measures
 UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
 
 WANTED = """

@@ -10,6 +10,7 @@
    labelled  hits; it says how complete labels are, not how good a ranking is
    rubric    none: models/marts/coverage compute it from the grades of rubric items
    nuggets   none: models/marts/answers compute it from the nuggets that whole answers hold
+   criteria  none: models/marts/answers compute it from the criteria that whole answers meet
    support   none: models/marts/answers compute it from what passages say that sentences cite
    battles   none: models/marts/answers compute it from battles of two answers
 
@@ -35,6 +36,8 @@
         ('StrictAll', '', 'nuggets', none),
         ('Vital', '', 'nuggets', none),
         ('All', '', 'nuggets', none),
+        ('Criteria', '', 'criteria', none),
+        ('CriteriaStrict', '', 'criteria', none),
         ('SupportP', '', 'support', none),
         ('SupportR', '', 'support', none),
         ('SupportF1', '', 'support', none),

@@ -71,7 +71,7 @@ def _odd(one) -> list[str]:
     return lines
 
 
-@click.command(short_help="Let a model write questions or nuggets for queries.")
+@click.command(short_help="Let a model write questions, nuggets or criteria.")
 @click.argument("collection")
 @click.option(
     "--grader",
@@ -100,12 +100,13 @@ def _odd(one) -> list[str]:
 @answering(_show)
 @click.pass_obj
 def generate(project, collection, name, method, label_set, level, bank, queries, limit, dry_run):
-    """Let a model write questions or nuggets for the queries of a COLLECTION.
+    """Let a model write questions, nuggets or criteria for the queries of a COLLECTION.
 
     A prompt with {passages} (nuggetizer_create) makes nuggets out of the relevant passages of each
-    query, and says which are vital. A prompt with a {subtopic} is asked about each facet of a query
-    by itself. Queries (or facets) that have items in the bank are left alone, so the same command
-    continues after it was stopped (Ctrl-C) or killed. Exit code 3 means that some got no items.
+    query, and says which are vital; generate_criteria adds to the criteria that nuggets become. A
+    prompt with a {subtopic} is asked about each facet by itself. Queries (or facets) with items in
+    the bank are left alone: the same command continues what was stopped or killed. Exit code 3:
+    some got no items.
 
     \b
     Examples:

@@ -9,6 +9,7 @@ from typing import Any
 from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.generation_bank import Bank, GenerationRequest, ids_of
 from gradelake.grading.generate.writers import QueryBatch, WritingRun, writers
+from gradelake.grading.prompts.label_list import as_list
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
@@ -138,10 +139,13 @@ def _able(bank: Bank, outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
             able.append(
                 (topic.name, {"query": topic.text, "passages": passage_ids[topic.query_id]})
             )
+        elif "items" in bank.request.grader.prompt.slots and topic.query_id not in bank.nuggets:
+            outcome.failed[topic.name] = "no nuggets, which criteria are made of"
         elif bank.request.by_facet and not topic.subtopic:
             outcome.failed[topic.name] = NO_SUBTOPIC
         else:
-            able.append((topic.name, {"query": topic.text, "subtopic": topic.subtopic}))
+            values = {"query": topic.text, "subtopic": topic.subtopic}
+            able.append((topic.name, values | {"items": as_list(bank.nuggets.get(topic.name, ()))}))
     if outcome.failed and not able:
         first = ", ".join(list(outcome.failed)[:5])
         raise BadInput(f"{next(iter(outcome.failed.values()))}: {first}", _INSTEAD[bool(relevant)])

@@ -11,16 +11,24 @@ from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.nuggets import Nuggets
 from gradelake.grading.generate.passages import relevant
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.plan.planner import check_queries
+from gradelake.grading.plan.planner import check_queries, ensure_views
+from gradelake.grading.prompts.written_reply import tier_type_text
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
-from gradelake.sql.common.rubric_items import item_id_of
+from gradelake.sql.common.rubric_items import WEIGHTS, criteria_of, item_id_of
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.transaction import Transaction
 
 _FACET = ", facet "
+# of all banks, as the newest version has them
+NUGGETS = """
+    select query_id, text, max(weight) from lake.marts.rubric_items_effective
+    where collection = $1 and kind = 'nugget' and text is not null and rubric_version
+        = (select max(rubric_version) from lake.marts.rubric_versions where collection = $1)
+    group by all
+"""
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,11 @@ class Bank:
             self.passages = relevant(lake, request.collection, request.label_set, request.level)
             most = request.grader.prompt.max_passages
             self.passage_ids = self.passages.ids(lake, most or 0)
+        self.nuggets: dict[str, dict[str, float]] = {}  # by query, of which criteria are made
+        if request.grader.prompt.items == "criterion":
+            ensure_views(lake, ("marts.rubric_items_effective", "marts.rubric_versions"))
+            for query_id, text, weight in lake.rows(NUGGETS, request.collection):
+                self.nuggets.setdefault(query_id, {})[text] = weight
         self._refuse_foreign()
         rows = lake.rows(
             """
@@ -207,21 +220,31 @@ class Bank:
         commit.record(
             f"{self._target}/{self.request.grader.grader_id}/{about}",
             hashlib.sha256(content.encode()).hexdigest(),
-            len(one.items.texts),
+            len(self._made(one)),
         )
+
+    def _made(self, one: Generated) -> list[tuple[str, str, float]]:
+        """(kind, text, weight) of the items of a topic."""
+        kind, texts = self.request.grader.prompt.items or "", one.items.texts
+        if kind != "criterion":
+            weights = one.items.weights if self.passages else (1.0,) * len(texts)
+            return [(kind, *each) for each in zip(texts, weights, strict=True)]
+        made = {}  # by text: what a nugget says already stands once
+        for tier, type_, text in map(tier_type_text, texts):
+            made[text] = f"{kind}:{tier}:{type_}", text, WEIGHTS[tier]
+        made |= {each[1]: each for each in criteria_of(self.nuggets[one.query_id])}
+        return list(made.values())
 
     def _rows(self, found: list[Generated]) -> pl.DataFrame:
         rows = []
         for one in found:
-            ids, texts = ids_of(one.query_id), one.items.texts
-            weights = one.items.weights if self.passages else (1.0,) * len(texts)
-            for text, weight in zip(texts, weights, strict=True):
-                rows.append((*ids, item_id_of(*ids, text), text, weight))
-        columns = ("query_id", "facet_id", "item_id", "text", "weight")
+            ids = ids_of(one.query_id)
+            for kind, text, weight in self._made(one):
+                rows.append((*ids, item_id_of(*ids, text), kind, text, weight))
+        columns = ("query_id", "facet_id", "item_id", "kind", "text", "weight")
         return frame_of("rubric_items", columns, rows).with_columns(
             collection=pl.lit(self.request.collection),
             bank=pl.lit(self.request.bank),
-            kind=pl.lit(self.request.grader.prompt.items),
             origin=pl.lit("generated"),
             created_at=pl.lit(utc_now()),
         )

@@ -1,7 +1,7 @@
 -- What a grader has still to do, as temporary tables. Settings come in as variables:
 --   collection, grader_id, rubric_version
 --   kind         of what is asked about: 'question', 'nugget', 'passage' for direct judges,
---                'answer' for nuggets of whole answers, 'sentence' for what a sentence cites,
+--                'answer' for nuggets of whole answers, 'criterion', 'sentence' for what one cites,
 --                'battle' for two answers, of which the item is the one shown last
 --   needs_key    whether items without gold answers (battles: without a rubric) are left out
 --   answers_from  grader_id whose answers are verified; null for other targets
@@ -28,7 +28,7 @@ from lake.marts.wanted_grades
 where
     collection = getvariable('collection')
     and kind
-    = if(getvariable('kind') in ('answer', 'sentence', 'battle'), getvariable('kind'), 'passage')
+    = if(getvariable('kind') in ('question', 'nugget'), 'passage', getvariable('kind'))
     and (kind = 'passage' or rubric_version = getvariable('rubric_version'))
 group by all;
 

@@ -15,6 +15,7 @@ from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.sql.build.ensure import ensure
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import require_known
+from gradelake.sql.common.rubric_items import plural
 from gradelake.sql.lake.connection import execute, little_memory
 from gradelake.sql.lake.opening import Lake
 
@@ -237,6 +238,7 @@ def _checked_version(lake: Lake, request: Request) -> int:
         )
     tables = {
         "answer": ("answers", "generated answers"),
+        "criterion": ("answers", "generated answers"),
         "sentence": ("citations", "generated answers with citations"),
         "battle": ("answers", "generated answers"),
     }
@@ -281,10 +283,11 @@ def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
             f"Known: {', '.join(map(str, sorted(versions)))}.",
         )
     if not versions[version]:
+        kinds = plural(kind)
         raise NothingToGrade(
-            f"the rubric of {request.collection} has no {kind}s",
-            f"The prompt {request.grader.prompt.name!r} asks about {kind}s: take another prompt, "
-            f"or bring a bank of {kind}s in.",
+            f"the rubric of {request.collection} has no {kinds}",
+            f"The prompt {request.grader.prompt.name!r} asks about {kinds}: take another prompt, "
+            f"or bring a bank of {kinds} in.",
         )
     return version
 

@@ -44,7 +44,7 @@ def read_labels(text: str, scale: Scale, n: int) -> list[Reading]:
         why = "no list of labels in it" if text else "the reply is empty"
         return [failed(why)] * n
     if len(labels) != n:
-        return [failed(f"{len(labels)} labels for {n} nuggets")] * n
+        return [failed(f"{len(labels)} labels for {n} items")] * n
     return [_reading(label, scale) for label in labels]
 
 

@@ -102,6 +102,8 @@ class Prompt:
     @property
     def wanted_kind(self) -> str:
         """The kind in `marts.wanted_grades` of what it is asked about."""
+        if self.items == "criterion":
+            return self.items
         of_answers = {"assign": "answer", "support": "sentence", "battle": "battle"}
         return of_answers.get(self.target) or self.items or "passage"
 

@@ -111,7 +111,7 @@ def render(project, name, passage_file, items, **texts):
     values = {slot: text for slot, text in texts.items() if text is not None}
     if "passages" in prompt.slots and "passage" in values:
         values["passages"] = numbered([values["passage"]])
-    if prompt.window is not None and (items or prompt.importance):
+    if "items" in prompt.slots and (items or prompt.importance):
         values |= {"items": as_list(items), "n_items": str(len(items))}
     elif items:
         if len(items) > 1:

@@ -36,7 +36,7 @@ SLOTS = {
 }
 VERDICTS = "of a battle: 3 the first answer is better, 0 the second; 2 a tie, 1 both are bad"
 OF_AN_EXAMPLE = ("query", "passage", "label")
-ITEMS = ("question", "nugget")
+ITEMS = ("question", "nugget", "criterion")
 # of a prompt with target generate that has the first of them, and keys that it alone has
 OUT_OF_PASSAGES = (("passages", "query", "items"), ("n_items", "max_nuggets"))
 KEYS_OUT_OF_PASSAGES = ("window", "max_nuggets", "max_passages", "importance")
@@ -194,7 +194,7 @@ def read_prompt(file: Path, shown: str) -> Prompt:
         shown_examples = str(Path(shown).parent / stated.examples)
         values["examples"] = tuple(read_examples(examples, shown_examples, scale))
     if stated.target in ITEMS_OF:
-        values["items"] = ITEMS_OF[stated.target]
+        values["items"] = stated.items or ITEMS_OF[stated.target]
     return Prompt(**values, file=file)
 
 
@@ -226,6 +226,9 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
     if target in ("direct", "support", "battle", "explain", "distil"):
         if "items" in content:
             yield "items", f"items: {of} asks about no items"
+    elif content.get("items") == "criterion":
+        if target not in ("assign", "generate"):
+            yield "items", f"items: {of} asks about no criteria, which are of whole answers"
     elif target in ITEMS_OF:
         if content.get("items") in set(ITEMS) - {ITEMS_OF[target]}:
             yield "items", f"items: {of} asks about {ITEMS_OF[target]}s"
@@ -272,6 +275,8 @@ def _check_slots(yaml: YamlFile, content: dict[str, str]) -> None:
     required, optional = SLOTS.get(target, ((), ()))
     if _is_out_of_passages(content):
         required, optional = OUT_OF_PASSAGES
+    elif target == "generate" and content.get("items") == "criterion":
+        required = ("query", "items")
     allowed = (*required, *optional) or {slot for pair in SLOTS.values() for slot in sum(pair, ())}
     of = f" of a prompt with target {target}" if target in SLOTS else ""
     for slot in dict.fromkeys(slots):

@@ -13,6 +13,7 @@ from typing import Any
 from gradelake.grading.prompts.label_list import read_list
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.grading.prompts.reasoning import UNFINISHED, final_output
+from gradelake.sql.common.rubric_items import plural
 
 FEATURES = ("intent_alignment", "coverage", "specificity", "accuracy", "usefulness")
 MOST_ITEMS = 20  # the published prompts ask for ten
@@ -48,7 +49,8 @@ class Items:
 
 def name_of(prompt: Prompt) -> str:
     """What a reply to the prompt is called; items are under it as a key: `questions`, `nuggets`."""
-    return {"explain": "explanation", "distil": "rubric"}.get(prompt.target) or f"{prompt.items}s"
+    names = {"explain": "explanation", "distil": "rubric"}
+    return names.get(prompt.target) or plural(prompt.items or "")
 
 
 def schema_of(prompt: Prompt, bounded: bool) -> dict[str, Any]:
@@ -116,7 +118,18 @@ def read_items(reply: str, prompt: Prompt) -> Items:
     values = value_of(json_object(reply), key)
     if not isinstance(values, list):
         raise Unreadable(f"{key} is not a list: {values!r:.80}")
-    return _items(_texts_of(values, key), key)
+    items = _items(_texts_of(values, key), key)
+    if prompt.items == "criterion":
+        [*map(tier_type_text, items.texts)]
+        return replace(items, texts=items.texts[:3], beyond=len(items.texts[3:]))
+    return items
+
+
+def tier_type_text(criterion: str) -> tuple[str, ...]:
+    """The parts of a criterion as a model writes it. Raises `Unreadable`."""
+    if found := re.fullmatch(r"(mandatory|optional) ([a-z]+): *(\S.*)", criterion, re.DOTALL):
+        return found.groups()
+    raise Unreadable(f"no tier and type before a criterion: {criterion!r:.80}")
 
 
 def _texts_of(values: list[Any], key: str) -> list[str]:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from gradelake.ingest.banks.bank_items import Findings, Item
+from gradelake.sql.common.rubric_items import plural
 
 # a topic is pointed out when it has this many times the items of the middle one,
 UNUSUAL = 3
@@ -102,7 +103,7 @@ def note_unusual_topics(items: list[Item], findings: Findings) -> None:
             findings.note(
                 "unusual",
                 item.line,
-                f"topic {query_id}{facet} has {n} {item.kind}s where others have {others}: "
+                f"topic {query_id}{facet} has {n} {plural(item.kind)} where others have {others}: "
                 "check it",
             )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from gradelake.ingest.banks.bank_items import Draft, Findings, Place
 from gradelake.ingest.banks.bank_json import line_of
+from gradelake.sql.common.rubric_items import WEIGHTS
 
 # The weighted score of AutoNuggetizer counts a vital nugget 1 and an okay one 0.5; the nuggetizer
 # takes 'okay' where its own labelling failed.
@@ -26,6 +27,8 @@ def format_of(bank: Any) -> str | None:
         return "argue"
     if "items" in bank and ("query_id" in bank or "query_text" in bank):
         return "workbench"
+    if "criteria" in bank:
+        return "criteria"
     if "nuggets" in bank and ("qid" in bank or "query" in bank):
         return "nuggetizer"
     if isinstance(bank.get("questions"), dict) and "globalID" in bank:
@@ -40,11 +43,11 @@ def format_of(bank: Any) -> str | None:
 def workbench(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
     """RUBRIC workbench: one object per query and facet, its `items` questions or nuggets.
 
-    `weight` is ours (the workbench has none and passes over it).
+    `weight`, and criteria with their `kind`, are ours (the workbench has none, and passes over it).
     """
     query_id, facet_id = bank.get("query_id"), bank.get("facet_id")
     for place, item in _listed(line, bank, "items", findings):
-        kinds = [kind for kind in ("question", "nugget") if f"{kind}_text" in item]
+        kinds = [kind for kind in ("question", "nugget", "criterion") if f"{kind}_text" in item]
         if len(kinds) == 2:
             place.leave_out("kind", "both a question and a nugget")
             continue
@@ -56,7 +59,7 @@ def workbench(line: int | None, bank: dict, findings: Findings) -> Iterator[Draf
         yield Draft(
             place,
             _first(query_id, item.get("query_id")),
-            kind,
+            item.get("kind") if kind == "criterion" else kind,
             item.get(f"{kind}_text"),
             _first(facet_id, item.get("facet_id")),
             item.get(f"{kind}_id"),
@@ -74,6 +77,23 @@ def nuggetizer(line: int | None, bank: dict, findings: Findings) -> Iterator[Dra
     for place, nugget in _listed(line, bank, "nuggets", findings):
         weight = _weight(place, nugget.get("importance"))
         yield Draft(place, query_id, "nugget", nugget.get("text"), weight=weight)
+
+
+def criteria(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
+    """TREC RAG 2026's development rubrics: `criteria` of whole answers, each with text, type, tier
+    and weight; `source_nugget` and whatever else it has comes back in an export."""
+    query_id = _first(bank.get("qid"), bank.get("query_id"), bank.get("topic_id"))
+    for place, one in _listed(line, bank, "criteria", findings):
+        tier, type_ = (_text(one.get(key)).strip().lower() for key in ("tier", "type"))
+        yield Draft(
+            place,
+            query_id,
+            f"criterion:{tier}:{type_}",
+            one.get("text"),
+            weight=_first(one.get("weight"), WEIGHTS.get(tier)),
+            bank={},
+            source={k: v for k, v in one.items() if k not in ("text", "type", "tier", "weight")},
+        )
 
 
 def argue(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
@@ -214,6 +234,7 @@ def tqa(line: int | None, lesson: dict, findings: Findings) -> Iterator[Draft]:
 READERS: dict[str, Reader] = {
     "workbench": workbench,
     "nuggetizer": nuggetizer,
+    "criteria": criteria,
     "argue": argue,
     "tqa": tqa,
     "genq": genq,

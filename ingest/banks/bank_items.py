@@ -1,14 +1,13 @@
 """A rubric bank's items: what a file says of one, what becomes of it, and what is odd about it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from gradelake.ingest.csv_tables import finite_number
 from gradelake.sql.common.problems import SHOWN, Problem
-from gradelake.sql.common.rubric_items import item_id_of
-
-KINDS = ("question", "nugget")
+from gradelake.sql.common.rubric_items import KIND, KINDS, OF_CRITERIA, item_id_of
 
 
 class Place(NamedTuple):
@@ -109,10 +108,10 @@ def settle(draft: Draft) -> Item | None:
         return leave_out("text", f"its text is {_shown(draft.text)}, not text")
     if not (text := draft.text.strip()):
         return leave_out("text", "its text is empty")
-    if draft.kind not in KINDS:
-        return leave_out("kind", f"kind {_shown(draft.kind)} is neither question nor nugget")
+    if not re.fullmatch(KIND, draft.kind or ""):
+        return leave_out("kind", f"kind {_shown(draft.kind)} is not {KINDS}")
     weight = 1.0 if draft.weight is None else finite_number(draft.weight)
-    if weight is None or weight < 0:
+    if weight is None or (weight < 0 and not draft.kind.startswith(OF_CRITERIA)):
         wanted = "not a number" if weight is None else "negative"
         return leave_out("weight", f"weight {_shown(draft.weight)} is {wanted}")
     answers = _answers(draft.gold_answers)

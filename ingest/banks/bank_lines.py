@@ -17,7 +17,7 @@ Lines = dict[tuple[str, str], dict[str, Any]]  # (query_id, part) -> what its li
 
 def part_of(item: Item) -> str:
     """Which line of its query an item stands in."""
-    return f"{item.kind}/{item.facet_id}"
+    return f"{item.kind.split(':')[0]}/{item.facet_id}"
 
 
 def keep(lines: Lines, item: Item, draft: Draft) -> None:
@@ -61,7 +61,10 @@ def _topic(item: Item) -> dict[str, Any]:
 
 def _written(item: Item) -> dict[str, Any]:
     """An item's object; `weight` is ours, which the workbench passes over."""
-    fields = _topic(item) | {f"{item.kind}_id": item.item_id, f"{item.kind}_text": item.text}
+    kind = item.kind.split(":")[0]
+    fields = _topic(item) | {f"{kind}_id": item.item_id, f"{kind}_text": item.text}
+    if kind == "criterion":
+        fields["kind"] = item.kind
     if item.gold_answers:
         fields["gold_answers"] = item.gold_answers
     if item.weight != 1:

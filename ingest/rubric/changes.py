@@ -8,6 +8,7 @@ from gradelake.ingest.rubric.items import RubricItem, Section
 from gradelake.ingest.rubric.line import Fields, read_fields, take_facet, take_token
 from gradelake.ingest.rubric.sheet import HINT, Part, Sheet
 from gradelake.sql.common.problems import Problems
+from gradelake.sql.common.rubric_items import OF_CRITERIA
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Edit:
             "old_text": self.item and self.item.text,
             "text": self.text or None,
             "weight": self.weight,
+            "kind": self.kind or (self.item.kind if self.item else ""),
             "gold_answers": list(self.gold_answers) or None,
             "facet_id": self.facet_id or (self.item.facet_id if self.item else ""),
         }
@@ -49,11 +51,13 @@ def edit_of(
     """
 
     def edit(action: str, **values: Any) -> Edit:
-        return Edit(action, section.query_id, section.bank, item, line, **values)
+        about = {"kind": kind} | values
+        return Edit(action, section.query_id, section.bank, item, line, **about)
 
+    kind = fields.kind if item and fields.kind != item.kind else ""  # a criterion's tier or type
     if item is None:
         return edit("add", facet_id=facet_id, **fields._asdict())
-    if fields.kind != item.kind:
+    if kind and not fields.kind.startswith(item.kind[: len(OF_CRITERIA)]):
         raise ValueError(
             f"the kind of an item cannot change (it is a {item.kind}): remove the line and add "
             "another item"
@@ -78,7 +82,7 @@ def edit_of(
         return edit("reword", text=fields.text, gold_answers=answers or (), weight=weight)
     if answers is not None:
         return edit("reanswer", gold_answers=answers, weight=weight)
-    return None if weight is None else edit("reweight", weight=weight)
+    return edit("reweight", weight=weight) if kind or weight is not None else None
 
 
 def compare(sheet: Sheet, shown: str, section_of: Callable[[Part], Section | None]) -> list[Edit]:

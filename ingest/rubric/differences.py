@@ -77,7 +77,8 @@ def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
         )
         for key, item in old.items()
         if key in new
-        and (new[key].weight, new[key].gold_answers) != (item.weight, item.gold_answers)
+        and (new[key].weight, new[key].kind, new[key].gold_answers)
+        != (item.weight, item.kind, item.gold_answers)
     ]
     gone: dict[tuple, list[RubricItem]] = defaultdict(list)
     for key, item in old.items():

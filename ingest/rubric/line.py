@@ -9,9 +9,9 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from gradelake.ingest.banks.bank_items import KINDS
 from gradelake.ingest.csv_tables import join_answers, split_answers
 from gradelake.ingest.rubric.items import cleaned, number
+from gradelake.sql.common.rubric_items import KIND, KINDS
 
 FACET = "@facet"  # before the id of a facet; no token is written so without quotes
 _ANSWERS = " [answers: "
@@ -78,13 +78,13 @@ def read_fields(rest: str, weight_may_miss: bool = False) -> Fields:
     Raises `ValueError` with words for that person.
     """
     first, rest = take_token(rest)
-    if weight_may_miss and first in KINDS:
+    if weight_may_miss and re.fullmatch(KIND, first):
         weight, kind = 1.0, first
     else:
         weight = read_weight(first)
         kind, rest = take_token(rest) if rest else ("", "")
-    if kind not in KINDS:
-        raise ValueError(f"expected question or nugget, not {kind!r}")
+    if not re.fullmatch(KIND, kind):
+        raise ValueError(f"expected {KINDS}, not {kind!r}")
     text, answers = _text_and_answers(rest)
     return Fields(weight, kind, text, answers)
 

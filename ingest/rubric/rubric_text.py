@@ -130,7 +130,8 @@ def print_edits(edits: Sequence[Edit]) -> None:
             else:
                 text = edit.text
             answers = _answers(old, edit.gold_answers) if edit.action == "reanswer" else ""
-            console.say(f"  {_DONE[edit.action]:<11} {text}{answers}{_weights(*weight)}")
+            kind = f" ({old.kind} -> {edit.kind})" if old and edit.kind else ""
+            console.say(f"  {_DONE[edit.action]:<11} {text}{answers}{kind}{_weights(*weight)}")
     console.say(counts(_DONE[edit.action] for edit in edits))
 
 
@@ -161,6 +162,8 @@ def print_diff(diff: Diff) -> None:
             old, new = difference.old, difference.new
             text = marked(old.text, new.text) if old and new else difference.item.text
             weight = _weights(old.weight, new.weight) if old and new else ""
+            if old and new and old.kind != new.kind:
+                weight = f" ({old.kind} -> {new.kind}){weight}"
             if difference.kind == "reanswered" and new:
                 weight = _answers(old, new.gold_answers) + weight
             console.say(f"  {difference.kind:<11} {text or difference.item.item_id}{weight}")

@@ -25,6 +25,7 @@ _HELP = """\
 #   remove the line     the item is dropped
 #   add a line          + question What is asked?       (weight 1)
 #                       + 2 nugget What a good passage says. [answers: yes]
+#                       + 5 criterion:mandatory:explicit What an answer must do.
 #                       + @facet ID question What is asked of it?   (of a facet)
 #   take a # away       the dropped item on that line is restored
 #

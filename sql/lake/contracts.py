@@ -14,6 +14,7 @@ import polars as pl
 from polars import selectors as cs
 
 from gradelake.sql.common.problems import BadRows
+from gradelake.sql.common.rubric_items import KIND, KINDS
 from gradelake.sql.lake.raw_tables import RawTable, raw_tables
 
 _TYPES: dict[str, Any] = {
@@ -34,6 +35,7 @@ _CHECKS: dict[str, tuple[str, Callable[[pl.Expr], pl.Expr]]] = {
         "must be finite as a 32-bit float",
         lambda column: column.cast(pl.Float32).is_finite(),
     ),
+    "kind": (f"must be {KINDS}", lambda column: column.str.contains(f"^({KIND})$")),
     "probability": ("must be in (0, 1]", lambda column: column.is_between(0, 1, closed="right")),
 }
 

@@ -66,13 +66,14 @@ WRONG = {
         (edit(0, "drop", items[5]), "rubric_version must be a whole number, 1 or more"),
         (edit("1.6", "drop", items[7]), "rubric_version must be a whole number, 1 or more"),
         (edit(2, "reweight", items[7], weight=2, gold_answer="Etna"), "belongs to reword"),
+        (edit(2, "reweight", items[8], kind="criterion:optional:own"), "is no criterion"),
     ],
     "texts": lambda items: [
         (edit(2, "add", query_id=QUERY, kind="question", text="Why?"), None),
         (edit(2, "add", query_id=QUERY, kind="question", text="Why? "), "twice in this version"),
         (edit(2, "reword", items[8], text=IN_FORCE), "the query has an item with this text"),
         (edit(2, "drop", items[7], query_id="bird"), "has no query 'bird'"),
-        (edit(2, "add", query_id=QUERY, kind="claim", text="So?"), "kind must be question or"),
+        (edit(2, "add", query_id=QUERY, kind="claim", text="So?"), "kind must be question, "),
         (edit(2, "add", query_id=QUERY, kind="nugget", text="No?", facet_id="f"), "no facet 'f'"),
     ],
 }

@@ -1,10 +1,16 @@
 """Nuggets of whole answers: each (answer, nugget) is a pair, ten of them one request."""
 
+import random
+from collections import defaultdict
+from statistics import mean
+
 import pytest
 
 from gradelake.grading.engines import Response
 from gradelake.grading.plan.planner import NothingToGrade
 from gradelake.grading.run.attempts import ask
+from gradelake.sql.common.rubric_items import item_id_of
+from tests.edits import edit, write_edits
 from tests.ingest.test_responses import words
 
 NUGGETS = {"q1": [f"Fact {n:02}" for n in range(23)], "q2": ["Bees see the sun", "Bees dance"]}
@@ -116,7 +122,8 @@ def respond(judged, text: str, query_id: str = "q1") -> None:
 
 @pytest.mark.slow
 def test_the_lexical_floor_is_asked_about_each_nugget_by_itself(answering):
-    answering.grader("words", engine="lexical", prompt="nuggetizer_assign")
+    grader = answering.grader("words", engine="lexical", prompt="nuggetizer_assign")
+    assert grader.prompt.window == 1
     respond(answering, "Bees see the moon.", query_id="q2")
     totals = answering.plan("words").totals
     assert (totals.missing, totals.prompts) == (2, 2)
@@ -156,5 +163,69 @@ def test_without_answers_or_nuggets_there_is_nothing_to_assign(judged):
         judged.plan("words")
 
 
-def test_a_list_is_not_asked_of_the_lexical_engine(judged):
-    assert judged.grader("words", engine="lexical", prompt="nuggetizer_assign").prompt.window == 1
+VALUES = {"satisfied": 1, "partially_satisfied": 0.5, "not_satisfied": 0, "unsure": None}
+READS = """
+def score(self, prompts):
+    known = %r
+    asked = [(known[p.values["passage"]], ast.literal_eval(p.values["items"])) for p in prompts]
+    return [Response(str([labels[item] for item in items])) for labels, items in asked]
+"""
+
+
+@pytest.mark.slow
+def test_criteria_scores_and_failures_are_those_of_a_plain_computation_by_version(judged):
+    """Of q0 all counts against an answer; some of s3's is not judged, and nothing on q1."""
+    rng, criteria, labels = random.Random(36), {}, {}
+    for query in ("q0", "q1", "q2", "q3", "q4"):
+        weights = [-5, -2] if query == "q0" else [-5, 0.5, 2, 5]
+        criteria[query] = [
+            {"text": f"{query} {n}", "weight": rng.choice(weights) if n else weights[-1]}
+            | {"tier": rng.choice(["mandatory", "optional"]), "type": rng.choice(["own", "form"])}
+            for n in range(rng.randint(4, 12))
+        ]
+        for system in ("s0", "s1", "s2", "s3"):
+            able = list(VALUES)[3 * ((system, query) == ("s3", "q1")) : 3 + (system == "s3")]
+            labels[f"{system} {query}"] = {c["text"]: rng.choice(able) for c in criteria[query]}
+    judged.write("topics.tsv", {query: f"about {query}" for query in criteria})
+    judged.write("criteria.jsonl", [{"qid": q, "criteria": each} for q, each in criteria.items()])
+    answers = [{"system": a[:2], "query_id": a[3:], "text": a} for a in labels]
+    judged.write("responses.jsonl", answers)
+    judged.configure(responses=["responses.jsonl"])
+    judged.ingest()
+    judged.bank("criteria.jsonl", "mine")
+    judged.engine("reads", READS % labels)
+    judged.grader("judge", engine="reads", prompt="answer_criteria", actors=1)
+    assert judged.grade("judge").counts["failed"] > 9
+    edited = {"weight": -4, "kind": "criterion:mandatory:own", "collection": "tiny"}
+    write_edits(judged.folder, edit(1, "reweight", item_id_of("q2", "", "q2 0"), "mine", **edited))
+    judged.gradelake("build")
+    changed = {"text": "q2 0", "tier": "mandatory", "type": "own", "weight": -4}
+    edited = criteria | {"q2": [changed, *criteria["q2"][1:]]}
+    scores, failures, boards = {}, defaultdict(list), defaultdict(list)
+    for version, rubric in enumerate((criteria, edited)):
+        for answer, known in labels.items():
+            system, query = answer.split()
+            values = [(c, VALUES[known[c["text"]]]) for c in rubric[query]]
+            seen = [(c, value) for c, value in values if value is not None]
+            failed = [c for c, value in seen if value != int(c["weight"] > 0)]
+            for c, _ in seen:
+                failures[version, system, c["type"]].append(c in failed)
+            most = sum(c["weight"] for c in rubric[query] if c["weight"] > 0)
+            counts = len(values), len(seen), sum(c["tier"] == "mandatory" for c in failed)
+            for measure, of in (("Criteria", float), ("CriteriaStrict", int)):  # a half is nothing
+                score = sum(c["weight"] * of(v) for c, v in seen) / most if seen and most else None
+                counts += (pytest.approx(score),)
+                boards[version, system, measure] += [score or 0] * bool(most)
+            scores[version, system, query] = counts
+
+    def found(what: str, mart: str) -> dict:
+        return {row[:3]: row[3:] for row in judged.rows(f"select {what} from lake.marts.{mart}")}
+
+    columns = "n_criteria, n_judged, n_mandatory_failed, criteria_score, strict_criteria_score"
+    assert found(f"rubric_version, system, query_id, {columns}", "criteria_scores") == scores
+    columns = "rubric_version, system, criterion_type, n_judged, n_failed, failed_share"
+    shares = {key: (len(of), sum(of), pytest.approx(mean(of))) for key, of in failures.items()}
+    assert found(columns, "criteria_failures") == shares
+    columns = "split_part(label_set, '/', 2)[2:]::int, system, measure, score, n_queries"
+    means = {key: (pytest.approx(mean(values)), 4) for key, values in boards.items()}
+    assert found(columns, "leaderboard where level = 1 and label_set like '%criteria'") == means

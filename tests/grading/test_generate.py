@@ -174,6 +174,24 @@ def test_who_made_the_bank_can_be_found(generated):
     assert (extra(gpt)["bank"], extra(gpt)["grader_id"]) == ("gpt", grader.grader_id)
 
 
+def test_criteria_are_made_of_a_querys_nuggets_and_the_model_adds_up_to_three(gpt, server):
+    gpt.write("nuggets.csv", ["query_id,kind,text,weight", "q1,nugget,Air,1", "q1,nugget,Dust,0.5"])
+    gpt.bank("nuggets.csv", "nuggets")
+    gpt.grader("gpt", prompt="generate_criteria")
+    own = "mandatory synthesis: Joins", "optional form: Short", "optional own: Air", "optional a: b"
+    unclear = answer(listed("Joins", key="criteria"))
+    server.on("sky", unclear, answer(listed(*own, key="criteria")))
+    assert list(generate(gpt).failed) == ["q2"]
+    assert "['Air', 'Dust']" in server.about("sky")[1].text
+    made = "select kind[11:], text, weight from lake.raw.rubric_items where bank = 'gpt'"
+    assert {text: (kind, weight) for kind, text, weight in gpt.rows(made)} == {
+        "Air": ("mandatory:explicit", 5),
+        "Joins": ("mandatory:synthesis", 5),
+        "Dust": ("optional:explicit", 2),
+        "Short": ("optional:form", 2),
+    }
+
+
 def test_a_prompt_with_a_subtopic_asks_about_each_facet_and_goes_on_facet_by_facet(gpt, server):
     topics = [
         {"query_id": "q1", "text": "why is it blue", "subtopics": ["air", "dusk", "sea"]},

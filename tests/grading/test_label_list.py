@@ -36,8 +36,8 @@ def test_a_list_of_the_right_length_gives_each_item_its_label(reply):
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        ("['support', 'support']", "2 labels for 3 nuggets"),
-        ("['support', 'support', 'support', 'support']", "4 labels for 3 nuggets"),
+        ("['support', 'support']", "2 labels for 3 items"),
+        ("['support', 'support', 'support', 'support']", "4 labels for 3 items"),
         ("support, support, support", "no list of labels in it"),
         ("['support', 'support', 'supp", "no list of labels in it"),
         ('{"1": "support", "2": "support", "4": "support"}', "no list of labels in it"),

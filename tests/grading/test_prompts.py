@@ -18,6 +18,7 @@ from gradelake.sql.common.project import Project
 # The published prompts were compared with their papers, word by word and setting by setting: the
 # beginning of the hash of all that a prompt's file says of how it asks
 SHIPPED = {
+    "answer_criteria": "bb0046806e85de80",
     "answer_relevance": "2b323d16b891333a",
     "battle": "c6c9ff6f26aa56e8",
     "battle_rubric": "bf9c502d55389760",
@@ -29,6 +30,7 @@ SHIPPED = {
     "criteria_topicality": "22954bc0f303f521",
     "faggioli_b": "1aa75e5407355302",
     "faggioli_b_few": "5ccb492b6efe3621",
+    "generate_criteria": "833e614bc8f1f12d",
     "generate_nuggets_car": "6e06c5ec65ed4727",
     "generate_nuggets_dl": "7bfe2250af3b542b",
     "generate_questions_car": "5849fb823fe07f74",
@@ -62,6 +64,7 @@ SHIPPED = {
 # of a paper that published no prompts
 OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
 OURS |= {"answer_relevance", "product_search", "statement_relevance", "battle", "battle_rubric"}
+OURS |= {"answer_criteria", "generate_criteria"}
 MINE = """\
 name: mine
 version: 1
@@ -183,6 +186,7 @@ def test_every_shipped_prompt_names_its_paper(shipped):
             "2504.15068",
             "2507.09488",
             "2504.15205",
+            "2511.07685",
         )
         assert any(paper in prompt.source for paper in papers), prompt.name
         assert ("wording is ours" in prompt.source) == (prompt.name in OURS)

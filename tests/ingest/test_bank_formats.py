@@ -419,7 +419,8 @@ def test_rows_of_a_csv_bank_that_are_not_clear_are_left_out(read):
     )
     assert found.texts == ["over\ntwo lines"]
     assert sorted(found.left_out) == [
-        "bank.csv:4: this row is left out: kind 'fact' is neither question nor nugget",
+        "bank.csv:4: this row is left out: kind 'fact' is not question, nugget or "
+        "criterion:TIER:TYPE (TIER: mandatory or optional)",
         "bank.csv:5: this row is left out: 6 cells instead of 5 "
         "(a text with a comma needs double quotes)",
         "bank.csv:6: this row is left out: its text is empty",

@@ -174,6 +174,24 @@ def test_an_exported_bank_comes_back_as_it_was(tiny):
         assert (tiny.folder / file).read_bytes() == first
 
 
+def test_criteria_have_a_tier_a_type_and_a_weight_and_come_back_with_what_they_came_from(tiny):
+    rows = ("Air", "Own", "mandatory", 5), ("Sea", "b_c", "optional", -3), ("a", "d", "optional")
+    criteria = [dict(zip(("text", "type", "tier", "weight"), row, strict=False)) for row in rows]
+    criteria[0]["source_nugget"] = "air"
+    tiny.write("criteria.jsonl", [{"qid": "q1", "criteria": criteria}])
+    bring(tiny, "criteria.jsonl")
+    assert {row[4]: (row[3], row[6]) for row in items(tiny)} == {
+        "Air": ("criterion:mandatory:own", 5),
+        "a": ("criterion:optional:d", 2),
+        "Sea": ("criterion:optional:b_c", -3),
+    }
+    for name, format_ in (("out.jsonl", "workbench"), ("out.csv", "csv")):
+        write_bank(tiny.lake, "tiny", "mine", format_, tiny.folder / name)
+        bring(tiny, name, format_)
+        assert items(tiny, format_) == items(tiny)
+    assert '"source_nugget": "air"' in (tiny.folder / "out.jsonl").read_text()
+
+
 def test_a_csv_file_has_a_row_per_item(tiny):
     bring(tiny)
     write_bank(tiny.lake, "tiny", "mine", "csv", tiny.folder / "out.csv")

@@ -18,8 +18,8 @@ function scores(data, level, measure) {
   return data.systems
     .map((system, i) => ({
       system, score: at.score[i], stderr: at.stderr[i], rank: at.rank[i], before: at.before[i],
-      // every measure is from 0 to 1
-      low: Math.max(0, at.score[i] - reach * at.stderr[i]),
+      // every measure is from 0 to 1, but what counts against an answer
+      low: Math.max(/^Criteria/.test(measure) ? -Infinity : 0, at.score[i] - reach * at.stderr[i]),
       high: Math.min(1, at.score[i] + reach * at.stderr[i]),
       best: at.best?.[i], worst: at.worst?.[i], groups: at.groups?.[i] ?? "",
       ranks: at.best?.[i] ? `${at.best[i]} to ${at.worst[i]}` : null,
@@ -54,7 +54,7 @@ function whoLeads(rows, labels, measure, level, queries) {
   return `The first ${top.length}, ${top[0]} to ${last}, do not differ significantly.`;
 }
 
-// "nuggets", "support" or "battles" of labels that score whole answers; undefined of labels of passages
+// "nuggets", "criteria", "support" or "battles" of labels that score whole answers; undefined of labels of passages
 function ofAnswers(labels) {
   return board.settled.of_answers[labels];
 }
@@ -141,6 +141,7 @@ function movedCell(by, instead) {
 // What makes a passage, an item or an answer count
 function countsWhere(labels, measure, level) {
   if (ofAnswers(labels) === "nuggets") return "Scores are of whole answers: how many nuggets they contain.";
+  if (ofAnswers(labels) === "criteria") return "Scores are of whole answers: how many criteria they satisfy, by weight.";
   if (ofAnswers(labels) === "battles") return "Scores are of whole answers: which share of their battles they win, ties one half.";
   if (ofAnswers(labels)) return "Scores are of whole answers: how well their citations support them.";
   return board.settled.of_rubric.includes(measure)

@@ -1,5 +1,5 @@
 // Scores query by query, as the views of one system, one query, and two of a kind read them.
-const UNANSWERED = -1; // counts 0
+const UNANSWERED = -1e9; // counts 0
 
 // system -> its score on each of `settled.queries`; null where the query does not count.
 // `unanswered` says which of them the system left out.
@@ -8,7 +8,7 @@ async function queryScores(labels, level, measure) {
   const lowest = Object.values(all)[0]?.[measure]; // of a measure that knows no level
   const found = board.settled.has_levels.includes(measure) ? all[level]?.[measure] : lowest;
   return new Map(Object.entries(found ?? {}).map(([system, scores]) => [system, {
-    scores: scores.map((score) => (score === null ? null : Math.max(0, score) / 10000)),
+    scores: scores.map((score) => (score === null ? null : score === UNANSWERED ? 0 : score / 10000)),
     unanswered: scores.map((score) => score === UNANSWERED),
   }]));
 }

@@ -1,5 +1,5 @@
 -- Each system's scores on the queries of label sets, in units of 0.0001, in the order of query ids:
--- null where a query does not count, -1 where the system left it unanswered (it counts 0)
+-- null where a query does not count, -1e9 where the system left it unanswered (it counts 0)
 with
 
 queries as (
@@ -12,7 +12,7 @@ measures as (
     select
         measure,
         case
-            when kind in ('rubric', 'nuggets') then 'items'
+            when kind in ('rubric', 'nuggets', 'criteria') then 'items'
             when kind in ('support', 'battles') then 'answers'
             else 'labels'
         end as counted_by,
@@ -72,6 +72,7 @@ counted as (
     where
         label_sets.collection = $collection
         and list_contains($label_sets, label_sets.label_set)
+        and (label_sets.kind != 'criteria' or items.weight > 0)
     union all
     select distinct
         label_set,
@@ -87,7 +88,7 @@ select
     boards.system,
     case
         when counted.query_id is null then null
-        else coalesce(cast(round(10000 * topic_scores.value) as integer), -1)
+        else coalesce(cast(round(10000 * topic_scores.value) as integer), -1000000000)
     end as score
 from boards
 cross join queries

@@ -18,7 +18,7 @@ select
     sets.rubric_version,
     sets.policy,
     coalesce(labelled.n_labels, 0) as n_labels,
-    sets.kind in ('nuggets', 'support', 'battles') as is_of_answers
+    sets.kind in ('nuggets', 'criteria', 'support', 'battles') as is_of_answers
 from lake.intermediate.int_label_sets as sets
 left join labelled using (label_set)
 where

@@ -15,7 +15,7 @@ measures as (
 
 board_queries as (
     select * from {{ ref('int_board_queries') }}
-    where averaged_over in ('nuggets', 'support', 'battles')
+    where averaged_over in ('nuggets', 'criteria', 'support', 'battles')
 ),
 
 -- as trec_eval prints nDCG: what knows no level repeats at every level

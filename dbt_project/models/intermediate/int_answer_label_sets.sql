@@ -5,11 +5,12 @@ assigned as (
         collection,
         grader,
         rubric_version,
-        sum(n_nuggets) as n_wanted,
-        sum(n_assigned) as n_graded
-    from {{ ref('nugget_scores') }}
+        if(kind = 'nugget', 'nuggets', 'criteria') as kind,
+        count(*) as n_wanted,
+        count(held) as n_graded
+    from {{ ref('int_answer_items') }}
     group by all
-    having sum(n_assigned) > 0
+    having count(held) > 0
 ),
 
 verdicts as (
@@ -18,12 +19,12 @@ verdicts as (
 
 select
     collection,
-    grader || '/v' || rubric_version || '/nuggets' as label_set,
-    'nuggets' as kind,
+    grader || '/v' || rubric_version || '/' || kind as label_set,
+    kind,
     grader,
     rubric_version,
-    cast(n_wanted as bigint) as n_wanted,
-    cast(n_graded as bigint) as n_graded
+    n_wanted,
+    n_graded
 from assigned
 union all
 select

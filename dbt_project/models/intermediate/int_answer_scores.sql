@@ -2,23 +2,37 @@ with
 
 measures as (
     select * from {{ ref('int_measures') }}
+),
+
+of_items as (
+    select
+        *,
+        'nuggets' as kind
+    from {{ ref('nugget_scores') }}
+    union all by name
+    select
+        *,
+        'criteria' as kind
+    from {{ ref('criteria_scores') }}
 )
 
 select
-    nugget_scores.collection,
-    nugget_scores.grader || '/v' || nugget_scores.rubric_version || '/nuggets' as label_set,
-    nugget_scores.system,
-    nugget_scores.query_id,
+    collection,
+    grader || '/v' || rubric_version || '/' || kind as label_set,
+    system,
+    query_id,
     measures.measure,
     case measures.measure
-        when 'StrictVital' then nugget_scores.strict_vital_score
-        when 'StrictAll' then nugget_scores.strict_all_score
-        when 'Vital' then nugget_scores.vital_score
-        when 'All' then nugget_scores.all_score
+        when 'StrictVital' then strict_vital_score
+        when 'StrictAll' then strict_all_score
+        when 'Vital' then vital_score
+        when 'All' then all_score
+        when 'Criteria' then criteria_score
+        when 'CriteriaStrict' then strict_criteria_score
     end as value
-from {{ ref('nugget_scores') }} as nugget_scores
-inner join measures on measures.kind = 'nuggets'
-where nugget_scores.n_assigned > 0
+from of_items
+inner join measures using (kind)
+where coalesce(all_score, criteria_score) is not null
 union all
 select
     support_scores.collection,

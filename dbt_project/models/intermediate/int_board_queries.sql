@@ -31,7 +31,9 @@ averaged as (
     from {{ ref('int_label_sets') }} as label_sets
     inner join {{ ref('int_grader_items') }} as grader_items
         using (collection, grader, rubric_version)
-    where label_sets.kind in ('rubric', 'nuggets')
+    where
+        label_sets.kind in ('rubric', 'nuggets')
+        or (label_sets.kind = 'criteria' and grader_items.weight > 0)
     union all
     select
         label_sets.collection,

@@ -1,16 +1,19 @@
 with
 
--- an item that several banks have counts once, with the greatest of its weights
+-- an item that several banks have counts once, with the greatest of its weights; a criterion's
+-- kind is `criterion:TIER:TYPE`
 items as (
     select
         collection,
         rubric_version,
-        kind,
+        split_part(kind, ':', 1) as kind,
         query_id,
         item_id,
         min(item_text) as item_text,
         first(gold_answers order by bank) filter (where len(gold_answers) > 0) as gold_answers,
         max(weight) as weight,
+        min(nullif(split_part(kind, ':', 2), '')) as tier,
+        min(nullif(split_part(kind, ':', 3), '')) as criterion_type,
         list_sort(list_distinct(list(nullif(facet_id, '')))) as facet_ids
     from {{ ref('int_rubric_items') }}
     group by all

@@ -9,7 +9,7 @@ numbered_graders as (
         ) as nth_newest,
         case
             when target = 'direct' then 'passage'
-            when target = 'assign' then 'answer'
+            when target = 'assign' then if(items = 'criterion', items, 'answer')
             when target = 'support' then 'sentence'
             when target = 'battle' then 'battle'
             when target in ('question', 'nugget') then target
@@ -42,7 +42,7 @@ select
             -- published grades of the RUBRIC workbench's answer keys, whatever the keys were
             or (target = 'extract' and parser = 'published' and contains(prompt, 'WithAnswerKey'))
             then asks_about
-        when target = 'assign' then 'nugget'
+        when target = 'assign' then if(items = 'criterion', items, 'nugget')
         when target = 'support' then 'sentence'
         when target = 'battle' then 'battle'
     end as kind,

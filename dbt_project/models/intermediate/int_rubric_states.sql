@@ -51,7 +51,9 @@ states as (
                 ),
                 edits.item_text as new_text,
                 coalesce(edits.gold_answers, states.gold_answers) as new_gold_answers,
-                coalesce(edits.weight, states.weight) as new_weight
+                coalesce(edits.weight, states.weight) as new_weight,
+                -- a criterion's tier and type change; another kind never does
+                if(starts_with(edits.kind, 'criterion:'), edits.kind, states.kind) as new_kind
             from states
             inner join versions
                 on
@@ -70,12 +72,13 @@ states as (
         made as (
             -- a new text is a new item: its grades are its own
             select
-                * exclude (new_text, new_gold_answers, new_weight)
+                * exclude (new_text, new_gold_answers, new_weight, new_kind)
                 replace (
                     {{ item_id('query_id', 'facet_id', 'new_text') }} as item_id,
                     new_text as item_text,
                     new_gold_answers as gold_answers,
                     new_weight as weight,
+                    new_kind as kind,
                     'manual' as origin,
                     true as is_in_force,
                     item_id as previous_item_id
@@ -107,10 +110,11 @@ states as (
 
         kept as (
             select
-                * exclude (new_text, new_gold_answers, new_weight)
+                * exclude (new_text, new_gold_answers, new_weight, new_kind)
                 replace (
                     if(action = 'reword', gold_answers, new_gold_answers) as gold_answers,
                     if(action = 'reword', weight, new_weight) as weight,
+                    if(action = 'reword', kind, new_kind) as kind,
                     case
                         when action in ('drop', 'reword') then false
                         when action = 'restore' then true

@@ -22,7 +22,7 @@ variants as (
     from {{ ref('int_grader_items') }} as grader_items
     left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
     -- coverage is of passages
-    where grader_items.asks_about is distinct from 'answer'
+    where coalesce(grader_items.asks_about, '') not in ('answer', 'criterion')
     group by all
 )
 

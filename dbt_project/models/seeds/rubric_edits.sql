@@ -69,7 +69,8 @@ known_items as (
         bank,
         query_id,
         facet_id,
-        item_id
+        item_id,
+        starts_with(kind, 'criterion') as is_criterion
     from ingested_items
     union
     select
@@ -77,7 +78,8 @@ known_items as (
         bank,
         query_id,
         coalesce(facet_id, '') as facet_id,
-        edited_item_id as item_id
+        edited_item_id as item_id,
+        starts_with(kind, 'criterion') as is_criterion
     from edits
     where action = 'add'
     union
@@ -86,7 +88,8 @@ known_items as (
         known_items.bank,
         known_items.query_id,
         known_items.facet_id,
-        {{ item_id('known_items.query_id', 'known_items.facet_id', 'edits.item_text') }} as item_id
+        {{ item_id('known_items.query_id', 'known_items.facet_id', 'edits.item_text') }} as item_id,
+        known_items.is_criterion
     from known_items
     inner join edits using (collection, bank, item_id)
     where
@@ -97,12 +100,13 @@ known_items as (
 
 -- the items that a row edits: one, unless several queries have the id and the row names none
 edited_items as (
-    select
+    select distinct
         edits.row_number,
         edits.rubric_version,
         edits.action,
         edits.item_text,
-        known_items.*
+        known_items.* exclude (is_criterion),
+        bool_or(known_items.is_criterion) over (partition by edits.row_number) as is_criterion
     from edits
     inner join known_items
         on
@@ -165,6 +169,7 @@ former_states as (
         touched.row_number,
         touched.action = 'reword' and touched.is_in_force as is_made,
         touched.item_id,
+        any_value(touched.is_criterion) as is_criterion,
         max(events.rubric_version) is not null as is_known,
         coalesce(arg_max(events.is_in_force, events.rubric_version), false) as was_in_force
     from touched_items as touched
@@ -183,6 +188,7 @@ named as (
     select
         row_number,
         bool_or(is_known) as is_known,
+        bool_or(is_criterion) as is_criterion,
         bool_and(was_in_force) as was_in_force
     from former_states
     where not is_made
@@ -237,8 +243,9 @@ checked as (
             when edits.stated_weight is not null and edits.weight is null
                 then 'weight ''' || edits.stated_weight || ''' is not a number'
             when not isfinite(edits.weight) then 'weight must be finite'
-            when edits.weight < 0 then 'weight ' || edits.stated_weight || ' is negative'
-            when edits.action = 'reweight' and edits.weight is null
+            when edits.weight < 0 and not named.is_criterion
+                then 'weight ' || edits.stated_weight || ' is negative'
+            when edits.action = 'reweight' and edits.weight is null and edits.kind is null
                 then 'a reweight needs a weight'
             when edits.action = 'reanswer' and edits.gold_answers is null
                 then 'a reanswer needs a gold_answer'
@@ -257,8 +264,15 @@ checked as (
                 then 'facet_id belongs to add, not to ' || edits.action
             when edits.facet_id is not null and known_facets.facet_id is null
                 then 'query ' || edits.query_id || ' has no facet ''' || edits.facet_id || ''''
-            when edits.action = 'add' and coalesce(edits.kind, '') not in ('question', 'nugget')
-                then 'kind must be question or nugget'
+            when
+                (edits.action = 'add' or starts_with(edits.kind, 'criterion'))
+                and not regexp_full_match(
+                    coalesce(edits.kind, ''),  -- as sql/common/rubric_items.py has it
+                    'question|nugget|criterion:(mandatory|optional):[a-z][a-z0-9_-]*'
+                )
+                then 'kind must be question, nugget or like criterion:mandatory:explicit'
+            when starts_with(edits.kind, 'criterion') and not named.is_criterion
+                then 'the item is no criterion'
             when edits.action != 'add' and edits.item_id is null then 'it names no item'
             when edits.action != 'add' and not coalesce(named.is_known, false)
                 then

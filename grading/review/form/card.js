@@ -228,7 +228,7 @@ async function reviewCards(root, store) {
       fact("First answer", card.passage, "text");
       fact("Second answer", card.item, "text");
     } else {
-      fact(card.kind === "nugget" ? "Key fact" : "Question", card.item, "item");
+      fact({ nugget: "Key fact", criterion: "Criterion" }[card.kind] ?? "Question", card.item, "item");
       fact("Passage", card.passage, "text");
     }
     fact("Scale", review.hint);

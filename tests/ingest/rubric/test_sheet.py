@@ -123,8 +123,8 @@ def test_a_line_that_cannot_be_read_says_why():
         ("heavy question Why?", "weight 'heavy' is not a number"),
         ("1_0 question Why?", "weight '1_0' is not a number"),
         ("0,5 question Why?", "weight '0,5' is not a number"),
-        ("1 Why is it?", "expected question or nugget, not 'Why'"),
-        ("1", "expected question or nugget, not ''"),
+        ("1 Why is it?", "expected question, nugget or criterion:TIER:TYPE"),
+        ("1", "expected question, nugget or criterion:TIER:TYPE"),
         ("", "something is missing"),
         ('1 question "Blue" is what?', "'is what?' follows the closing quote"),
         ('1 question "Blue', "a quoted text that cannot be read"),
@@ -258,6 +258,13 @@ def test_each_change_is_the_edit_that_it_looks_like():
         ),
     ):
         assert edits(text) == expected, text
+
+
+def test_a_criterions_tier_and_type_change_and_its_weight_may_be_negative():
+    section = Section("q1", "mine", (item("Is short", kind="criterion:optional:form"), BLUE), ())
+    text = write(section).replace("1  criterion:optional", "-3 criterion:mandatory")
+    changes = {"weight": -3.0, "kind": "criterion:mandatory:form"}
+    assert edits(text, section) == [("reweight", "Is short", changes)]
 
 
 def test_an_item_whose_text_nobody_knows_can_be_reweighted_dropped_or_given_a_text():

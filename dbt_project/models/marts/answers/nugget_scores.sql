@@ -4,30 +4,6 @@
 -- supported. A vital nugget weighs 1 or more; vital and okay are imported as 1 and 0.5.
 with
 
-answer_grades as (
-    select * from {{ ref('int_item_grades') }}
-    semi join {{ source('raw', 'answers') }} using (collection, query_id, passage_id)
-),
-
--- how much of each nugget each answer holds, 0 to 1; null where no grade says
-assigned as (
-    select
-        answers.collection,
-        answers.system,
-        answers.query_id,
-        grader_items.grader,
-        grader_items.rubric_version,
-        grader_items.item_id,
-        grader_items.weight,
-        grader_items.weight >= 1 as is_vital,
-        (answer_grades.grade - graders.scale_min) / (graders.scale_max - graders.scale_min) as held
-    from {{ source('raw', 'answers') }} as answers
-    inner join {{ ref('int_grader_items') }} as grader_items using (collection, query_id)
-    inner join {{ ref('int_graders') }} as graders using (grader_id)
-    left join answer_grades using (collection, grader_id, query_id, passage_id, item_id)
-    where grader_items.asks_about = 'answer'
-),
-
 totals as (
     select
         collection,
@@ -45,7 +21,8 @@ totals as (
         sum(weight order by item_id) as weight_of_all,
         coalesce(sum(weight order by item_id) filter (where held = 1), 0) as weight_supported,
         coalesce(sum(weight * held order by item_id), 0) as weight_held
-    from assigned
+    from {{ ref('int_answer_items') }}
+    where kind = 'nugget'
     group by all
 ),
 

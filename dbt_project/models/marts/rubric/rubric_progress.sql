@@ -58,5 +58,6 @@ left join counted_queries
     on
         grader_items.collection = counted_queries.collection
         and grader_items.query_id = counted_queries.query_id
-        and (grader_items.asks_about is not distinct from 'answer') = counted_queries.is_answer
+        and coalesce(grader_items.asks_about in ('answer', 'criterion'), false)
+        = counted_queries.is_answer
 left join graded on {{ is_of_item('graded', 'grader_items') }}

@@ -42,7 +42,7 @@ pairs as (
         pool.text_sha256 is not null and items.text is not null as is_gradable
     from {{ ref('int_pool') }} as pool
     inner join items using (collection, query_id)
-    where items.kind not in ('answer', 'sentence', 'battle')
+    where items.kind in ('question', 'nugget', 'passage')
     union all
     select
         collection,
@@ -58,7 +58,7 @@ pairs as (
     from whole_answers
     inner join items using (collection, query_id)
     left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
-    where items.kind = 'answer'
+    where items.kind in ('answer', 'criterion')
     union all
     select
         collection,
@@ -125,7 +125,7 @@ asked as (
         unnest(
             list_prepend(
                 { 'answers_from': null, 'answer': null },
-                if(pairs.kind in ('answer', 'sentence', 'battle'), [], answers_of_pairs.answers)
+                if(pairs.kind in ('question', 'nugget'), answers_of_pairs.answers, [])
             )
         ) as extracted
     from pairs

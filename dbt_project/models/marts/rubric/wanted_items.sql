@@ -13,9 +13,14 @@ answers as (
 ),
 
 newest_items as (
-    select *
+    select distinct
+        collection,
+        query_id,
+        item_id,
+        item_text
     from items
-    where item_text is not null
+    -- a criterion that counts against an answer says what it should not hold
+    where item_text is not null and weight >= 0
     qualify rubric_version = max(rubric_version) over (partition by collection)
 ),
 
