@@ -1,8 +1,5 @@
 -- Which pairs of the pool have no grade, or failed?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :rubric_version = newest     a version of the rubric, or any
--- :query_id = any              a query
+-- :collection :grader :rubric_version :query_id
 -- :status = any                missing or failed
 select
     missing_grades.collection,
