@@ -51,15 +51,8 @@ inner join {{ ref('int_graders') }} as graders
         wanted.kind = graders.kind
         and (wanted.has_gold_answers or not graders.needs_gold_answers)
 semi join verdicts as at_work
-    on
-        wanted.collection = at_work.collection
-        and graders.grader = at_work.grader
+    using (collection, grader)
 left join verdicts
-    on
-        wanted.collection = verdicts.collection
-        and graders.grader = verdicts.grader
-        and wanted.query_id = verdicts.query_id
-        and wanted.passage_id = verdicts.passage_id
-        and wanted.item_id = verdicts.item_id
+    using (collection, grader, query_id, passage_id, item_id)
 where wanted.kind = 'battle'
 group by all
