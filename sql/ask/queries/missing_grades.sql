@@ -14,10 +14,4 @@ select
 from marts.missing_grades
 where
     $asked_of_missing_grades
-order by
-    missing_grades.collection asc,
-    missing_grades.grader asc,
-    missing_grades.rubric_version asc,
-    missing_grades.query_id asc,
-    missing_grades.passage_id asc,
-    missing_grades.item_id asc
+order by all

@@ -1,16 +1,2 @@
-select
-    collection,
-    rubric_version,
-    bank,
-    query_id,
-    facet_id,
-    item_id,
-    kind,
-    item_text as text,
-    gold_answers,
-    weight,
-    origin,
-    origin_item_id,
-    action,
-    previous_item_id
+select * rename (item_text as text)
 from {{ ref('int_rubric_items') }}
