@@ -105,13 +105,13 @@
 
     select
         {% for column in groups %}group_sizes.{{ column }}, {% endfor %}
-        group_sizes.n_systems,
-        group_sizes.is_one_constant,
-        group_sizes.is_other_constant,
         round(correlated.spearman, 10) as spearman,
         round(correlated.kendall, 10) as kendall,
         round(correlated.tau_ap, 10) as tau_ap,
-        round(depth_overlaps.rbo, 10) as rbo
+        round(depth_overlaps.rbo, 10) as rbo,
+        group_sizes.n_systems,
+        group_sizes.is_one_constant,
+        group_sizes.is_other_constant
     from group_sizes
     left join correlated using (group_no)
     left join depth_overlaps using (group_no)

@@ -1,7 +1,8 @@
 """The query book: `sql/ask/queries/*.sql`, one question per file, run as `gradelake sql @name`.
 
-A file begins with the question and its parameters. Those that its SQL does not use itself ask for
-values of columns of the table that `$asked_of_TABLE` names.
+A file begins with the question and its parameters: `:name = default  what it means`, or `:name` of
+one that says the same in many (`_COMMON`). Those that its SQL does not use itself ask for values of
+columns of the table that `$asked_of_TABLE` names.
 """
 
 import re
@@ -30,6 +31,21 @@ _GROUPS = {
         failures imported_grades unsupported_sentences uncited_sentences support_disagreements""",
     "Reviews": "queues review_agreement assessor_agreement battle_agreement review_conflicts",
     "Runs and costs": "freshness nights grading_runs cost system_cost board_cost",
+}
+# parameters that most questions have: (default, what it means)
+_COMMON = {
+    "collection": ("any", "a collection"),
+    "query_id": ("any", "a query"),
+    "system": ("any", "a system"),
+    "grader": ("any", "a grader's name"),
+    "assessor": ("any", "an assessor"),
+    "label_set": ("any", "judge:NAME, or GRADER/vN/POLICY"),
+    "policy": ("best", "a label policy"),
+    "rubric_version": ("newest", "a version of the rubric, or any"),
+    "measure": ("nDCG@10", "as in the leaderboard's measure column"),
+    "level": ("min_relevant", "labels at or above it are relevant, such as 2 (no effect on nDCG)"),
+    "tau": ("4", "a grade of tau or more covers an item"),
+    "k": ("20", "how many passages of each ranking count"),
 }
 # parameters that are whole numbers, and the words that may stand for one
 _NUMBERS = {
@@ -92,8 +108,8 @@ _EXAMPLES = {
 _SEEDS = {"level": "evaluation_levels", "tau": "evaluation_levels", "policy": "label_policies"}
 # a line of a question that a release cannot answer: its answer is always as of now
 _LIVE = "-- Reads the working catalog, as with --live"
-_PARAMETER_LINE = re.compile(r"^-- +:\w+ *=.*\n", re.MULTILINE)
-_PARAMETER = re.compile(r"^-- +:(\w+) *= *(\S+) +(.*)$", re.MULTILINE)
+_PARAMETER_LINE = re.compile(r"^-- +:\w+.*\n", re.MULTILINE)
+_PARAMETER = re.compile(r":(\w+)(?: *= *(\S+) +(.*))?")
 # in a question's SQL: the rows of a table that its parameters ask for
 _ASKED = re.compile(r"\$asked_of_(\w+)")
 _USED = re.compile(r"\$(\w+)")
@@ -272,7 +288,11 @@ def entries() -> dict[str, Entry]:
             text = file.read_text(encoding="utf-8")
             name = file.name.removesuffix(".sql")
             question = text.splitlines()[0].removeprefix("-- ")
-            parameters = {p: (default, what) for p, default, what in _PARAMETER.findall(text)}
+            parameters = {
+                name: (default, what) if default else _COMMON[name]
+                for line in _PARAMETER_LINE.findall(text)
+                for name, default, what in _PARAMETER.findall(line)
+            }
             sql = _with_filters(text, parameters)
             found[name] = Entry(name, question, sql, parameters, live=_LIVE in text)
     return found

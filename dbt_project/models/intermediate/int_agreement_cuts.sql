@@ -29,10 +29,7 @@ judgments as (
 
 crossed as (
     select
-        labels.collection,
-        labels.label_set,
-        labels.reference,
-        labels.label,
+        labels.*,
         judgments.judgment
     from labels
     inner join judgments using (collection, label_set, reference)

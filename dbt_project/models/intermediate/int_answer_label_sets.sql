@@ -54,15 +54,8 @@ inner join {{ ref('int_graders') }} as graders
         items.kind = graders.kind
         and (items.gold_answers is not null or not graders.needs_gold_answers)
 semi join verdicts as at_work
-    on
-        wanted.collection = at_work.collection
-        and graders.grader = at_work.grader
+    using (collection, grader)
 left join verdicts
-    on
-        wanted.collection = verdicts.collection
-        and graders.grader = verdicts.grader
-        and wanted.query_id = verdicts.query_id
-        and wanted.passage_id = verdicts.passage_id
-        and wanted.item_id = verdicts.item_id
+    using (collection, grader, query_id, passage_id, item_id)
 where items.kind = 'battle'
 group by all

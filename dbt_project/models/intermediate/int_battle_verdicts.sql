@@ -1,11 +1,5 @@
 -- Of the answers as they are, and of the newest rubric where the judge was shown it.
-select
-    item_grades.collection,
-    item_grades.grader,
-    item_grades.query_id,
-    item_grades.passage_id,
-    item_grades.item_id,
-    item_grades.grade
+select item_grades.* exclude (grader_id, gold_sha256, answer)
 from {{ ref('int_item_grades') }} as item_grades
 inner join {{ ref('int_graders') }} as graders using (grader_id)
 inner join {{ ref('wanted_items') }} as items using (collection, query_id, item_id, kind)

@@ -53,10 +53,7 @@ averaged as (
 )
 
 select
-    averaged.collection,
-    averaged.label_set,
-    averaged.averaged_over,
-    averaged.query_id,
+    averaged.*,
     coalesce(weights.weight, 1) as weight,
     weights.cluster
 from averaged

@@ -160,10 +160,6 @@ scores as (
 -- rounded, because parallel sums differ in the last bits from build to build; a measure without
 -- anything relevant to find is 0, as in trec_eval
 select
-    part,
-    variant,
-    level,
-    system,
-    measure,
+    * exclude (value),
     round(coalesce(value, 0), 10) as value
 from scores

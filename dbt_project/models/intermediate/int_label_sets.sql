@@ -54,11 +54,7 @@ left join {{ ref('int_graders') }} as graders
 union all
 -- they score answers, and label no passages
 select
-    collection,
-    label_set,
-    kind,
-    grader,
-    rubric_version,
+    * exclude (n_wanted, n_graded),
     null as policy,
     n_graded as n_labels,
     null as max_label

@@ -15,10 +15,7 @@ label_set_queries as (
 )
 
 select
-    collection,
-    label_set,
-    query_id,
-    top_label,
+    * exclude (labels_hash),
     hash(
         collection, query_id, top_label, {{ hash_of_what_is_computed() }}, labels_hash
     ) as variant

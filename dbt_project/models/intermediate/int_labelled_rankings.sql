@@ -13,11 +13,7 @@ distinct_labels as (
 
 select
     hash(distinct_labels.variant, rankings.ranking_hash) as part,
-    distinct_labels.variant,
-    distinct_labels.collection,
-    distinct_labels.label_set,
-    distinct_labels.query_id,
-    distinct_labels.top_label,
+    distinct_labels.*,
     rankings.system,
     rankings.n_retrieved
 from distinct_labels

@@ -14,11 +14,7 @@ measures as (
 )
 
 select
-    measure,
-    family,
-    kind,
+    * exclude (family_place),
     if(kind in ('binary', 'graded', 'labelled'), 'labels', kind) as averaged_over,
-    cutoff,
-    p,
     row_number() over (order by family_place, cutoff nulls first, p) as place
 from measures

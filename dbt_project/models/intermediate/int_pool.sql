@@ -69,9 +69,7 @@ pooled as (
 )
 
 select
-    pooled.collection,
-    pooled.query_id,
-    pooled.passage_id,
+    pooled.*,
     passages.text_sha256
 from pooled
 left join {{ ref('stg_passages') }} as passages using (collection, passage_id)

@@ -12,13 +12,7 @@ ranked as (
     {{ ranked('stale_rankings') }}
 )
 
-select
-    ranked.part,
-    ranked.collection,
-    ranked.system,
-    ranked.query_id,
-    ranked.passage_id,
-    ranked.rank
+select ranked.* exclude (depth, n_retrieved)
 from ranked
 left join {{ ref('int_judged_passages') }} as judged_passages
     using (collection, query_id, passage_id)

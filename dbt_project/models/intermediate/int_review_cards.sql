@@ -20,16 +20,7 @@ items as (
 )
 
 select
-    review_cards.collection,
-    review_cards.queue,
-    review_cards.position,
-    review_cards.grader_id,
-    review_cards.query_id,
-    review_cards.passage_id,
-    review_cards.item_id,
-    review_cards.passage_sha256,
-    review_cards.query_sha256,
-    review_cards.assessor,
+    review_cards.*,
     items.newest.item_text,
     grades_in_force.gold_sha256,
     grades_in_force.grade,
@@ -54,16 +45,7 @@ where
 union all
 
 select
-    review_cards.collection,
-    review_cards.queue,
-    review_cards.position,
-    review_cards.grader_id,
-    review_cards.query_id,
-    review_cards.passage_id,
-    review_cards.item_id,
-    review_cards.passage_sha256,
-    review_cards.query_sha256,
-    review_cards.assessor,
+    review_cards.*,
     null as item_text,
     null as gold_sha256,
     cast(labels.label as integer) as grade,

@@ -25,12 +25,7 @@ top_entries as (
 ),
 
 variants as (
-    select distinct
-        variant,
-        collection,
-        grader_id,
-        rubric_version,
-        query_id
+    select distinct * exclude (part, system)
     from stale_rankings
 ),
 

@@ -27,11 +27,7 @@ variants as (
 )
 
 select
-    variants.collection,
-    variants.grader_id,
-    variants.grader,
-    variants.rubric_version,
-    variants.query_id,
+    variants.* exclude (items_hash),
     hash(
         variants.collection,
         variants.grader_id,

@@ -49,14 +49,8 @@ labels as (
 )
 
 select
-    labels.collection,
-    labels.sentinel,
-    labels.grader_id,
-    labels.round,
+    labels.* exclude (kind, judgment),
     graded.n_graded = wanted.n_wanted as is_whole,
-    labels.query_id,
-    labels.passage_id,
-    labels.label,
     case
         when labels.label is null then null
         when graders.scale_max = collections.max_relevance then greatest(labels.label, 0)

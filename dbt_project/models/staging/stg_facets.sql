@@ -1,6 +1,2 @@
-select
-    collection,
-    query_id,
-    facet_id,
-    text as facet_text
+select * rename (text as facet_text)
 from {{ source('raw', 'facets') }}

@@ -1,12 +1,2 @@
-select
-    collection,
-    bank,
-    query_id,
-    facet_id,
-    item_id,
-    kind,
-    text as item_text,
-    gold_answers,
-    weight,
-    origin
+select * exclude (created_at) rename (text as item_text)
 from {{ source('raw', 'rubric_items') }}

@@ -1,5 +1,5 @@
 -- Which label sets rank the systems alike?
--- :collection = any            a collection
+-- :collection
 -- :label_set = any             judge:NAME, assessor:NAME, or GRADER/vN/POLICY
 -- :reference = any             the label set it is compared with; any: the assessors
 -- :measure = nDCG@10           a measure

@@ -1,6 +1,5 @@
 -- How well do people who reviewed the same grades agree with each other?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 -- :reveal = any                before (blind reviews only) or after the grade was shown
 -- :tau = 4                     an item counts as answered from this grade on
 with

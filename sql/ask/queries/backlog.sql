@@ -1,8 +1,7 @@
 -- How many grades are missing, per grader and query?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 -- :rubric_version = newest     a version of the rubric, or any; 0 is the banks as ingested
--- :query_id = any              a query
+-- :query_id
 select
     grading_backlog.collection,
     grader,

@@ -1,7 +1,5 @@
 -- Which system wins its battles with which, and how often does the order decide?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :system = any                a system
+-- :collection :grader :system
 select
     collection,
     grader,

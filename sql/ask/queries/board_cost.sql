@@ -1,5 +1,5 @@
 -- What did the grades behind each label set and its leaderboards cost?
--- :collection = any            a collection
+-- :collection
 -- :label_set = any             a label set
 -- A cost of null is unknown, not 0: seeds/prices.csv has no price for the model.
 select

@@ -1,7 +1,5 @@
 -- How does each system rank under each label set, side by side?
--- :collection = any            a collection
--- :measure = nDCG@10           as in the leaderboard's measure column
--- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
+-- :collection :measure :level
 with
 
 board as (

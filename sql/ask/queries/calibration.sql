@@ -1,7 +1,5 @@
 -- Is a judge's probability what it says: of 0.8, are 80 in 100 relevant to people?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :assessor = any              an assessor
+-- :collection :grader :assessor
 -- :cut = any                   the grade from which on, such as 2
 select
     collection,

@@ -1,6 +1,5 @@
 -- Does a judge agree with people as well as they agree with each other, on the same passages?
--- :collection = any            a collection
--- :label_set = any             judge:NAME, or GRADER/vN/POLICY
+-- :collection :label_set
 -- :assessor = any              one of the two people, by name the first
 select
     collection,

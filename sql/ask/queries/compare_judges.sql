@@ -1,5 +1,5 @@
 -- Which judge agrees best with people, on the pairs that all of them labelled?
--- :collection = any            a collection
+-- :collection
 -- :least_labelled = 0          percentage of what people judged that a judge labelled, at least
 with
 

@@ -1,6 +1,5 @@
 -- How often does each label meet each judgment?
--- :collection = any            a collection
--- :label_set = any             judge:NAME, or GRADER/vN/POLICY
+-- :collection :label_set
 -- :reference = any             the label set they are compared with, such as assessor:NAME
 select
     collection,

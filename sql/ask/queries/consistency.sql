@@ -1,6 +1,5 @@
 -- How often does a judge that is asked several times change its mind?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 -- :part = all                  all, query or item
 select
     collection,

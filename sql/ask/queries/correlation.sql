@@ -1,8 +1,8 @@
 -- How well does each of our leaderboards agree with the official one?
--- :collection = any            a collection
+-- :collection
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
 -- :measure = nDCG@10           as in the leaderboard's measure column, or any
--- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
+-- :level
 select
     correlation.collection,
     correlation.label_set,

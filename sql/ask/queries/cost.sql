@@ -1,6 +1,5 @@
 -- How many tokens did each grader use, day by day, and what did they cost?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 -- A cost of null is unknown, not 0: seeds/prices.csv has no price for the model.
 select
     collection,

@@ -1,9 +1,5 @@
 -- Which systems cover most of the rubric, and how much does the definition of coverage matter?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :rubric_version = newest     a version of the rubric, or any
--- :tau = 4                     a grade of tau or more covers an item
--- :k = 20                      how many passages of each ranking count
+-- :collection :grader :rubric_version :tau :k
 with
 
 counts as (

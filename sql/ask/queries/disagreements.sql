@@ -1,9 +1,7 @@
 -- Where do a label and an assessor's judgment differ most?
--- :collection = any            a collection
--- :label_set = any             judge:NAME, or GRADER/vN/POLICY
+-- :collection :label_set
 -- :grader = any                a grader's name: only label sets made from its grades
--- :rubric_version = newest     a version of the rubric, or any
--- :query_id = any              a query
+-- :rubric_version :query_id
 select
     disagreements.collection,
     disagreements.label_set,

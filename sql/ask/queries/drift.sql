@@ -1,6 +1,5 @@
 -- Has a judge drifted, by each round of its sentinels, newest first?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 -- :sentinel = any              a sentinel's name
 -- An alarm names the round, and its day, in which the change most likely began.
 select

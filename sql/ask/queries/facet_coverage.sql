@@ -1,10 +1,5 @@
 -- Which facets (subtopics) of the queries do systems cover, and which does no system?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :rubric_version = newest     a version of the rubric, or any
--- :tau = 4                     a grade of tau or more covers an item
--- :k = 20                      how many passages of each ranking count
--- :query_id = any              a query
+-- :collection :grader :rubric_version :tau :k :query_id
 select
     coverage.collection,
     coverage.grader,

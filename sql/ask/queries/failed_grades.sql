@@ -1,7 +1,5 @@
 -- Which pairs could not be graded, and why?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :query_id = any              a query
+-- :collection :grader :query_id
 select
     collection,
     grader,

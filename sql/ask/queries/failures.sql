@@ -1,6 +1,5 @@
 -- Why did pairs fail, by kind of error, the most frequent first?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 select
     collection,
     grader,

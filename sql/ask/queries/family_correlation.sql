@@ -1,7 +1,5 @@
 -- Does a judge agree with people without one family of systems, too?
--- :collection = any            a collection
--- :label_set = any             judge:NAME, or GRADER/vN/POLICY
--- :assessor = any              an assessor
+-- :collection :label_set :assessor
 -- :grouping = any              a grouping of gradelake.toml, or generator family
 -- :measure = nDCG@10           a measure
 select

@@ -1,5 +1,5 @@
 -- How far behind is each collection: last input, last grades, last release, missing grades?
--- :collection = any            a collection
+-- :collection
 -- Reads the working catalog, as with --live: a release cannot know what came after it.
 select
     collection,

@@ -1,8 +1,5 @@
 -- How well does each passage answer each rubric item, best passages first?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :rubric_version = newest     a version of the rubric, or any
--- :query_id = any              a query
+-- :collection :grader :rubric_version :query_id
 -- :tau = 4                     a grade of tau or more is high
 -- :m = any                     only passages with at least this many high grades
 with

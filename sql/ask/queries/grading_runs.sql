@@ -1,6 +1,5 @@
 -- How did each grading run end, how fast was it, and how many tokens did it use?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 select
     collection,
     grader,

@@ -1,7 +1,5 @@
 -- Does a judge favour a group of systems, such as those of its own family?
--- :collection = any            a collection
--- :label_set = any             judge:NAME, or GRADER/vN/POLICY
--- :assessor = any              an assessor
+-- :collection :label_set :assessor
 -- :grouping = any              a grouping of gradelake.toml
 -- :measure = nDCG@10           a measure
 -- :level = min_relevant        relevance level of the label set's scores, such as 2

@@ -1,8 +1,7 @@
 -- Which queries do systems find hardest?
--- :collection = any            a collection
+-- :collection
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
--- :measure = nDCG@10           as in the leaderboard's measure column
--- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
+-- :measure :level
 select
     topic_scores.collection,
     topic_scores.label_set,

@@ -1,6 +1,5 @@
 -- Which grades were imported, and from which file?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 -- Where is_on_its_word, only the file itself says that one of your graders gave them.
 select
     collection,

@@ -1,8 +1,5 @@
 -- How well is each rubric item answered: the mean and the distribution of its grades, best first?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :rubric_version = newest     a version of the rubric, or any
--- :query_id = any              a query
+-- :collection :grader :rubric_version :query_id
 with
 
 counts as (

@@ -1,6 +1,5 @@
 -- How well do labels agree with those of an assessor or another judge, best first?
--- :collection = any            a collection
--- :label_set = any             judge:NAME, or GRADER/vN/POLICY
+-- :collection :label_set
 -- :reference = any             the label set they are compared with, such as assessor:NAME
 -- :kind = binary               graded, linear, quadratic, binary, collapsed or boxed
 select

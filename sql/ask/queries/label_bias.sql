@@ -1,7 +1,5 @@
 -- Are a judge's labels more generous than people's for long passages, or for high-ranked ones?
--- :collection = any            a collection
--- :label_set = any             judge:NAME, or GRADER/vN/POLICY
--- :assessor = any              an assessor
+-- :collection :label_set :assessor
 -- :property = any              length or position
 select
     collection,

@@ -1,5 +1,5 @@
 -- How many labels of each value does each label set have, over how many queries?
--- :collection = any            a collection
+-- :collection
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
 with
 

@@ -1,10 +1,7 @@
 -- How did editing the rubric change the systems' ranks?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :policy = best               a label policy
+-- :collection :grader :policy
 -- :rubric_version = newest     the later of two consecutive versions
--- :measure = nDCG@10           as in the leaderboard's measure column
--- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
+-- :measure :level
 select
     shift.collection,
     shift.grader,

@@ -1,8 +1,5 @@
 -- Which pairs of the pool have no grade, or failed?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :rubric_version = newest     a version of the rubric, or any
--- :query_id = any              a query
+-- :collection :grader :rubric_version :query_id
 -- :status = any                missing or failed
 select
     missing_grades.collection,
@@ -17,10 +14,4 @@ select
 from marts.missing_grades
 where
     $asked_of_missing_grades
-order by
-    missing_grades.collection asc,
-    missing_grades.grader asc,
-    missing_grades.rubric_version asc,
-    missing_grades.query_id asc,
-    missing_grades.passage_id asc,
-    missing_grades.item_id asc
+order by all

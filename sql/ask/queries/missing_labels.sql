@@ -1,7 +1,7 @@
 -- Which retrieved passages have no label yet, most useful first?
--- :collection = any            a collection
+-- :collection
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
--- :query_id = any              a query
+-- :query_id
 select
     collection,
     label_set,

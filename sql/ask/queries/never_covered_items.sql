@@ -1,9 +1,7 @@
 -- Which rubric items does no passage in the pool answer?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :rubric_version = newest     a version of the rubric, or any
+-- :collection :grader :rubric_version
 -- :tau = 4                     a grade of tau or more answers an item
--- :query_id = any              a query
+-- :query_id
 select
     never_covered_items.collection,
     never_covered_items.grader,

@@ -1,5 +1,5 @@
 -- How certain is a score by a judge that is asked several times?
--- :collection = any            a collection
+-- :collection
 -- :label_set = any             judge:NAME, or GRADER/vN/POLICY, of its first trial
 -- :measure = nDCG@10           a measure
 -- :level = min_relevant        relevance level of the label set's scores, such as 2

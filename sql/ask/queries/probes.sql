@@ -1,6 +1,5 @@
 -- Which attacks fool a judge, and how often?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 -- :probe = any                 a probe's name, as probe/25/1
 -- Of each probe the newest round, most harmful attacks on passages that are not relevant first.
 select

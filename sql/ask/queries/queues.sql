@@ -1,6 +1,5 @@
 -- How far along is each review queue of grades?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 select
     collection,
     queue,

@@ -1,6 +1,5 @@
 -- How well do people who reviewed a grader's grades agree with it?
--- :collection = any            a collection
--- :grader = any                a grader's name
+-- :collection :grader
 -- :assessor = any              who reviewed
 -- :reveal = after              before (blind reviews only) or after the grade was shown; any: both
 -- :tau = 4                     an item counts as answered from this grade on

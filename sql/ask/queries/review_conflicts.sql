@@ -1,7 +1,5 @@
 -- On which grades do the people who reviewed them differ most?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :query_id = any              a query
+-- :collection :grader :query_id
 with
 
 items as (

@@ -1,8 +1,7 @@
 -- What is in the rubric, and how many grades does each item still miss?
--- :collection = any            a collection
--- :query_id = any              a query
+-- :collection :query_id
 -- :rubric_version = newest     a version of the rubric; 0 is the banks as ingested
--- :grader = any                a grader's name
+-- :grader
 select
     items.collection,
     items.rubric_version,

@@ -1,7 +1,7 @@
 -- Who edited the rubric, and when was each edit in force?
--- :collection = any            a collection
+-- :collection
 -- :rubric_version = any        a version of the rubric
--- :query_id = any              a query
+-- :query_id
 with
 
 -- an edit names its item; the query may be left out

@@ -1,9 +1,7 @@
 -- Which passages' labels changed with an edit of the rubric, and because of which item?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :policy = best               a label policy
+-- :collection :grader :policy
 -- :rubric_version = newest     the version that changed the labels
--- :query_id = any              a query
+-- :query_id
 select
     impact.collection,
     impact.grader,

@@ -1,9 +1,8 @@
 -- Which system is best on which segment of the queries?
--- :collection = any            a collection
+-- :collection
 -- :segment = any               a segment of the collection's queries
 -- :label_set = any             assessor:NAME, judge:NAME, or GRADER/vN/POLICY
--- :measure = nDCG@10           as in the leaderboard's measure column
--- :level = min_relevant        labels at or above it are relevant, such as 2 (no effect on nDCG)
+-- :measure :level
 select
     board.collection,
     board.label_set,

@@ -1,7 +1,5 @@
 -- Where do a grader and a person differ most on whether a citation supports a sentence?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :query_id = any              a query
+-- :collection :grader :query_id
 select distinct
     labels.collection,
     labels.grader,

@@ -1,7 +1,5 @@
 -- Which systems does a judge favour, compared with people?
--- :collection = any            a collection
--- :label_set = any             judge:NAME, or GRADER/vN/POLICY
--- :assessor = any              an assessor
+-- :collection :label_set :assessor
 -- :measure = nDCG@10           a measure
 -- :level = min_relevant        relevance level of the label set's scores, such as 2
 select

@@ -1,7 +1,5 @@
 -- What did grading each system's passages cost, and how much was for passages of it alone?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :system = any                a system
+-- :collection :grader :system
 -- A cost of null is unknown, not 0: seeds/prices.csv has no price for the model.
 select
     collection,

@@ -1,7 +1,5 @@
 -- Which sentences of answers cite nothing?
--- :collection = any            a collection
--- :system = any                a system
--- :query_id = any              a query
+-- :collection :system :query_id
 select distinct
     collection,
     system,

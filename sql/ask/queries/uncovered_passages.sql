@@ -1,9 +1,5 @@
 -- Which relevant passages does the rubric miss, most relevant first?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :rubric_version = newest     a version of the rubric, or any
--- :tau = 4                     a grade of tau or more covers an item
--- :query_id = any              a query
+-- :collection :grader :rubric_version :tau :query_id
 select
     uncovered_passages.collection,
     uncovered_passages.grader,

@@ -1,8 +1,5 @@
 -- Which sentences of answers does nothing that they cite support, or only in part?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :system = any                a system
--- :query_id = any              a query
+-- :collection :grader :system :query_id
 select
     collection,
     grader,

@@ -1,8 +1,5 @@
 -- What did the grader take as the answer to each rubric item, best first?
--- :collection = any            a collection
--- :grader = any                a grader's name
--- :rubric_version = newest     a version of the rubric, or any
--- :query_id = any              a query
+-- :collection :grader :rubric_version :query_id
 -- :item_id = any               a rubric item: its id, or how its hash begins
 -- :tau = any                   only grades of tau or more
 -- :m = any                     only passages with at least this many grades of tau (any: 4) or more

@@ -72,11 +72,7 @@ together as (
 -- each two of the three
 meetings as (
     select
-        collection,
-        judge,
-        person,
-        other_person,
-        n,
+        * exclude (label, judgment, other_judgment),
         unnest([
             { 'label_set': judge, 'reference': person, 'label': label, 'judgment': judgment },
             {

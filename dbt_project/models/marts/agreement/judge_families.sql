@@ -52,6 +52,7 @@ related as (
     select
         judges.*,
         systems.system,
+        array_to_string(list_sort(judges.families), ', ') as judge_family,
         systems.generator,
         of_generators.family as generator_family,
         systems.judge_in_use,
@@ -67,16 +68,7 @@ related as (
 )
 
 select
-    collection,
-    label_set,
-    system,
-    array_to_string(list_sort(families), ', ') as judge_family,
-    generator,
-    generator_family,
-    judge_in_use,
-    judge_in_use_family,
-    shares_generator,
-    shares_judge,
+    * exclude (models, families),
     nullif(
         concat_ws(
             ', ',

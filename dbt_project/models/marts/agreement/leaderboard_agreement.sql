@@ -18,17 +18,6 @@ correlations as (
 )
 
 select
-    collection,
-    label_set,
-    cast(level as integer) as level,
-    measure,
-    reference,
-    assessor,
-    cast(reference_level as integer) as reference_level,
-    spearman,
-    kendall,
-    tau_ap,
-    rbo,
-    n_systems,
+    * exclude (is_one_constant, is_other_constant),
     {{ why_undefined() }} as undefined_reason
 from correlations

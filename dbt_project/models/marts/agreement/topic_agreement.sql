@@ -3,15 +3,7 @@ with
 
 rounded as (
     select
-        collection,
-        label_set,
-        level,
-        measure,
-        reference,
-        assessor,
-        reference_level,
-        query_id,
-        system,
+        * exclude (value, human_value),
         round(value, 4) as score,
         round(human_value, 4) as human_score
     from {{ ref('int_compared_scores') }}
@@ -29,18 +21,6 @@ correlations as (
 )
 
 select
-    collection,
-    label_set,
-    cast(level as integer) as level,
-    measure,
-    reference,
-    assessor,
-    cast(reference_level as integer) as reference_level,
-    query_id,
-    spearman,
-    kendall,
-    tau_ap,
-    rbo,
-    n_systems,
+    * exclude (is_one_constant, is_other_constant),
     {{ why_undefined() }} as undefined_reason
 from correlations

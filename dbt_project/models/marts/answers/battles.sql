@@ -3,12 +3,7 @@
 with
 
 answers as (
-    select
-        collection,
-        system,
-        query_id,
-        passage_id
-    from {{ source('raw', 'answers') }}
+    select * from {{ source('raw', 'answers') }}
 ),
 
 -- as the answer that is first by its id sees them, whichever stood first
@@ -59,11 +54,7 @@ select
         when 0 then 'loss'
         else 'tie'
     end as outcome,
-    outcomes.is_flip,
-    outcomes.is_bad,
-    outcomes.n_verdicts,
-    outcomes.n_first_wins,
-    outcomes.n_second_wins
+    outcomes.* exclude (collection, grader, query_id, one, other, win)
 from outcomes
 inner join answers as ones
     on

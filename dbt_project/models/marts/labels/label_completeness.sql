@@ -60,10 +60,7 @@ shares as (
 )
 
 select
-    shares.collection,
-    shares.label_set,
-    shares.reference,
-    shares.n_judged,
+    shares.* exclude (n_labelled),
     cast(shares.n_labelled as bigint) as n_labelled,
     round(shares.n_labelled / shares.n_judged, 10) as labelled_share,
     shares.n_labelled / shares.n_judged < cast(completeness.least_labelled as double)

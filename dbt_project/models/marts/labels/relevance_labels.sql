@@ -1,9 +1,2 @@
-select
-    collection,
-    label_set,
-    query_id,
-    passage_id,
-    cast(label as integer) as label,
-    n_items,
-    n_missing
+select * replace (cast(label as integer) as label)
 from {{ ref('int_labels') }}

@@ -79,11 +79,7 @@ left_out as (
 )
 
 select
-    left_out.collection,
-    left_out.label_set,
-    left_out.level,
-    left_out.measure,
-    left_out.leaderboard,
+    left_out.* exclude (systems),
     rounded.spearman,
     rounded.kendall,
     rounded.tau_ap,

@@ -1,10 +1,4 @@
-select
-    collection,
-    grader,
-    rubric_version,
-    query_id,
-    passage_id,
-    item_id
+select * exclude (grader_id, engine, status)
 from {{ ref('int_ungraded_pairs') }}
 where
     status = 'missing'

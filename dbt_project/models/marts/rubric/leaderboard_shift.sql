@@ -19,13 +19,7 @@ boards as (
 
 shifts as (
     select
-        boards.collection,
-        boards.grader,
-        boards.policy,
-        boards.rubric_version,
-        boards.level,
-        boards.measure,
-        boards.system,
+        boards.* exclude (score, rank),
         boards_before.score as score_before,
         boards.score as score_after,
         boards_before.rank as rank_before,
@@ -56,17 +50,7 @@ missing as (
 )
 
 select
-    shifts.collection,
-    shifts.grader,
-    shifts.policy,
-    shifts.rubric_version,
-    shifts.level,
-    shifts.measure,
-    shifts.system,
-    shifts.score_before,
-    shifts.score_after,
-    shifts.rank_before,
-    shifts.rank_after,
+    shifts.*,
     correlations.kendall,
     coalesce(missing.n_missing, 0) as n_missing_after
 from shifts

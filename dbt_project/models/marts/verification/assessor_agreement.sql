@@ -28,9 +28,9 @@ counts as (
     select
         pairs.collection,
         graders.grader,
-        pairs.reveal,
         pairs.assessor,
         pairs.other_assessor,
+        pairs.reveal,
         levels.level as tau,
         count(*) as n_graded,
         count(*) filter (where pairs.grade = pairs.other_grade) as n_same,
@@ -44,18 +44,7 @@ counts as (
 )
 
 select
-    collection,
-    grader,
-    assessor,
-    other_assessor,
-    reveal,
-    cast(tau as integer) as tau,
-    n_graded,
-    n_same,
-    n_both,
-    n_assessor_only,
-    n_other_only,
-    n_neither,
+    *,
     round((n_both + n_neither) / n_graded, 10) as observed,
     round(
         {{ kappa_of_two_classes('n_both', 'n_assessor_only', 'n_other_only', 'n_neither') }}, 10

@@ -79,16 +79,9 @@ explained_gaps as (
 )
 
 select
-    explained_gaps.collection,
-    explained_gaps.label_set,
-    explained_gaps.grader,
-    explained_gaps.rubric_version,
-    explained_gaps.assessor,
-    explained_gaps.query_id,
-    explained_gaps.passage_id,
-    cast(explained_gaps.label as integer) as label,
-    explained_gaps.judgment,
-    explained_gaps.gap,
+    explained_gaps.* exclude (best_item) replace (
+        cast(explained_gaps.label as integer) as label
+    ),
     explained_gaps.best_item.id as best_item_id,
     explained_gaps.best_item.text as best_item_text,
     -- what was compared with gold answers is the grader's own, or nothing

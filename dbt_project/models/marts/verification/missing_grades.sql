@@ -12,10 +12,4 @@ from {{ ref('int_ungraded_pairs') }} as ungraded_pairs
 inner join {{ ref('int_grader_items') }} as grader_items
     using (collection, grader_id, rubric_version, query_id, item_id)
 left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
-order by
-    collection asc,
-    ungraded_pairs.grader asc,
-    rubric_version asc,
-    query_id asc,
-    passage_id asc,
-    item_id asc
+order by all

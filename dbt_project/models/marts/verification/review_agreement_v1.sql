@@ -11,6 +11,7 @@ counts as (
         levels.level as tau,
         count(*) as n_reviewed,
         count(*) filter (where assessor_grades.is_agreed) as n_agreed,
+        round(n_agreed / n_reviewed, 10) as share_agreed,
         count(assessor_grades.assessor_grade) as n_graded,
         {{ counts_of_two_classes(
             'levels.level', 'assessor_grades.grade', 'assessor_grades.assessor_grade',
@@ -23,19 +24,7 @@ counts as (
 )
 
 select
-    collection,
-    grader,
-    assessor,
-    reveal,
-    cast(tau as integer) as tau,
-    n_reviewed,
-    n_agreed,
-    round(n_agreed / n_reviewed, 10) as share_agreed,
-    n_graded,
-    n_both,
-    n_grader_only,
-    n_assessor_only,
-    n_neither,
+    *,
     round((n_both + n_neither) / nullif(n_graded, 0), 10) as observed,
     round(
         {{ kappa_of_two_classes('n_both', 'n_grader_only', 'n_assessor_only', 'n_neither') }}, 10

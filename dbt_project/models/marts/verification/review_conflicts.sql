@@ -29,16 +29,7 @@ conflicts as (
 select
     conflicts.collection,
     graders.grader,
-    conflicts.query_id,
-    conflicts.passage_id,
-    conflicts.item_id,
-    conflicts.grade,
-    conflicts.n_assessors,
-    conflicts.lowest,
-    conflicts.highest,
-    conflicts.said,
-    conflicts.settled_by,
-    conflicts.settled_grade
+    conflicts.* exclude (collection, grader_id)
 from conflicts
 inner join {{ ref('int_own_graders') }} as graders using (grader_id)
 order by
