@@ -47,10 +47,10 @@ def wrong(page: Page, *rules: str) -> str:
 
 def look_twice(page: Page) -> None:
     """Accessible, and no wider than the window, on a phone by night and at a desk by day."""
-    for width, scheme in ((390, "dark"), (1280, "light")):
+    for width, scheme, rules in ((390, "dark", ()), (1440, "light", ("color-contrast",))):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        assert not (found := wrong(page)), found
+        assert not (found := wrong(page, *rules)), found  # all else is the same by day
         assert not page.evaluate(WIDE), page.url
 
 

@@ -23,19 +23,6 @@ def test_another_seed_and_another_block_draw_something_else():
     assert len(np.unique(first)) == 300
 
 
-def test_there_are_as_many_replicates_as_asked_for():
-    assert in_blocks(draw, 250, 1, ELEMENTS // 100)["draws"].shape == (250, 5)
-    assert in_blocks(draw, 2, 1, ELEMENTS * 9)["draws"].shape == (2, 5)
-
-
-def test_as_many_are_drawn_as_there_are_and_each_as_often():
-    draws = resampled(np.random.default_rng(1), 20_000, 4)
-    assert (draws.sum(axis=1) == 4).all()
-    assert draws.mean(axis=0) == pytest.approx([1, 1, 1, 1], abs=0.03)
-    # left out with probability (3/4)^4
-    assert (draws == 0).mean() == pytest.approx(0.75**4, abs=0.01)
-
-
 def test_an_interval_cuts_both_tails_and_leaves_out_what_is_undefined():
     values = np.array([*range(101), np.nan, np.nan], dtype=float)
     found = Spread.of(values, 0.9)

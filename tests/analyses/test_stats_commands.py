@@ -12,7 +12,6 @@ from gradelake.analyses.stats.correlation import agreement
 from gradelake.analyses.stats.kappas import kappa_intervals
 from gradelake.analyses.stats.labels import compare_labels
 from gradelake.analyses.stats.options import KINDS
-from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.rank_correlation import STATISTICS
 from gradelake.sql.lake.opening import Lake
@@ -51,24 +50,6 @@ def test_every_correlation_is_that_of_the_mart(graded_lake):
         for ours, theirs in zip(found, expected, strict=True):
             assert (ours is None) == (theirs is None), (label_set, level, measure)
             assert ours is None or ours == pytest.approx(theirs, abs=1e-9)
-
-
-def test_correlations_over_another_label_set_are_those_of_leaderboard_agreement(lake):
-    rows = lake.rows(
-        f"select label_set, level, measure, reference, reference_level, {', '.join(STATISTICS)} "
-        "from lake.marts.leaderboard_agreement where level = 2 and reference like 'assessor:%' "
-        "order by all"
-    )
-    rows = rows[:: max(len(rows) // 6, 1)]
-    assert len(rows) > 5
-    for label_set, level, measure, reference, reference_level, *expected in rows:
-        found = agreement(
-            read_board(lake, "demo", label_set, measure, level),
-            read_board(lake, "demo", reference, measure, reference_level),
-            n_replicates=1,
-        )
-        ours = [one.value for one in found.correlations]
-        assert ours == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_the_top_is_that_of_top_agreement_also_by_official_ranks(lake, demo):
@@ -121,17 +102,6 @@ def test_correlation_answers_in_json_and_again_the_same(demo):
     assert human["correlations"][0]["spread"].keys() == {"queries", "systems", "both"}
     assert len(human["better"]) == 9
     assert overlap["better"] == []  # is not compared with itself
-
-
-def test_correlation_prints_a_row_per_statistic_and_says_what_is_undefined(demo):
-    done = stats(
-        demo,
-        "correlation demo --measure AP --reference assessor:human --label-set "
-        "judge:overlap --replicates 300",
-    )
-    rows = done.stdout.splitlines()
-    assert [row.split()[2] for row in rows[1:]] == list(STATISTICS)
-    assert " to " in rows[1]
 
 
 def test_significance_writes_all_pairs_and_counts_agreement(demo, tmp_path):
@@ -225,28 +195,16 @@ def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
     ("line", "wrong"),
     [
         ("correlation demo --measure nDCG@1", "has no measure 'nDCG@1'"),
-        ("correlation dmo --measure AP", "there are no labels of a collection 'dmo'"),
         ("correlation demo --measure AP --level 7", "has no relevance level 7"),
-        (
-            "correlation demo --measure AP --label-set judge:overlab",
-            "has no label set 'judge:overlab' here\n  Did you mean 'judge:overlap'?",
-        ),
         ("correlation demo --measure AP --leaderboard x", "has no official leaderboard 'x'"),
         (
             "correlation demo --measure AP --leaderboard official --reference assessor:human",
             "--leaderboard and --reference cannot be used together",
         ),
         ("alpha demo --label-set judge:overlap", "'judge:overlap' alone cannot agree"),
-        ("kappa demo --against judge:overlab", "Did you mean 'judge:overlap'?"),
         ("ceiling demo --label-set judge:overlab", "Did you mean 'judge:overlap'?"),
-        ("rates demo --label-set judge:overlab", "Did you mean 'judge:overlap'?"),
         ("alpha demo --live --release r1", "--live and --release cannot be used t"),
     ],
 )
 def test_what_is_not_there_is_refused_with_a_hint(demo, line, wrong):
     assert wrong in stats(demo, line, code=2).stderr
-
-
-def test_a_collection_without_official_ranks_needs_a_reference(lake):
-    with pytest.raises(BadInput, match="'elsewhere' has no official leaderboards"):
-        read_official_ranks(lake, "elsewhere", None)

@@ -526,8 +526,6 @@ def test_the_best_is_bold_as_printed_ties_too():
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("agreement smal", "no labels of a collection 'smal'"),
-        ("agreement small --label-set judge:fve", "Did you mean 'judge:five'?"),
         ("agreement small --label-set judge:elsewhere", "is not compared with"),
         ("agreement small --cut 6", "--cut 6: labels are 0-5"),
         ("agreement small --cut 4 --judgment-cut 0", "--judgment-cut 0: labels"),
@@ -537,10 +535,8 @@ def test_the_best_is_bold_as_printed_ties_too():
         ("correlation small", "'small' has no official leaderboards"),
         ("correlation small --leaderboard a --reference b", "cannot be used together"),
         ("correlation small --reference judge:five --by-topic", "Say --reference assessor:NAME"),
-        ("labels small --measure AQ", "no leaderboard has a measure 'AQ'"),
         ("leaderboard one --stderr --interval", "--interval cannot be used together"),
         ("agreement small --format csv --standalone", "--standalone is for LaTeX"),
-        ("agreement small -o no/x.tex", "there is no folder no"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_written(small, line, said):

@@ -132,7 +132,7 @@ def crowd(folder: Path, people: int, seconds: float) -> Found:
     config = folder / "gradelake.toml"
     text = config.read_text()
     config.write_text(text.replace("min_relevant", 'inbox = "inbox"\nmin_relevant', 1))
-    server = Server(folder)
+    server = Server(folder, is_early=True)
     try:
         browsers = {name: server.browser(name) for name in names}
         coming, over = min(COMING, seconds / 4), threading.Event()

@@ -26,9 +26,7 @@ CHANGES = int(os.environ.get("GRADELAKE_CHANGES", "0"))
 FIRST = (
     ("drop", "weight"),
     ("swapped_passages", "replaced_run", "copied_run"),
-    ("labels",),
-    ("edits_taken_back",),
-    ("grid",),
+    ("labels", "edits_taken_back", "grid"),
 )
 # what tells of commands, and so of the builds themselves
 OF_COMMANDS = {"marts.freshness", "marts.nights"}

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 # on each catalog; the first kill ingest, build, grade, a Ray actor of it, and then an engine's
 # process in a night; 500 take some hours
-FEW = {"sqlite": 5, "postgres": 3, "s3": 2}
+FEW = {"sqlite": 5, "postgres": 2, "s3": 2}
 TABLES = Path(__file__).parents[2] / "build" / "campaigns"
 SEED = int(os.environ.get("GRADELAKE_FAULTS_SEED", "2019"))
 

@@ -53,9 +53,7 @@ def test_an_editor_rewords_a_question_and_sees_the_board_move(server, browser):
     page.click("a:text-is('rubric')")
     page.select_option("select[name=tau]", "3")
     page.click("text=Show")
-    look_twice(page)
     page.click("text=sourdough-sour-rise")
-    look_twice(page)
     item = page.locator(".lines > li").first  # the worst
     item.get_by_text("5 of 17 non-relevant").click()
     assert item.locator(".passages li").count() == 5

@@ -187,11 +187,9 @@ def test_each_pair_at_fault_fails_alone_with_its_reason_after_three_tries(stumbl
     }
 
 
-@pytest.mark.parametrize("at_once", [1, 2])
-def test_a_pair_that_kills_its_worker_is_found_and_recorded(stumbling, new_workers, at_once):
-    """Alone at work, and beside a chunk of another pair."""
-    stumble(stumbling, at_once, steel="death", landmarks="slow", home="slow", scatters="slow")
-    stumbling.grader("judge", chunk_pairs=3 - at_once)
+def test_a_pair_that_kills_its_worker_is_found_beside_another_and_recorded(stumbling, new_workers):
+    stumble(stumbling, 2, steel="death", landmarks="slow", home="slow", scatters="slow")
+    stumbling.grader("judge", chunk_pairs=1)
     run = stumbling.grade("judge", query_ids=("q2",), limit=2)
     assert (run.counts["ok"], run.counts["failed"]) == (1, 1)
     errors = {error for (error,) in stumbling.grades("judge", "error").values() if error}

@@ -13,11 +13,8 @@ from gradelake.grading.probe.attacks import CLAIM, ORDER, variants
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
-from tests.grading import smollm
-from tests.grading.dl19_sample import make_sample
 from tests.grading.project import wait_for
 from tests.grading.test_sentinel import Watched, watched_lake  # noqa: F401
-from tests.places import missing_dl19
 from tests.reading import published
 
 TEXT = "Bread is sour. Acids make it so! Who eats it?"
@@ -234,9 +231,6 @@ def test_a_night_asks_what_is_due_and_tells_which_attack_fools_whom(probed):
     check_mart(probed.folder, "gullible", cut=1)
 
 
-# --- real judges ----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_the_demo_is_probed_by_wholes_and_by_questions(graded_demo, tmp_path):
     folder = shutil.copytree(graded_demo, tmp_path / "demo")
@@ -254,26 +248,3 @@ def test_the_demo_is_probed_by_wholes_and_by_questions(graded_demo, tmp_path):
     assert len(shown) == len(direct) + len(by_questions)
     boards = published(folder)
     assert boards.value("select count(*) from lake.marts.judge_drift") == 0
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    bool(smollm.missing() or missing_dl19()), reason=str(smollm.missing() or missing_dl19())
-)
-def test_a_real_model_is_probed_on_dl19(tmp_path):
-    folder = make_sample(tmp_path / "dl19")
-    with (folder / "gradelake.toml").open("a") as settings:
-        settings.write(
-            f'[graders.smol]\nengine = "vllm"\nmodel = "{smollm.model_folder()}"\n'
-            'prompt = "product_search"\ndtype = "float32"\nmax_model_len = 2048\n'
-            "kv_cache_mib = 256\nmax_num_seqs = 16\n"
-        )
-    done = json.loads(
-        gradelake(folder, "probe", "dl19", "--grader", "smol", "--size", "5", "--json").stdout
-    )
-    assert done["left"] == done["failed"] == 0
-    gradelake(folder, "build")
-    found = check_mart(folder, "smol", cut=2)
-    assert all(row["is_whole"] for row in found)
-    again = [row for row in found if row["attack"] == "again"]
-    assert [row["mean_rise"] for row in again] == [0, 0]  # the same prompt, greedily

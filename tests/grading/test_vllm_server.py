@@ -3,10 +3,14 @@
 SmolLM2-135M is too small for any of it and proves the machinery: its grades mean nothing.
 """
 
+import json
+
 import pytest
 
+from tests.command_line import gradelake
 from tests.grading import smollm
 from tests.grading.project import wait_for
+from tests.grading.test_probe import check_mart
 from tests.grading.vllm_server import ROOM
 
 pytestmark = [
@@ -91,3 +95,13 @@ def test_a_passage_beyond_the_model_s_room_is_cut_and_that_is_recorded(judged, s
     assert [response.cut_characters for response in responses] == [0, 18_000 - 4_500]
     assert all(response.text in "012345" for response in responses)
     assert 1000 < responses[1].prompt_tokens < ROOM
+
+
+def test_what_attacks_do_to_its_grades_is_what_plain_python_makes_of_them(judged, served):
+    about = {"engine": "openai", "model": "smol", "base_url": served, "prompt": "product_search"}
+    judged.grader("smol", **about)
+    asked = ("probe", "tiny", "--grader", "smol", "--size", "5", "--json")
+    done = json.loads(gradelake(judged.folder, *asked).stdout)
+    assert done["left"] == done["failed"] == 0
+    gradelake(judged.folder, "build")
+    assert len(check_mart(judged.folder, "smol", cut=1)) > 5

@@ -103,8 +103,13 @@ WANTED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
-@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "repr.csv", "columns.csv", "parquet"])
+@pytest.mark.parametrize(
+    ("names", "form"),
+    [
+        *((names, "jsonl") for names in NAMES.values()),
+        *((NAMES["ragas"], form) for form in ("json", "csv", "repr.csv", "columns.csv", "parquet")),
+    ],
+)
 def test_a_log_of_any_tool_in_any_form_is_topics_a_ranking_answers_and_nuggets(rag, names, form):
     rows, contexts = named(names), names[2]
     if form == "parquet":

@@ -17,14 +17,26 @@ from gradelake.serve.people import People
 from gradelake.sql.common.project import Project
 from tests.reading import live
 
+# a report that nobody asks for takes seconds of a core
+_WITHOUT_EARLY = """
+from gradelake import app
+from gradelake.serve import boards
+boards.Reports.make_early = lambda *_: None
+app.main()
+"""
+
 
 class Server:
-    """`gradelake serve`, until it is left; port 0 is a free one. `url` has no slash at its end."""
+    """`gradelake serve`, until it is left; port 0 is a free one. `url` has no slash at its end.
 
-    def __init__(self, folder: Path, *options: str, port: int = 0):
+    `is_early`: it makes reports before somebody asks.
+    """
+
+    def __init__(self, folder: Path, *options: str, port: int = 0, is_early: bool = False):
         self.folder = folder
         self.people = People(Project.read(folder / "gradelake.toml"))
-        command = (sys.executable, "-m", "gradelake", "--config", str(folder / "gradelake.toml"))
+        how = ("-m", "gradelake") if is_early else ("-c", _WITHOUT_EARLY)
+        command = (sys.executable, *how, "--config", str(folder / "gradelake.toml"))
         self.process = subprocess.Popen(
             [*command, "serve", "--port", str(port), *options],
             stdout=subprocess.PIPE,

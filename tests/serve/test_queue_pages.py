@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from tests.reading import live
 from tests.serve.server import reviews
 
 pytestmark = pytest.mark.slow
@@ -47,35 +46,6 @@ def test_an_editor_adds_a_queue_sees_progress_and_removes_it(server, editor, dem
     assert editor.post(f"{AT}/doubts/remove", data=sent).status_code in (400, 404)
 
 
-def test_passages_are_judged_blind_and_the_judgment_is_in_the_lake(server, editor, demo_lake):
-    names = {"label_names": "no, little, much, all"}
-    sent = form(editor, name="judged", of=LABELS, **names)
-    assert editor.post(f"{AT}/", data=sent).status_code == 303
-
-    bob = server.browser("bob")
-    deck = bob.get(f"{AT}/judged/cards").json()
-    assert (deck["what"], deck["scale"]) == ("judgment", [0, 1, 2, 3])
-    assert deck["names"] == ["no", "little", "much", "all"]
-    card = deck["cards"][0]
-    assert (card["item"], card["own"]) == (None, None)
-    assert not {"grade", "answer", "others"} & set(card)
-    assert bob.post(f"{AT}/judged/answers", json={"id": card["id"], "grade": 4}).status_code == 400
-    seen = bob.post(
-        f"{AT}/judged/answers", json={"id": card["id"], "grade": 3, "note": "why"}
-    ).json()
-    assert seen["grade"] in range(4)  # the label of the judge
-    bob.post(f"{AT}/judged/answers", json={"id": card["id"], "grade": 1, "note": "why"})
-
-    assert reviews(demo_lake, "bob")[-1][5:7] == (3, "why")  # what was said blind stays
-    judged = live(demo_lake).rows(
-        "select query_id, passage_id, relevance from lake.raw.judgments where assessor = 'bob'"
-    )
-    assert judged == [(card["query_id"], card["passage_id"], 1)]
-    again = bob.get(f"{AT}/judged/cards").json()["cards"][0]
-    assert (again["own"]["grade"], again["own"]["blind_grade"]) == (1, 3)
-    assert '<th scope="row">bob</th><td class="n">1</td>' in editor.get(f"{AT}/").text
-
-
 def wrong_fields(page: str) -> dict[str, str]:
     """What a page says is wrong, by field; each field is told of it."""
     found = dict(re.findall(r'<span class="worse" id="wrong-([\w-]+)">(.*?)</span>', page))
@@ -88,15 +58,12 @@ def test_a_form_that_cannot_be_comes_back_as_it_was_with_each_error_at_its_field
         ({"name": "no/name"}, "name", "the queue&#39;s name"),
         ({"name": "<b>x</b>"}, "name", "the queue&#39;s name"),
         ({"of": ""}, "of", "a queue is of"),
-        ({"of": "grader/nobody"}, "of", "no grades of a grader"),
         ({"of": "labels/nobody"}, "of", "no label set"),
         ({"of": LABELS, "source": "spurious"}, "source", "cannot be chosen from"),
         ({"of": LABELS, "tau": "3"}, "tau", "means nothing"),
-        ({"of": LABELS, "label_names": "no,yes"}, "label_names", "2 labels are named"),
         ({"tau": "9"}, "tau", "marts are computed at"),
         ({"size": "many"}, "size", "size &#39;many&#39; is not a whole number from 1 to 2,000"),
         ({"size": "2001"}, "size", "is not a whole number"),
-        ({"size": ""}, "size", "size is empty"),
         ({"overlap": "4"}, "assessors", "You asked for 4 reviewers per card but selected 2"),
         ({"overlap": "3", "assessor:<i>": "on"}, "assessors", "--assessor"),
     ):

@@ -98,15 +98,3 @@ def test_the_end_waits_a_little_and_begins_nothing(writer):
         writer.submit("more", lambda _: None)
     goes_on.set()
     assert writer.close(5)
-
-
-def test_few_jobs_are_remembered_and_none_that_has_no_page(writer):
-    for n in range(300):
-        writer.submit("reviews", lambda _: None)
-        writer.submit("build", lambda _: None, kind="build", n=n)
-    writer.submit("last", lambda _: None).outcome.result(10)
-    assert len(writer.recent()) <= 301
-    writer.submit("build", lambda _: None, kind="build", n=300)
-    assert len(writer.recent()) <= 200
-    assert writer.recent(n=300)
-    assert not writer.recent(n=0)

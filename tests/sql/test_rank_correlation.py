@@ -1,16 +1,14 @@
-"""Rank correlations of many rankings at once, against scipy and plain Python."""
+"""Rank correlations against scipy and plain Python."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from gradelake.sql.common.rank_correlation import correlations, overlap, signs
-from tests import agreement_oracle
+from gradelake.sql.common.rank_correlation import correlations, signs
 
 
-def one(predicted, official, times=None) -> dict[str, float]:
-    times = None if times is None else np.array(times, dtype=float)
-    found = correlations(signs(np.array(predicted)), signs(np.array(official)), times)
+def one(predicted, official) -> dict[str, float]:
+    found = correlations(signs(np.array(predicted)), signs(np.array(official)), None)
     return {name: float(value) for name, value in found.items()}
 
 
@@ -60,37 +58,3 @@ def test_tau_ap_of_a_ranking_without_ties_can_be_counted_by_hand():
 )
 def test_a_side_without_differences_has_no_correlation(predicted, official):
     assert all(np.isnan(value) for value in one(predicted, official).values())
-
-
-def test_a_system_drawn_several_times_is_as_many_tied_systems():
-    generator = np.random.default_rng(7)
-    for _ in range(50):
-        predicted, official = tied_scores(generator, 9), tied_scores(generator, 9)
-        times = generator.multinomial(9, [1 / 9] * 9)
-        copies = np.repeat(np.arange(9), times)
-        if np.ptp(predicted[copies]) == 0 or np.ptp(official[copies]) == 0:
-            continue
-        assert one(predicted, official, times) == pytest.approx(
-            one(predicted[copies], official[copies]), abs=1e-12
-        )
-
-
-def test_many_replicates_at_once_are_each_on_their_own():
-    generator = np.random.default_rng(3)
-    predicted = generator.random((20, 8))
-    official, times = generator.random(8), generator.integers(1, 4, size=(20, 8)).astype(float)
-    together = correlations(signs(predicted), signs(official), times)
-    for row in range(20):
-        alone = one(predicted[row], official, times[row])
-        assert {name: value[row] for name, value in together.items()} == pytest.approx(alone)
-
-
-def test_rbo_of_some_systems_is_that_of_walking_down_both_lists():
-    generator = np.random.default_rng(3)
-    scores = np.array([[tied_scores(generator, 9) for _ in range(20)] for _ in range(2)])
-    among = (generator.random((20, 9)) < 0.7).astype(float)
-    among[:, 0] = 1
-    found = overlap(signs(scores[0]), signs(scores[1]), among)
-    for n, some in enumerate(among > 0):
-        one, other = (side[n][some].tolist() for side in scores)
-        assert found[n] == pytest.approx(agreement_oracle.overlap(one, other), abs=1e-12)

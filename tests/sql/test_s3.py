@@ -17,6 +17,7 @@ from gradelake.sql.operations.upkeep.verify import verify
 from tests import command_line
 from tests.conftest import made_once
 from tests.grading.project import Judged, make_template
+from tests.lakes import own_cache
 from tests.postgres_server import new_database
 from tests.projects import write
 from tests.s3_server import S3, s3_server
@@ -136,6 +137,7 @@ def test_work_moved_to_postgres_and_a_bucket_goes_on_where_it_was_and_comes_back
 ):
     """And the key is nowhere but in the environment."""
     (tmp_path / "house").mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", own_cache(tmp_path / "house" / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "house"))
     home, team, back = (tmp_path / name for name in ("home", "team", "back"))
     shutil.copytree(

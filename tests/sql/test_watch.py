@@ -10,6 +10,7 @@ import pytest
 
 from tests.command_line import gradelake, start
 from tests.edits import edit, write_edits
+from tests.lakes import own_cache
 from tests.sql.terminal import Terminal
 
 pytestmark = pytest.mark.slow
@@ -63,7 +64,7 @@ def test_each_saved_seed_and_each_commit_is_built_and_a_wrong_seed_ends_nothing(
 
 
 def test_a_shell_builds_and_then_asks_the_new_release(folder, tmp_path):
-    with Terminal(folder, XDG_CACHE_HOME=str(tmp_path / "cache")) as shell:
+    with Terminal(folder, XDG_CACHE_HOME=own_cache(tmp_path / "cache")) as shell:
         shell.ask("create temp table mine as select 42 as answer; from temp.mine;", "42")
         drop(folder, 1)
         assert "published release r2" in shell.ask(".build", "release r2")

@@ -98,6 +98,7 @@ def served(browser: Browser, demo: Path, place: Path) -> dict[str, tuple[bytes, 
         for name in PEOPLE[1:]:
             server.people.add(name, "assessor")
         page = entered(PEOPLE[0], "assessor")
+        page.wait_for_selector(".waiting:not(:empty)")  # the bar asks how many cards wait
         taken["before"] = _taken(page, "body", parts, keep=True)
         page.keyboard.press("3")
         page.get_by_role("button", name="Keep it").wait_for()

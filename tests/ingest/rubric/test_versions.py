@@ -118,11 +118,6 @@ def test_diff_counts_each_kind_over_all_queries(edited):
     assert "version 2 -> 2: no difference" in edited.rubric("diff", "2", "2").stdout
 
 
-def test_an_edit_of_an_edited_rubric_makes_the_next_version(copied):
-    copied.use(without(copied.sheet("q2"), BEES))
-    assert copied.edits.read_text().splitlines()[-1].startswith("3,tiny,mine,q2/")
-
-
 def test_edits_may_join_the_newest_version_unless_it_edited_their_item(copied):
     sheet = copied.sheet("q1")
     before = copied.edits.read_bytes()
@@ -150,19 +145,3 @@ def test_an_older_sheet_can_be_used_where_nobody_edited_the_same_items(copied, e
     last = copied.edits.read_text().splitlines()[-1]
     assert last.startswith("3,tiny,mine,q1/")
     assert ",reweight,q1,,,,5," in last
-
-
-def test_a_file_with_a_wrong_row_is_refused_by_the_build_before_anything_opens(copied):
-    copied.write("seeds/rubric_edits.csv", copied.edits.read_text().replace(",drop,", ",dorp,", 1))
-    error = copied.rubric("show", "q1", code=2).error
-    assert "action must be drop, reword, add, reweight, reanswer or restore, and is 'dorp'" in error
-
-
-def test_texts_come_back_from_the_lake_as_they_were_written(copied):
-    texts = {'say "hi", #1', "null", "NA", "007", "true", "1e5", "日本\n🙂", "\\|", "a,b;c\td", "'"}
-    lines = "".join(f"+ nugget {json.dumps(text)} [answers: null]\n" for text in texts)
-    copied.use(copied.sheet("q2") + lines)
-    items = [item for item in shown(copied, "q2")["items"] if item["kind"] == "nugget"]
-    assert {item["text"] for item in items} == texts
-    assert all(item["gold_answers"] == ["null"] for item in items)
-    assert "dbt" not in copied.rubric("show", "q2").stderr  # what is in the file is in the lake
