@@ -194,8 +194,8 @@ def import_bank(project, collection, file, name, format_):
       gradelake import bank dl19 nuggets.jsonl --name nuggets --format nuggetizer
 
     \b
-    CSV: columns query_id, kind (question, nugget or criterion:TIER:TYPE) and text, and any of
-    facet_id, item_id, gold_answer (several as a|b) and weight.
+    CSV: columns query_id, kind (question, nugget or criterion:TIER:TYPE) and
+    text, and any of facet_id, item_id, gold_answer (several as a|b) and weight.
     nuggetizer: vital nuggets weigh 1, okay ones 0.5.
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:

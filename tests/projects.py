@@ -140,6 +140,8 @@ def _usual(name: str, kind: pl.DataType, rules: dict[str, Any]) -> Any:
         return None
     if "values" in rules:
         return rules["values"][0]
+    if rules.get("check") == "kind":
+        return "question"
     if kind == pl.Datetime:
         return utc_now()
     return name if kind == pl.String else kind == pl.Boolean or 1

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from gradelake.analyses.report.boards import read_topic_scores
+from gradelake.analyses.report.boards import read_query_scores
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import connect, little_memory
 from gradelake.sql.lake.opening import Lake
@@ -53,7 +53,7 @@ def published(folder) -> Lake:
 @pytest.mark.slow
 def test_the_scores_of_300_systems_on_100_queries_fit_the_memory_of_a_reader(tmp_path):
     with published(tmp_path) as lake, little_memory(lake.connection):
-        found = read_topic_scores(lake, "c", LABEL_SETS)
+        found = read_query_scores(lake, "c", LABEL_SETS)
     for scores in found.values():
         lengths = {
             (level, measure): (len(of), {len(values) for values in of.values()})
