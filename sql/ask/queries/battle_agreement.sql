@@ -16,7 +16,7 @@ where
     reveal = $reveal
     and $asked_of_battle_agreement
 order by
-    collection,
-    grader,
+    collection asc,
+    grader asc,
     other_assessor desc nulls first,
-    assessor
+    assessor asc
