@@ -213,8 +213,9 @@ def _lake_of(
     Lake.create(project).close()
     lake = OpenLake(project)
     done = lake.ingest(COLLECTION)
-    if done["rejected"]:
-        raise BadInput(f"auto-judge's files: {done['rejected'][0]}")
+    for refused in done["rejected"]:
+        problem = refused["problems"][0]
+        raise BadInput(f"{refused['file']}: {problem['message']}", refused["what_to_do"])
     with lake:
         yield lake
 
