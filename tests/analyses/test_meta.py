@@ -30,7 +30,7 @@ def gap_of(theirs, ours):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_meta_says_what_autojudge_evaluate_says(seed):
+def test_each_statistic_is_scipys_or_its_sum_over_pairs(seed):
     dice = np.random.default_rng(seed)
     made = [np.round(dice.beta(2, 3, (6, 9)), 1 + seed % 2) for _ in range(2)]
     judge, truth = (board(each) for each in made)
