@@ -1,8 +1,14 @@
 """A Ray for this process alone: only what runs actors, so that it is there in a second or two."""
 
+import os
+import secrets
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 from unittest.mock import patch
+
+from gradelake.grading.engines._ray_token import has_token
 
 REGISTERS_WITHIN = 30  # seconds, after which Ray says what is wrong
 _AGENTS_BY = "_build_python_executable_command_memory_profileable"
@@ -14,6 +20,7 @@ def start(num_cpus: int | None = None) -> None:
 
     Raises what `ray.init` raises.
     """
+    _have_a_token()
     # Ray would import this for its web servers, which takes a second
     sys.modules.setdefault("ray.dashboard.optional_deps", None)  # type: ignore[arg-type]
     import ray
@@ -65,3 +72,23 @@ def start(num_cpus: int | None = None) -> None:
                 "enable_pipe_based_agent_to_parent_health_check": True,
             },
         )
+
+
+def _have_a_token() -> None:
+    """Write ~/.ray/auth_token where there is none, or, where that cannot be, name one for this
+    process. Ray would write it, but of two that start at once one would lose its own."""
+    if has_token():
+        return
+    token = secrets.token_hex(32)
+    try:
+        file = Path("~/.ray/auth_token").expanduser()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists():
+            written = file.with_name(f"{token}.new")
+            written.touch(0o600)
+            written.write_text(token)
+            with suppress(FileExistsError):  # somebody else was first
+                os.link(written, file)
+            written.unlink()
+    except (OSError, RuntimeError):  # RuntimeError: nobody knows where the home is
+        os.environ["RAY_AUTH_TOKEN"] = token

@@ -1,13 +1,11 @@
 """The machines that workers run on: this one, or a Ray cluster that is there already."""
 
 import os
-import secrets
 import socket
 import time
-from pathlib import Path
 
 from gradelake.grading.engines import Cluster, Workers
-from gradelake.grading.engines._ray_token import has_token, send_token
+from gradelake.grading.engines._ray_token import send_token
 from gradelake.grading.run import lone_ray
 from gradelake.sql.common.errors import WorkFailed
 
@@ -34,12 +32,6 @@ def join(ray_address: str | None) -> bool:
     os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", str(FINISHES_WITHIN))
     if ray_address:
         send_token()
-    elif not has_token():
-        # a Ray that starts writes its token into ~/.ray; where it cannot, it is told one
-        try:
-            Path("~/.ray").expanduser().mkdir(parents=True, exist_ok=True)
-        except (OSError, RuntimeError):  # RuntimeError: nobody knows where the home is
-            os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     import ray
 
     if ray.is_initialized():

@@ -23,7 +23,7 @@ def logs(monkeypatch):
     folder = Path(tempfile.mkdtemp(prefix="gl", dir="/tmp"))
     monkeypatch.setenv("RAY_TMPDIR", str(folder))
     monkeypatch.setenv("PLANTED_KEY", KEY)
-    with shared_ray.new_ray():
+    with shared_ray.new_ray(), shared_ray.new_workers():
         yield folder
     shutil.rmtree(folder, ignore_errors=True)
 

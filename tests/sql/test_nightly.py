@@ -399,10 +399,14 @@ def test_a_stopped_night_says_so_a_killed_one_takes_its_step_along_and_the_next_
     )
     while not (steps := steps_of(night)):
         assert night.poll() is None, night.communicate()
+    for each in steps:  # so that the file is still at work when the night is killed
+        each.suspend()
     refused = gradelake(folder, "nightly", "--json", code=75)  # it leaves at once
     assert json.loads(refused.stdout)["night"] is None
     assert "another night is at work: gradelake nightly (process" in refused.stderr
     night.kill()
+    for each in steps:
+        each.resume()
     night.communicate()
     assert psutil.wait_procs(steps, timeout=10)[1] == []
     long.unlink()

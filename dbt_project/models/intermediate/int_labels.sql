@@ -118,7 +118,7 @@ panel_labels as (
             else floor(sum(label * n_votes) / sum(n_votes) + 0.5)
         end as integer) as label,
         n_items,
-        n_items - sum(n_votes) as n_missing
+        cast(n_items - sum(n_votes) as bigint) as n_missing
     from votes
     group by collection, panel_set, rule, n_items, query_id, passage_id
 ),
