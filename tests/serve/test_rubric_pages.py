@@ -145,7 +145,7 @@ def test_what_is_refused_stays_in_the_form_and_is_saved_nowhere(editor, demo_lak
         ("text", "", "its text is empty"),
         ("weight", "heavy", "weight 'heavy' is not a number"),
         ("weight", "1 question Why?\r\n+ question Smuggled?", "is not a number"),
-        ("kind", "question Why?\r\n+ question", "kind must be question, nugget or criterion"),
+        ("kind", "question Why?\r\n+ question", "kind must be question, nugget or like criterion"),
         ("facet", "x question Why?\r\n+", "has no facet"),
     ]
     for n, (field, value, message) in enumerate(refused):
