@@ -32,9 +32,9 @@ def published(folder) -> Lake:
         create table lake.intermediate.int_measures as
             from (values {kinds}) as t(measure, kind);
         create table lake.intermediate.int_label_sets
-            (collection text, label_set text, grader text, rubric_version int);
+            (collection text, label_set text, kind text, grader text, rubric_version int);
         create table lake.intermediate.int_grader_items
-            (collection text, grader text, rubric_version int, query_id text);
+            (collection text, grader text, rubric_version int, query_id text, weight double);
         create table lake.marts.relevance_labels as
             select collection, label_set, query_id
             from lake.raw.queries, (values {label_sets}) as t(label_set);
