@@ -211,12 +211,10 @@ def _lake_of(
         },
     )
     Lake.create(project).close()
-    lake = OpenLake(project)
-    done = lake.ingest(COLLECTION)
-    for refused in done["rejected"]:
-        problem = refused["problems"][0]
-        raise BadInput(f"{refused['file']}: {problem['message']}", refused["what_to_do"])
-    with lake:
+    with OpenLake(project) as lake:
+        for refused in lake.ingest(COLLECTION)["rejected"]:
+            problem = refused["problems"][0]
+            raise BadInput(f"{refused['file']}: {problem['message']}", refused["what_to_do"])
         yield lake
 
 

@@ -10,9 +10,12 @@ _K = 10  # passages of a system that coverage looks at
 # of each item that the grader grades: n_graded, n_hits, best_grade (of passages), n_spurious,
 # n_non_relevant, rate, assessor (of judged non-relevant ones; of several assessors the worst)
 _ITEMS = """
-    with graded as (
+    with
+
+    graded as (
         select
-            query_id, item_id,
+            query_id,
+            item_id,
             count(grade) as n_graded,
             count(*) filter (where grade >= $tau) as n_hits,
             max(grade) as best_grade
@@ -25,7 +28,12 @@ _ITEMS = """
 
     spurious as (
         select distinct on (query_id, item_id)
-            query_id, item_id, n_hits as n_spurious, n_non_relevant, rate, assessor
+            query_id,
+            item_id,
+            n_hits as n_spurious,
+            n_non_relevant,
+            rate,
+            assessor
         from lake.marts.spurious_items
         where
             collection = $collection and grader = $grader
@@ -91,8 +99,12 @@ def queries(lake: Lake, by: Chosen) -> list[dict[str, Any]]:
     those) and n_spurious."""
     return lake.objects(
         f"""
-        with effective as (
-            select query_id, count(distinct (bank, item_id)) as n_items
+        with
+
+        effective as (
+            select
+                query_id,
+                count(distinct (bank, item_id)) as n_items
             from lake.marts.rubric_items_effective
             where collection = $collection and rubric_version = $version
             group by query_id
@@ -138,7 +150,10 @@ def cover(lake: Lake, query_id: str, by: Chosen) -> dict[str, Any] | None:
     """Cover@10 of a query over all systems: mean, best; None where nothing is graded."""
     (found,) = lake.objects(
         """
-        select avg(cover) as mean, max(cover) as best, count(*) as n_systems
+        select
+            avg(cover) as mean,
+            max(cover) as best,
+            count(*) as n_systems
         from lake.marts.rubric_coverage
         where
             collection = $collection and grader = $grader and rubric_version = $version

@@ -15,4 +15,4 @@ def guidelines_of(project: Project, collection: str) -> str | None:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = "no such file" if isinstance(error, FileNotFoundError) else "cannot be read as text"
-        raise BadInput(f"{file}: {why}", "It is the collection's guidelines.") from error
+        raise BadInput(f"{file}: {why}", "`guidelines` in gradelake.toml names it.") from error

@@ -11,6 +11,8 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name, require_known
 from gradelake.sql.lake.opening import Lake
 
+_USUAL, _ALL = 60, 1 << 31  # cards, unless somebody says how many
+
 
 def request_for(
     lake: Lake, collection: str, queue: str, size: int | None, seed: int, **options: Any
@@ -34,9 +36,6 @@ def request_for(
     size = size or (_ALL if source == POOL else _USUAL)
     about = (options["overlap"], options["assessors"], seed, options["depth"], options["queries"])
     return QueueRequest(collection, queue, reviewable, source, tau, size, *about)
-
-
-_USUAL, _ALL = 60, 1 << 31  # cards, unless somebody says how many
 
 
 def faults_of(
