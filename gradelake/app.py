@@ -7,47 +7,13 @@ from typing import NoReturn
 
 import click
 
-from gradelake.analyses.card.commands import export_card
-from gradelake.analyses.commands import export_public, export_qrels, export_workbench
-from gradelake.analyses.compare.commands import compare
-from gradelake.analyses.gate.commands import gate
-from gradelake.analyses.plots.commands import plot
-from gradelake.analyses.report.commands import report
-from gradelake.analyses.scores_export import export_scores
-from gradelake.analyses.stats.commands import stats
-from gradelake.analyses.stats.label_commands import alpha, ceiling, kappa, rates
-from gradelake.analyses.stats.sample_commands import estimate, export_sample
-from gradelake.analyses.tables.commands import export_latex
 from gradelake.completion import complete_names, install
-from gradelake.doctor import doctor
-from gradelake.grading.commands import grade, plan
-from gradelake.grading.distil.distil_command import distil
-from gradelake.grading.exchange.commands import export, import_grades
-from gradelake.grading.generate.generate_command import generate
-from gradelake.grading.probe.commands import probe
-from gradelake.grading.prompts.prompt_commands import prompts
-from gradelake.grading.review.commands import export_review, import_reviews, review
-from gradelake.grading.review.queue_commands import queue
-from gradelake.grading.sentinel.commands import sentinel
-from gradelake.ingest.banks.bank_export import export_bank
-from gradelake.ingest.commands import check, import_, ingest, init, start
-from gradelake.ingest.engines.commands import search
-from gradelake.ingest.rubric.commands import rubric
-from gradelake.ingest.system_commands import system
-from gradelake.nightly.commands import nightly, schedule
-from gradelake.participants import export_participants
-from gradelake.serve.commands import assessor, serve
-from gradelake.sql.ask.commands import sql
-from gradelake.sql.build.commands import build, docs
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import Sections, whatever_the_locale
+from gradelake.sql.common.command_line import Sections, imported, whatever_the_locale
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.interrupts import heed_ctrl_c, is_interruption
 from gradelake.sql.common.plain_words import in_plain_words
 from gradelake.sql.common.project import Project
-from gradelake.sql.operations.commands import log
-from gradelake.sql.operations.upkeep.commands import lake
-from gradelake.sql.releases.commands import release
 
 
 @click.group(
@@ -81,27 +47,85 @@ def app(context, config):
     context.obj = lambda: Project.find(config)
 
 
-for command in (import_grades, import_reviews):
-    import_.add_command(command)
-for command in (
-    *(export_bank, export_qrels, export_public, export_latex, export_sample, export_scores),
-    *(export_card, export_review, export_workbench, export_participants),
-):
-    export.add_command(command)
-for command in (kappa, ceiling, rates, alpha, estimate):
-    stats.add_command(command)
-
 SECTIONS = {
-    "Bring in": (init, start, check, search, ingest, import_, system),
-    "Grade": (plan, grade, sentinel, probe, generate, distil, prompts),
-    "Derive and ask": (build, sql, docs, compare, report, stats, gate, plot, export),
-    "People": (rubric, review, queue, serve, assessor),
-    "Look after": (nightly, schedule, release, log, lake, doctor),
+    "Bring in": {
+        "init": "ingest.commands:init",
+        "start": "ingest.commands:start",
+        "check": "ingest.commands:check",
+        "search": "ingest.engines.commands:search",
+        "ingest": "ingest.commands:ingest",
+        "import": "ingest.commands:import_",
+        "system": "ingest.system_commands:system",
+    },
+    "Grade": {
+        "plan": "grading.commands:plan",
+        "grade": "grading.commands:grade",
+        "sentinel": "grading.sentinel.commands:sentinel",
+        "probe": "grading.probe.commands:probe",
+        "generate": "grading.generate.generate_command:generate",
+        "distil": "grading.distil.distil_command:distil",
+        "prompts": "grading.prompts.prompt_commands:prompts",
+    },
+    "Derive and ask": {
+        "build": "sql.build.commands:build",
+        "sql": "sql.ask.commands:sql",
+        "docs": "sql.build.commands:docs",
+        "compare": "analyses.compare.commands:compare",
+        "report": "analyses.report.commands:report",
+        "stats": "analyses.stats.commands:stats",
+        "gate": "analyses.gate.commands:gate",
+        "plot": "analyses.plots.commands:plot",
+        "export": "grading.exchange.commands:export",
+    },
+    "People": {
+        "rubric": "ingest.rubric.commands:rubric",
+        "review": "grading.review.commands:review",
+        "queue": "grading.review.queue_commands:queue",
+        "serve": "serve.commands:serve",
+        "assessor": "serve.commands:assessor",
+    },
+    "Look after": {
+        "nightly": "nightly.commands:nightly",
+        "schedule": "nightly.commands:schedule",
+        "release": "sql.releases.commands:release",
+        "log": "sql.operations.commands:log",
+        "lake": "sql.operations.upkeep.commands:lake",
+        "doctor": "doctor:doctor",
+    },
 }
-for section, commands in SECTIONS.items():
-    for command in commands:
-        app.add_command(command, section=section)
-complete_names(app)
+# of a group in one room, the commands of others
+OF_OTHER_ROOMS = {
+    "import": ("grading.exchange.commands:import_grades", "grading.review.commands:import_reviews"),
+    "export": (
+        "ingest.banks.bank_export:export_bank",
+        "analyses.commands:export_qrels",
+        "analyses.commands:export_public",
+        "analyses.tables.commands:export_latex",
+        "analyses.stats.sample_commands:export_sample",
+        "analyses.scores_export:export_scores",
+        "analyses.card.commands:export_card",
+        "grading.review.commands:export_review",
+        "analyses.commands:export_workbench",
+        "participants:export_participants",
+    ),
+    "stats": (
+        "analyses.stats.label_commands:kappa",
+        "analyses.stats.label_commands:ceiling",
+        "analyses.stats.label_commands:rates",
+        "analyses.stats.label_commands:alpha",
+        "analyses.stats.sample_commands:estimate",
+    ),
+}
+
+
+def _make_ready(command: click.Command) -> None:
+    if isinstance(command, click.Group):
+        for place in OF_OTHER_ROOMS.get(str(command.name), ()):
+            command.add_command(imported(place))
+    complete_names(command)
+
+
+app.mount(SECTIONS, _make_ready)
 
 
 def main() -> None:

@@ -2,10 +2,12 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections import UserDict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -128,20 +130,48 @@ LOUDNESS = [
 ]
 
 
+def imported(place: str) -> click.Command:
+    """The command at MODULE:FUNCTION, a module of the package."""
+    module, _, function = place.partition(":")
+    return getattr(import_module(f"gradelake.{module}"), function)
+
+
+class Later(UserDict[str, Any]):
+    """Commands by name. Each is imported, and made ready, when it is first asked for: to import all
+    takes longer than many a command."""
+
+    def __init__(self, places: Mapping[str, str], make_ready: Callable[[click.Command], None]):
+        super().__init__(places)
+        self._make_ready = make_ready
+
+    def __getitem__(self, name: str) -> click.Command:
+        found = self.data[name]
+        if isinstance(found, str):
+            found = self.data[name] = imported(found)
+            self._make_ready(found)
+        return found
+
+
 class Sections(click.Group):
     """A group whose help lists its commands in sections, and whose commands all have `LOUDNESS`."""
 
     def __init__(self, *arguments: Any, **settings: Any):
         super().__init__(*arguments, **settings)
         self.params += LOUDNESS
-        self.sections: dict[str, list[str]] = {}
+        self.sections: Mapping[str, Mapping[str, str]] = {}
 
-    def add_command(
-        self, command: click.Command, name: str | None = None, section: str = "Others"
+    def mount(
+        self, sections: Mapping[str, Mapping[str, str]], make_ready: Callable[[click.Command], None]
     ) -> None:
-        super().add_command(command, name)
-        _add_loudness(command)
-        self.sections.setdefault(section, []).append(str(name or command.name))
+        """Give it its commands: section -> name -> place, as `imported` takes it."""
+
+        def ready(command: click.Command) -> None:
+            make_ready(command)
+            _add_loudness(command)
+
+        self.sections = sections
+        places = {name: place for each in sections.values() for name, place in each.items()}
+        self.commands = Later(places, ready)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         wide = max(map(len, self.commands))  # the same column in every section
