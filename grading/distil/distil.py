@@ -23,8 +23,9 @@ from gradelake.grading.distil.distil_store import (
 from gradelake.grading.distil.rubric_file import check_rubric_name
 from gradelake.grading.generate.writers import QueryBatch, Writers, WritingRun, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
-from gradelake.grading.plan.planner import check_queries
+from gradelake.grading.plan.planner import check_queries, check_slots
 from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
+from gradelake.grading.prompts.prompt import OF_QUERY
 from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
@@ -96,6 +97,7 @@ def draw(lake: Lake, request: DistilRequest) -> Sample:
     """Step 1. Raises `BadInput` for a request that cannot be met."""
     check_rubric_name(request.name, "--name")
     check_queries(lake, request.collection, request.query_ids)
+    check_slots(lake, request.collection, request.grader.prompt)
     return sample_pairs(
         lake,
         request.collection,
@@ -143,7 +145,7 @@ def _explain(
     highest = str(max(outcome.sample.available))
     values = [
         {
-            "query": pair.query,
+            **{slot: getattr(pair, slot) for slot in OF_QUERY},
             "passage": pair.passage,
             "label": str(pair.label),
             "max_label": highest,

@@ -136,15 +136,13 @@ def _able(bank: Bank, outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
         if relevant and topic.query_id not in passage_ids:
             outcome.failed[topic.name] = f"no passage {relevant}"
         elif relevant:
-            able.append(
-                (topic.name, {"query": topic.text, "passages": passage_ids[topic.query_id]})
-            )
+            able.append((topic.name, topic.texts | {"passages": passage_ids[topic.query_id]}))
         elif "items" in bank.request.grader.prompt.slots and topic.query_id not in bank.nuggets:
             outcome.failed[topic.name] = "no nuggets, which criteria are made of"
         elif bank.request.by_facet and not topic.subtopic:
             outcome.failed[topic.name] = NO_SUBTOPIC
         else:
-            values = {"query": topic.text, "subtopic": topic.subtopic}
+            values = topic.texts | {"subtopic": topic.subtopic}
             able.append((topic.name, values | {"items": as_list(bank.nuggets.get(topic.name, ()))}))
     if outcome.failed and not able:
         first = ", ".join(list(outcome.failed)[:5])

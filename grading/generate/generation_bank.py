@@ -11,7 +11,7 @@ from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.nuggets import Nuggets
 from gradelake.grading.generate.passages import relevant
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.plan.planner import check_queries, ensure_views
+from gradelake.grading.plan.planner import check_queries, check_slots, ensure_views
 from gradelake.grading.prompts.written_reply import tier_type_text
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
@@ -57,7 +57,7 @@ class Topic(NamedTuple):
 
     query_id: str
     facet_id: str
-    text: str
+    texts: dict[str, str]  # of the query, by their slots
     subtopic: str
 
     @property
@@ -85,6 +85,7 @@ class Bank:
         self._target = f"{request.collection}/bank/{request.bank}"
         check_name(request.bank, "--bank")
         check_queries(lake, request.collection, request.query_ids)
+        check_slots(lake, request.collection, request.grader.prompt)
         self.passages = None
         self.passage_ids: dict[str, list[str]] = {}  # by query
         if request.out_of_passages:
@@ -102,7 +103,11 @@ class Bank:
             select
                 queries.query_id,
                 coalesce(facets.facet_id, ''),
-                queries.text,
+                {
+                    'query': queries.text,
+                    'description': coalesce(queries.description, ''),
+                    'narrative': coalesce(queries.narrative, '')
+                },
                 trim(coalesce(facets.text, queries.description, ''))
             from lake.raw.queries
             left join (select * from lake.raw.facets where $3) as facets

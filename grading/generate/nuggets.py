@@ -10,6 +10,7 @@ from gradelake.grading.engines import Engine
 from gradelake.grading.generate.asking import Generated, ask, decoding_of
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.label_list import as_list, numbered
+from gradelake.grading.prompts.prompt import OF_QUERY
 from gradelake.grading.prompts.reply import Reading
 from gradelake.grading.prompts.written_reply import Items
 from gradelake.grading.run.attempts import TRIES, ask_windows, score_with_retries
@@ -32,7 +33,7 @@ class Nuggets(Items):
 class _Draft:
     """The list of one query on its way; `one` is how its last reply was read."""
 
-    query: str
+    about: Mapping[str, str]  # texts of the query, by their slots
     passages: Passages
     one: Generated
     brought_by: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -83,7 +84,11 @@ def create(grader: Grader, engine: Engine, queries: Sequence[Query]) -> list[Gen
     """
     size = grader.prompt.window or 1
     drafts = {
-        name: _Draft(values["query"], values["passages"], Generated(name, None, None, 0, {}))
+        name: _Draft(
+            {slot: values[slot] for slot in OF_QUERY},
+            values["passages"],
+            Generated(name, None, None, 0, {}),
+        )
         for name, values in queries
     }
     for start in range(0, max(len(draft.passages) for draft in drafts.values()), size):
@@ -95,7 +100,7 @@ def create(grader: Grader, engine: Engine, queries: Sequence[Query]) -> list[Gen
         asked = []
         for name, window in windows.items():
             texts, passages = drafts[name].texts, numbered(text for _, text in window)
-            values = {"query": drafts[name].query, "passages": passages}
+            values = {**drafts[name].about, "passages": passages}
             values |= {"items": as_list(texts), "n_items": str(len(texts))}
             asked.append((name, values))
         for reply in ask(grader, engine, asked) if asked else ():
@@ -117,8 +122,7 @@ def _ask_importance(judge: Grader, engine: Engine, drafts: list[_Draft]) -> None
         decoding = decoding_of(judge, attempt)
         engine.set_decoding(decoding)
         prompts = [  # nuggets of one query, which `passage` tells apart, share windows
-            {"query": draft.query, "passage": draft.one.query_id, "item": text}
-            for draft, text in pending
+            {**draft.about, "passage": draft.one.query_id, "item": text} for draft, text in pending
         ]
         answers = ask_windows(judge, partial(score_with_retries, engine.score), prompts)
         for (draft, text), (reading, response) in zip(pending, answers, strict=True):

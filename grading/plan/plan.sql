@@ -8,8 +8,8 @@
 --   scores_from  names and grader_ids whose grades the prompt shows, in their order; or empty
 --   query_ids    the queries asked for; null: all
 --   context_first  whether prompts that share a passage are put together, or those of an item
---   asks_query   whether the prompt names the query
---   may_share    whether query, passage and item are all that it reads, so that the grades of the
+--   query_slots  which texts of the query the prompt names: query, description, narrative
+--   may_share    whether these, passage and item are all that it reads, so that the grades of the
 --                same texts in other collections are its own
 --   chunk_pairs  how many pairs a chunk should have
 --   window_pairs  how many pairs of a passage one prompt asks about
@@ -39,10 +39,11 @@ with
 queries as (
     select
         query_id,
-        case when getvariable('asks_query') then sha256(text) end as query_sha256
-    from lake.raw.queries
+        query_sha256
+    from lake.staging.stg_query_hashes
     where
         collection = getvariable('collection')
+        and slots = getvariable('query_slots')
         and (
             getvariable('query_ids') is null
             or list_contains(getvariable('query_ids'), query_id)
@@ -221,11 +222,16 @@ grades_shown as (
             and grades.passage_id = plan_passages.passage_id
             and coalesce(grades.passage_sha256, plan_passages.text_sha256)
             = plan_passages.text_sha256
-            and coalesce(grades.query_sha256, plan_passages.query_sha256)
-            is not distinct from plan_passages.query_sha256
+    left join lake.staging.stg_query_hashes as texts
+        on
+            grades.collection = texts.collection
+            and grades.query_id = texts.query_id
+            and grades.query_sha256 = texts.query_sha256
     where
         grades.collection = getvariable('collection')
         and grades.item_id = ''
+        -- their prompts may read more of the query than this one
+        and (grades.query_sha256 is null or texts.slots is not null)
         and grades.grade is not null
     group by all
 ),
@@ -301,7 +307,7 @@ graded_prompts as (
     select
         plan_items.wording_no,
         plan_passages.text_no,
-        case when getvariable('asks_query') then plan_passages.query_no end as query_no,
+        case when len(getvariable('query_slots')) > 0 then plan_passages.query_no end as query_no,
         min(
             { 'passage_no': plan_passages.passage_no, 'item_no': plan_items.item_no }
         ) as pair
@@ -432,7 +438,7 @@ led as (
             text_no,
             answer,
             reply,
-            case when getvariable('asks_query') then query_no end
+            case when len(getvariable('query_slots')) > 0 then query_no end
     )
 ),
 

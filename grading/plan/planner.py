@@ -12,6 +12,7 @@ from gradelake.grading.plan import prices
 from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.plan.taken import size, taken
 from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.prompts.prompt import OF_QUERY, Prompt
 from gradelake.sql.build.ensure import ensure
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import require_known
@@ -21,7 +22,7 @@ from gradelake.sql.lake.opening import Lake
 
 PLAN = Path(__file__).with_name("plan.sql")
 # dbt's views that say what is wanted; they are always as new as the raw tables
-VIEWS = ("marts.wanted_items", "marts.wanted_grades", prices.VIEW)
+VIEWS = ("marts.wanted_items", "marts.wanted_grades", "staging.stg_query_hashes", prices.VIEW)
 SEEDS = (
     "rubric_edits",
     "evaluation_citations",
@@ -48,6 +49,7 @@ class Plan:
         self.request = request
         self.prompt = request.grader.prompt
         self.rubric_version = _checked_version(lake, request)
+        self.queries_without = check_slots(lake, request.collection, self.prompt)
         for name, (kind, value) in self._variables().items():
             execute(lake.connection, f"set variable {name} = $value::{kind}", {"value": value})
         with little_memory(lake.connection):
@@ -72,8 +74,8 @@ class Plan:
             "query_ids": ("varchar[]", list(request.query_ids) if request.query_ids else None),
             # items that are asked about at once belong to one passage
             "context_first": ("boolean", prompt.context_first or prompt.window is not None),
-            "asks_query": ("boolean", "query" in prompt.slots),
-            "may_share": ("boolean", {"query", "passage", "item"}.issuperset(prompt.slots)),
+            "query_slots": ("varchar[]", [slot for slot in OF_QUERY if slot in prompt.slots]),
+            "may_share": ("boolean", {*OF_QUERY, "passage", "item"}.issuperset(prompt.slots)),
             "chunk_pairs": ("bigint", grader.chunk_pairs),
             "window_pairs": ("bigint", prompt.window or 1),
             "pairs_limit": ("bigint", request.limit),
@@ -120,6 +122,7 @@ class Plan:
             pairs_per_second=self._rate(),
             cost=cost,
             missing_of=dict(by_query),
+            queries_without=self.queries_without,
         )
 
     def _rate(self) -> float | None:
@@ -150,7 +153,7 @@ class Plan:
                     plan_passages.text_sha256 as passage_sha256,
                     plan_passages.query_sha256,
                     plan_items.item_id,
-                    plan_queries.text as query,
+                    plan_queries.* exclude (query_id),
                     plan_texts.text as passage,
                     plan_items.item_text as item,
                     plan_items.gold_answers,
@@ -172,8 +175,9 @@ class Plan:
                 yield self._chunk(rows)
 
     def _fetch_texts(self) -> None:
+        texts = "".join(f", coalesce({slot}, '') as {slot}" for slot in self.prompt.topic_slots)
         self.lake.connection.execute(
-            """
+            f"""
             create or replace temp table plan_texts as
             select plan_passages.text_no, any_value(passages.text) as text
             from plan_passages
@@ -186,7 +190,7 @@ class Plan:
             order by plan_passages.text_no;
 
             create or replace temp table plan_queries as
-            select query_id, text
+            select query_id, text as query{texts}
             from lake.raw.queries
             where
                 collection = getvariable('collection')
@@ -206,8 +210,8 @@ class Plan:
             pl.col("leader_no").rank("dense").sub(1).cast(pl.UInt32).alias("prompt_no"),
             "is_leader",
         )
-        asked = ("query", "passage", "item", "answer", "gold_answers", "reply")
-        asks = rows.filter("is_leader").select(asked)
+        asked = ("passage", "item", "answer", "gold_answers", "reply")
+        asks = rows.filter("is_leader").select("query", *self.prompt.topic_slots, *asked)
         if self.request.grader.scores_from:
             asks = asks.rename({"answer": "scores"})
         if "rubric" in self.prompt.slots:
@@ -223,6 +227,24 @@ def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None
         for query_id in query_ids:
             missing = f"{collection} has no query {query_id!r}"
             require_known(query_id, queries, missing, NotThere)
+
+
+def check_slots(lake: Lake, collection: str, prompt: Prompt) -> dict[str, int]:
+    """How many queries have no text for a slot of a prompt, by slot; raises `NothingToGrade` where
+    none has one."""
+    found = {}
+    for slot in prompt.topic_slots:
+        ((n, found[slot]),) = lake.rows(
+            f"select count(*), count(*) filter (coalesce({slot}, '') = '') from lake.raw.queries "
+            "where collection = ?",
+            collection,
+        )
+        if n == found[slot]:
+            raise NothingToGrade(
+                f"no query of {collection} has a {slot}, which the prompt {prompt.name!r} shows",
+                f"Ingest topics with one, or take a prompt without {{{slot}}}.",
+            )
+    return {slot: n for slot, n in found.items() if n}
 
 
 def _checked_version(lake: Lake, request: Request) -> int:

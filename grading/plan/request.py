@@ -26,12 +26,13 @@ class Chunk:
     """A few hundred pairs, graded, stored and, after a crash, repeated together.
 
     `pairs` has a row per pair: query_id, passage_id, passage_sha256, query_sha256 (null where the
-    prompt does not name the query), item_id, gold_sha256 (null where the grader compares with no
+    prompt shows none of its texts), item_id, gold_sha256 (null where the grader compares with no
     gold answers), prompt_no (0-based; pairs with the same one get the same answer), is_leader (the
     first pair of its prompt).
-    `asks` has a row per prompt, in the order of prompt_no: the texts query, passage, item, answer
-    (null where none is verified; called scores where the prompt shows those), the item's
-    gold_answers, and the reply where it is known.
+    `asks` has a row per prompt, in the order of prompt_no: the texts query (and description and
+    narrative, where the prompt shows them), passage, item, answer (null where none is verified;
+    called scores where the prompt shows those), the item's gold_answers, and the reply where it is
+    known.
     """
 
     id: str
@@ -93,6 +94,7 @@ class Totals:
     pairs_per_second: float | None = None  # measured in earlier runs of this grader
     cost: "Cost | None" = None  # None: there is no price of the model
     missing_of: dict[str, int] = field(default_factory=dict)  # by query
+    queries_without: dict[str, int] = field(default_factory=dict)  # by slot that is empty there
 
     @property
     def wanted(self) -> int:
@@ -113,4 +115,5 @@ class Totals:
             **{name: getattr(self, name) for name in others},
             "cost": self.cost and vars(self.cost),
             "passages_without_text": self.without_text,
+            "queries_without": self.queries_without,
         }

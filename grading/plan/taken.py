@@ -14,9 +14,13 @@ _ANY_LENGTH = 2**31 - 1
 
 # how long a prompt is, without the item
 _PROMPT_BYTES = """
-    create or replace temp macro prompt_bytes(prompt, query, passage_bytes, answer) as
+    create or replace temp macro prompt_bytes(
+        prompt, query, description, narrative, passage_bytes, answer
+    ) as
     strlen(prompt)
     + if(contains(prompt, '{query}'), strlen(query), 0)
+    + if(contains(prompt, '{description}'), coalesce(strlen(description), 0), 0)
+    + if(contains(prompt, '{narrative}'), coalesce(strlen(narrative), 0), 0)
     + if(contains(prompt, '{passage}'), passage_bytes, 0)
     + if(contains(prompt, '{answer}'), coalesce(strlen(answer), 0), 0);
 
@@ -50,7 +54,10 @@ _SIZE = """
                 when plan_work.answer = '' then 0
                 else len(plan_items.gold_answers)
             end as n_prompts,
-            prompt_bytes($prompt, queries.text, texts.n_bytes, plan_work.answer) as n_shared,
+            prompt_bytes(
+                $prompt, queries.text, queries.description, queries.narrative,
+                texts.n_bytes, plan_work.answer
+            ) as n_shared,
             item_bytes($prompt, plan_items.item_text, plan_items.gold_answers) as n_item
         from plan_work
         inner join plan_passages using (passage_no)
@@ -133,6 +140,8 @@ _TAKEN = """
             prompt_bytes(
                 graders.prompt_text,
                 queries.text,
+                queries.description,
+                queries.narrative,
                 strlen(left(passages.text, $longest_passage)),
                 answer
             )
@@ -199,8 +208,8 @@ def bytes_of(lake: Lake, grader: Grader, asks: pl.DataFrame) -> int:
     lake.connection.execute(_PROMPT_BYTES)
     with lake.registered("asks", asks):
         return lake.value(
-            "select coalesce(sum(prompt_bytes($prompt, query, strlen(left(passage, $longest)), '') "
-            "+ strlen(item)), 0)::bigint from asks",
+            "select coalesce(sum(prompt_bytes($prompt, query, '', '', "
+            "strlen(left(passage, $longest)), '') + strlen(item)), 0)::bigint from asks",
             prompt=grader.prompt.text,
             longest=_longest_passage(grader),
         )

@@ -16,6 +16,8 @@ class Pair:
     label: int
     query: str
     passage: str
+    description: str
+    narrative: str
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ def sample_pairs(
     n = per_label or max(1, round(share * sum(available.values()) / len(available)))
     rows = lake.rows(
         f"""
-        select query_id, passage_id, label, query, passage
+        select query_id, passage_id, label, query, passage, description, narrative
         from ({judged})
         qualify
             row_number() over (partition by label order by draw, query_id, passage_id) <= $n
@@ -118,6 +120,8 @@ with judged as (
         greatest(judgments.relevance, 0) as label,
         collections.min_relevant,
         queries.text as query,
+        coalesce(queries.description, '') as description,
+        coalesce(queries.narrative, '') as narrative,
         passages.text as passage,
         sha256(concat_ws(chr(31), $seed, judgments.query_id, judgments.passage_id)) as draw
     from lake.raw.judgments as judgments

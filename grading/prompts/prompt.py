@@ -19,6 +19,7 @@ EXAMPLE = "Passage: {passage}\nQuestion: {query}\nAnswer: {label}"
 WRITING = ("generate", "explain", "distil")
 # slots whose texts may be long: an engine cuts the end of the one a prompt has
 LONG = ("passage", "explanations", "passages")
+OF_QUERY = ("query", "description", "narrative")  # slots of texts that a topic has
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,11 @@ class Prompt:
         """The slots to be filled, each once, in the order of the template."""
         found = dict.fromkeys(SLOT.findall(self.template))
         return tuple(slot for slot in found if slot not in ("examples", *self._fixed))
+
+    @property
+    def topic_slots(self) -> list[str]:
+        """Those of its slots whose text not every topic has."""
+        return [slot for slot in OF_QUERY[1:] if slot in self.slots]
 
     @cached_property
     def _fixed(self) -> dict[str, str]:

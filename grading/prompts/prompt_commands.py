@@ -76,6 +76,8 @@ def show(project, name):
 @prompts.command(short_help="Print a prompt as a model would read it, with your texts.")
 @click.argument("name")
 @click.option("--query", help="The query's text.")
+@click.option("--description", help="The topic's description.")
+@click.option("--narrative", help="The topic's narrative.")
 @click.option("--item", "items", multiple=True, help="The question or nugget; of a list, each.")
 @click.option("--passage", help="The passage's text.")
 @click.option("--passage-file", type=click.Path(path_type=Path), help="A file with the passage.")

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, PlainValidator, ValidationError
 
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS, parsers_of
-from gradelake.grading.prompts.prompt import EXAMPLE, LONG, SLOT, WRITING, Prompt
+from gradelake.grading.prompts.prompt import EXAMPLE, LONG, OF_QUERY, SLOT, WRITING, Prompt
 from gradelake.grading.prompts.prompt_yaml import YamlFile
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import checked
@@ -19,7 +19,7 @@ from gradelake.sql.common.problems import reject
 from gradelake.sql.common.project import Project, did_you_mean, require_known
 
 HINT = "Fix the prompt file. `gradelake prompts show question_self_rating` prints one that works."
-# target -> slots its template must have, slots it may have
+# target -> slots its template must have, slots it may have; `OF_QUERY` where it may have `query`
 SLOTS = {
     "question": (("item", "passage"), ("query", "examples")),
     "nugget": (("item", "passage"), ("query", "examples")),
@@ -277,6 +277,8 @@ def _check_slots(yaml: YamlFile, content: dict[str, str]) -> None:
         required, optional = OUT_OF_PASSAGES
     elif target == "generate" and content.get("items") == "criterion":
         required = ("query", "items")
+    if "query" in (*required, *optional):
+        optional += OF_QUERY
     allowed = (*required, *optional) or {slot for pair in SLOTS.values() for slot in sum(pair, ())}
     of = f" of a prompt with target {target}" if target in SLOTS else ""
     for slot in dict.fromkeys(slots):

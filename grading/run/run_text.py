@@ -42,12 +42,20 @@ def print_plans(plans: list[tuple[Grader, Totals]]) -> None:
     }
     columns = [column for column in _COLUMNS if is_shown.get(column, True)]
     console.print_table(columns, [[row[column] for column in columns] for row in rows])
+    _warn_of_texts(plans)
+
+
+def _warn_of_texts(plans: list[tuple[Grader, Totals]]) -> None:
     without_text = max((totals.without_text for _, totals in plans), default=0)
     if without_text:
         console.warn(
             f"note: {counted(without_text, 'pooled passages', 'have')} no text in the lake; "
             "they cannot be graded"
         )
+    for grader, totals in plans:
+        for slot, n in totals.queries_without.items():
+            without = counted(n, "queries", "have")
+            console.warn(f"note: {without} no {slot}: there {grader.name} is shown an empty one")
 
 
 def run_as_object(request: Request, run: Run) -> dict[str, Any]:
@@ -104,9 +112,7 @@ def print_run(request: Request, run: Run) -> None:
     if counts["cut"]:
         cut = counted(counts["cut"], "passages", "were")
         console.say(f"{cut} too long for the model and cut at the end")
-    if run.totals.without_text:
-        without_text = counted(run.totals.without_text, "pooled passages", "have")
-        console.warn(f"note: {without_text} no text in the lake")
+    _warn_of_texts([(request.grader, run.totals)])
     if counts["failed"]:
         console.warn(
             f"{counted(counts['failed'], 'pairs')} failed; see them with `gradelake build` and "

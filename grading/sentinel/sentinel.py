@@ -53,9 +53,10 @@ def watched(project: Project, lake: Lake, where: str, grader: str) -> Grader:
     rubric, from their texts alone. Rounds are asked online, at that price, whatever `batch` says.
     Raises `BadInput` for another, which `where` names."""
     found = configured(project, lake, grader)
-    if found.prompt.target not in KINDS or found.scores_from or found.prompt.window:
+    prompt = found.prompt
+    if prompt.target not in KINDS or found.scores_from or prompt.window or prompt.topic_slots:
         raise BadInput(
-            f"{where}: {grader!r} is shown more than a passage and a question or nugget",
+            f"{where}: {grader!r} is shown more than a query, a passage and a question or nugget",
             "Graders of passages can be watched: direct judges, and those of rubric items.",
         )
     return replace(found, in_batches=False)

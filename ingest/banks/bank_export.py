@@ -11,6 +11,7 @@ from gradelake.sql.common.command_line import answering, reading, to_file
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.rubric_items import plural
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
 
@@ -28,7 +29,7 @@ def _print_written(done: dict) -> None:
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["workbench", "csv", "nuggetizer"]),
+    type=click.Choice(["workbench", "csv", "nuggetizer", "criteria"]),
     default="workbench",
     help="Format of the file.",
 )
@@ -53,6 +54,7 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
     `workbench`: JSON lines, one object per query, facet and kind, with what an imported file of
     that form held beside; weights other than 1 are an extra key, which the workbench passes over.
     `nuggetizer`: what `nuggetizer create` writes; a nugget that weighs 1 or more is vital.
+    `criteria`: as TREC RAG 2026's development rubrics, with what an imported one held beside.
     The same bank gives the same bytes. Raises `BadInput` for an unknown bank, and when the file
     cannot be written.
     """
@@ -89,21 +91,21 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
             f"{collection}/bank/{bank}",
         )
         brought = {(query_id, part): json.loads(content) for query_id, part, content in kept}
-        text = bank_lines.text_of(items, queries, collection, brought)
+        if format_ == "criteria":
+            _require_only("criterion", items, bank, format_)
+            text = bank_lines.criteria_of(items, queries, brought)
+        else:
+            text = bank_lines.text_of(items, queries, collection, brought)
     with whole_file(output) as stream:
         stream.write(text.encode())
     return len(items)
 
 
 def _as_nuggetizer(items: "list[Item]", queries: dict[str, str], bank: str) -> str:
-    """A line for each query, vital nuggets first. Raises `BadInput` for a bank with questions."""
+    """A line for each query, vital nuggets first. Raises `BadInput` for a bank with other items."""
+    _require_only("nugget", items, bank, "nuggetizer")
     by_query: dict[str, dict[str, float]] = {}
     for item in items:
-        if item.kind != "nugget":
-            raise BadInput(
-                f"bank {bank!r} has questions, and nuggetizer's form has nuggets only",
-                "Take --format workbench or csv.",
-            )
         of_query = by_query.setdefault(item.query_id, {})
         of_query[item.text] = max(item.weight, of_query.get(item.text, 0))  # once, in any facet
     lines = []
@@ -115,3 +117,12 @@ def _as_nuggetizer(items: "list[Item]", queries: dict[str, str], bank: str) -> s
         line = {"query": queries.get(query_id, ""), "qid": query_id, "nuggets": nuggets}
         lines.append(f"{json.dumps(line, ensure_ascii=False)}\n")
     return "".join(lines)
+
+
+def _require_only(kind: str, items: "list[Item]", bank: str, format_: str) -> None:
+    others = {each for item in items if (each := item.kind.split(":")[0]) != kind}
+    if others:
+        raise BadInput(
+            f"bank {bank!r} has {plural(min(others))}, and {format_} holds {plural(kind)} only",
+            "Take --format workbench or csv.",
+        )

@@ -55,6 +55,20 @@ def text_of(items: Iterable[Item], queries: dict[str, str], collection: str, bro
     return "".join(written)
 
 
+def criteria_of(items: Iterable[Item], queries: dict[str, str], brought: Lines) -> str:
+    """JSON lines, one object per query, of criteria that are sorted by it."""
+    written = []
+    for query_id, group in groupby(items, attrgetter("query_id")):
+        line = {"qid": query_id, "query": queries.get(query_id, ""), "criteria": []}
+        for item in group:
+            _, tier, type_ = item.kind.split(":")
+            beside = brought.get((query_id, part_of(item)), {}).get("items", {})
+            criterion = {"text": item.text, "type": type_, "tier": tier, "weight": item.weight}
+            line["criteria"].append(criterion | beside.get(item.item_id, {}))
+        written.append(json.dumps(line, ensure_ascii=False) + "\n")
+    return "".join(written)
+
+
 def _topic(item: Item) -> dict[str, Any]:
     return {"query_id": item.query_id} | ({"facet_id": item.facet_id} if item.facet_id else {})
 

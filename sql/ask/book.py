@@ -26,7 +26,7 @@ _GROUPS = {
         calibration consistency noise drift probes system_bias group_bias family_correlation
         label_bias""",
     "Rubric": """rubric rubric_history rubric_impact leaderboard_shift item_grades grade_grid
-        spurious_items uncovered_passages never_covered_items""",
+        spurious_items uncovered_passages never_covered_items criteria_failures""",
     "Grades and labels": """labels verify_grades missing_labels missing_grades backlog failed_grades
         failures imported_grades unsupported_sentences uncited_sentences support_disagreements""",
     "Reviews": "queues review_agreement assessor_agreement battle_agreement review_conflicts",

@@ -24,7 +24,12 @@ responses = ["answers.jsonl"]
 [graders.fights]
 engine = "lexical"
 prompt = "battle"
+
+[graders.meets]
+engine = "lexical"
+prompt = "answer_criteria"
 """
+CRITERION = {"text": "Says why <b>otters</b>", "type": "explicit", "tier": "mandatory"}
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +54,11 @@ def arena(tmp_path_factory):
     people = (part for name in PEOPLE for part in ("--assessor", name))
     asked = ("queue", "add", "arena", "battles", "--grader", "fights", "--overlap", "2")
     gradelake(folder, *asked, "--size", PAIRS, *people)
+    (folder / "criteria.jsonl").write_text(json.dumps({"qid": "q0", "criteria": [CRITERION]}))
+    gradelake(folder, "import", "bank", "arena", "criteria.jsonl", "--name", "criteria")
+    gradelake(folder, "grade", "arena", "--grader", "meets", "--limit", "1")
+    asked = ("queue", "add", "arena", "criteria", "--grader", "meets", "--overlap", "1")
+    gradelake(folder, *asked, "--size", "1", "--assessor", "dora")
     return folder
 
 
@@ -74,13 +84,23 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
             said[name].append((place * (n + 2) + n) % 4)
             answer(page, said[name][-1])
         assert page.inner_text("h2") == "All cards are answered"
+    # a criterion of an answer, in the words of its rubric
+    page = entered(browser, server, "dora")
+    page.goto(f"{server.url}/c/arena/review/criteria/")
+    expect(page.locator("dt")).to_have_text(["Query", "Criterion", "Passage"])
+    expect(page.locator("dd.item")).to_have_text(CRITERION["text"])
+    answer(page, 2)
+    assert [row[5] for row in reviews(arena, "dora")] == [2]
     found = {name: reviews(arena, name) for name in PEOPLE}
     server.end()
     assert {name: [row[5] for row in rows] for name, rows in found.items()} == said
     assert max(Counter(row[:3] for rows in found.values() for row in rows).values()) == 2
     assert len({row[:3] for rows in found.values() for row in rows}) == PAIRS
 
-    judged = live(arena).rows("select query_id, passage_id, item_id, grade from lake.raw.grades")
+    judged = live(arena).rows(
+        "select query_id, passage_id, item_id, grade from lake.raw.grades where item_id in "
+        "(select passage_id from lake.raw.answers)"
+    )
     outcome = {3: "first", 0: "second", 1: "tie", 2: "tie"}
     by = {name: {row[:3]: outcome[row[5]] for row in rows} for name, rows in found.items()}
     by |= {None: {tuple(row[:3]): outcome[row[3]] for row in judged}}

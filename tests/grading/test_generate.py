@@ -226,10 +226,19 @@ def test_a_prompt_with_a_subtopic_asks_about_each_facet_and_goes_on_facet_by_fac
         "select split_part(target, '/', 5) || ' ' || split_part(target, '/', 6) "
         "from lake.raw.ledger where target like 'tiny/bank/gpt/%' order by all"
     ) == [("q1 air",), ("q1 dusk",), ("q1 sea",), ("q2 ",)]
-    gpt.grader(
-        "whole", engine="openai", model="m", prompt="generate_questions_dl", base_url=server.url
-    )
+    about = {"name": "meant", "version": 1, "source": "ours", "description": "d"}
+    about |= {"target": "generate", "items": "question", "output": "text"}
+    prompt = about | {"template": "{query}|{description}|"}
+    gpt.write("prompts/meant.yaml", json.dumps(prompt))
+    gpt.grading["prompts"] = "prompts"
+    gpt.grader("whole", engine="openai", model="m", prompt="meant", base_url=server.url)
+    asked = len(server.asked)
     assert generate(gpt, "whole").planned == 3
+    assert {one.text for one in server.asked[asked:]} == {
+        "why is it blue||",
+        "how do bees find home|their dance|",
+        "what are cars made of||",
+    }
     assert gpt.rows("select distinct facet_id from lake.raw.rubric_items where bank = 'whole'") == [
         ("",)
     ]

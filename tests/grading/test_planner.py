@@ -1,5 +1,7 @@
 """What is missing, in which order, and in which chunks."""
 
+import json
+
 import pytest
 
 from gradelake.sql.common.errors import BadInput
@@ -210,3 +212,74 @@ def test_a_query_whose_text_changed_is_asked_again_where_the_prompt_names_it(jud
         "where item_id = '' and query_id = 'q1'"
     )
     assert in_force == [(3,)]
+
+
+NOTING = """
+def score(self, prompts):
+    note(*(prompt.text for prompt in prompts))
+    return [Response("3") for _ in prompts]
+"""
+
+
+def test_a_changed_narrative_is_asked_again_of_prompts_that_show_it_and_of_no_others(judged):
+    """q2 has neither text. Grades of prompts that show the query alone stay as they were."""
+    topics = {
+        "q1": {"text": "what are cars made of", "description": "Parts.", "narrative": "Not toys."},
+        "q2": {"text": "how do bees find home"},
+    }
+
+    def topic(query_id, **changes):
+        topics[query_id] |= changes
+        lines = [json.dumps({"query_id": key} | texts) for key, texts in topics.items()]
+        judged.write("topics.jsonl", lines)
+        judged.configure(queries="topics.jsonl")
+        assert judged.ingest().exit_code == 0
+
+    def missing():
+        return {name: judged.plan(name).totals.missing for name in shown}
+
+    judged.engine("noting", NOTING)
+    topic("q1")
+    shown = {"plain": "", "told": "|{narrative}|", "meant": "|{description}|"}
+    shown["both"] = shown["meant"] + shown["told"]
+    for name, slots in shown.items():
+        judged.prompt(name, f"{{query}}{slots}: {{passage}}")
+        judged.grader(name, engine="noting", model="m", revision="1", prompt=name)
+        totals = judged.plan(name).totals
+        empty = {slot: 1 for slot in ("description", "narrative") if slot in slots}
+        assert (totals.missing, totals.queries_without) == (5, empty)
+        judged.grade(name)
+    car, bee = topics["q1"]["text"], topics["q2"]["text"]
+    of_q1 = {asked.partition(": ")[0] for asked in judged.asked() if asked.startswith(car)}
+    assert of_q1 == {car, f"{car}|Not toys.|", f"{car}|Parts.|", f"{car}|Parts.||Not toys.|"}
+    assert {asked.partition(": ")[0] for asked in judged.asked()} - of_q1 == {
+        *(bee, f"{bee}||", f"{bee}||||")
+    }
+    is_of_text = (
+        "select distinct graders.name = 'plain', query_sha256 = sha256(text) from lake.raw.grades "
+        "inner join lake.raw.queries using (collection, query_id) "
+        "inner join lake.raw.graders as graders using (grader_id)"
+    )
+    assert set(judged.rows(is_of_text)) == {(True, True), (False, False)}
+    assert missing() == dict.fromkeys(shown, 0)
+
+    topic("q1", narrative="Toys, too.")
+    assert missing() == {"plain": 0, "told": 3, "meant": 0, "both": 3}
+    topic("q2", description="Bees.")
+    assert missing() == {"plain": 0, "told": 3, "meant": 2, "both": 5}
+    in_force = (
+        "select graders.name, count(*) from lake.intermediate.int_grades_in_force inner join "
+        "lake.raw.graders as graders using (grader_id) group by all"
+    )
+    assert dict(judged.rows(in_force)) == {"plain": 5, "told": 2, "meant": 3}
+    topic("q1", narrative="Not toys.")
+    assert missing() == {"plain": 0, "told": 0, "meant": 2, "both": 2}, "what was asked before"
+    topic("q1", text="cars?")
+    assert missing() == {"plain": 3, "told": 3, "meant": 5, "both": 5}
+
+
+def test_a_prompt_that_shows_a_narrative_is_refused_where_no_topic_has_one(judged):
+    judged.prompt("told", "{query} {narrative} {passage}")
+    judged.grader("told", engine="lexical", prompt="told")
+    with pytest.raises(BadInput, match="no query of tiny has a narrative, which the prompt 'told'"):
+        judged.plan("told")

@@ -247,6 +247,17 @@ def test_a_pool_is_judged_before_anything_has_graded_it(tmp_path):
         own = [(query, passage) for query, passage, asked in cards if who in asked]
         said[who] = {pair: (n * len(who) + len(pair[1])) % 4 for n, pair in enumerate(own)}
         first, *others = said[who].values()
+        if who == "cy":  # offline
+            page, back = tmp_path / "cy.html", tmp_path / "cy.json"
+            asked = ("--queue", "pool", "--assessor", who, "-o", page)
+            gradelake(tmp_path, "export", "review", "demo", *asked)
+            form = reviewing.read_form(page)
+            assert [(card["query_id"], card["passage_id"]) for card in form["cards"]] == own
+            assert all("grade" not in card and "label" not in card for card in form["cards"])
+            assert "# Off topic is 0" in page.read_text()
+            back.write_text(json.dumps(reviewing.saved(form, *said[who].values())))
+            gradelake(tmp_path, "import", "reviews", "demo", back)
+            continue
         typed = (3 - first, "u", first, *others)
         told = reviewing.review(tmp_path, who, typed, "--queue", "pool").output
         assert "# Off topic is 0" in told
@@ -269,6 +280,35 @@ def test_a_pool_is_judged_before_anything_has_graded_it(tmp_path):
         with_ann = lake.column(compared, "assessor:ann")
     assert {"panel:all", "assessor:ann", "assessor:bob", "assessor:cy"} <= set(boards)
     assert {"assessor:bob", "assessor:cy"} <= set(with_ann)
+
+
+def test_of_a_pool_of_more_cards_than_are_dealt_at_once_those_around_the_first_open_one_are(folder):
+    people = ("--assessor", "ida", "--overlap", "1")
+    gradelake(folder, "queue", "add", "demo", "large", "--from", "pool", "--depth", "1", *people)
+    of_ida = "collection = 'demo' and queue = 'large'"
+    with Lake.writer(Project.read(folder / "gradelake.toml")) as lake:
+        with lake.transaction("review", "a large pool") as transaction:
+            transaction.run(
+                "insert into {lake}.raw.review_cards by name select cards.* replace "
+                "(passage_id || '/' || n as passage_id, 1000 + n as position) from range(2100) "
+                f"as more(n), (from {{lake}}.raw.review_cards where {of_ida} limit 1) as cards"
+            )
+            transaction.run(
+                f"delete from {{lake}}.raw.review_cards where {of_ida} and position < 1000"
+            )
+        _, deck = deal_queue(lake, "demo", "large", "ida")
+        places = [int(card.passage_id.rpartition("/")[2]) for card in deck.cards]
+        assert (places, deck.n_cards) == ([*range(2000)], 2100)
+        with lake.transaction("review", "most of it") as transaction:
+            transaction.run(
+                "insert into {lake}.raw.judgments by name select collection, query_id, passage_id, "
+                f"assessor, 1 as relevance from {{lake}}.raw.review_cards where {of_ida} "
+                "and position < 1000 + 2060"
+            )
+        for again, first in ((False, 2060), (True, 2010)):
+            _, deck = deal_queue(lake, "demo", "large", "ida", again)
+            places = [int(card.passage_id.rpartition("/")[2]) for card in deck.cards]
+            assert (places, deck.n_left) == ([*range(first, 2100)], 40)
 
 
 @pytest.mark.parametrize(

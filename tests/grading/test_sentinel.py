@@ -161,8 +161,11 @@ def test_graders_of_a_rubric_are_asked_all_items_of_a_query(watching):
 
 def test_what_cannot_be_watched_is_refused(watching):
     watching.graders["assigns"] = {"engine": "lexical", "prompt": "nuggetizer_assign"}
+    watching.prompt("told", "{query}: {narrative} {passage}")
+    watching.graders["told"] = {"engine": "lexical", "prompt": "told"}
     for settings, message in (
-        ({"graders": ["assigns"]}, "'assigns' is shown more than a passage"),
+        ({"graders": ["assigns"]}, "'assigns' is shown more than a query, a passage"),
+        ({"graders": ["told"]}, "'told' is shown more than a query, a passage"),
         ({"graders": ["nobody"]}, r"no \[graders.nobody\]"),
         ({"graders": []}, "graders"),
         ({"assessor": "nits"}, "no judgments by 'nits'"),

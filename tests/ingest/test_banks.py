@@ -190,6 +190,18 @@ def test_criteria_have_a_tier_a_type_and_a_weight_and_come_back_with_what_they_c
         bring(tiny, name, format_)
         assert items(tiny, format_) == items(tiny)
     assert '"source_nugget": "air"' in (tiny.folder / "out.jsonl").read_text()
+    # and in the form that it came in
+    write_bank(tiny.lake, "tiny", "mine", "criteria", tiny.folder / "out.json")
+    (line,) = map(json.loads, (tiny.folder / "out.json").read_text().splitlines())
+    assert (line["qid"], line["query"]) == ("q1", "why is the sky blue")
+    assert {one["text"]: one for one in line["criteria"]} == {
+        one["text"]: one | {"type": str(one["type"]).lower()} for one in criteria
+    } | {"a": {"text": "a", "type": "d", "tier": "optional", "weight": 2}}
+    bring(tiny, "out.json", "back")
+    assert items(tiny, "back") == items(tiny)
+    bring(tiny, name="asks")
+    with pytest.raises(BadInput, match="'asks' has nuggets, and criteria holds criteria only"):
+        write_bank(tiny.lake, "tiny", "asks", "criteria", tiny.folder / "out.json")
 
 
 def test_a_csv_file_has_a_row_per_item(tiny):

@@ -39,6 +39,18 @@ def test_an_editor_adds_a_queue_sees_progress_and_removes_it(server, editor, dem
     assert len(reviews(demo_lake, "ann")) == 1
     assert '<th scope="row">ann</th><td class="n">1</td>' in editor.get(f"{AT}/").text
 
+    # what systems rank high, whole queries for each of them
+    pool = {"name": "pool", "of": "pool/", "depth": "1", "size": "", "overlap": "1"}
+    queries = {"queries": "hash-collisions, volcano-prediction"}
+    assert editor.post(f"{AT}/", data=form(editor, **pool, **queries)).status_code == 303
+    dealt = [
+        {card["query_id"] for card in who.get(f"{AT}/pool/cards").json()["cards"]}
+        for who in (ann, server.browser("bob"))
+    ]
+    assert [len(each) for each in dealt] == [1, 1]
+    assert set.union(*dealt) == {"hash-collisions", "volcano-prediction"}
+    assert "Sampling: pool." in editor.get(f"{AT}/").text
+
     sent = {"token": editor.headers["x-token"]}
     assert editor.post(f"{AT}/doubts/remove", data=sent).status_code == 303
     assert "doubts" not in editor.get(f"{AT}/").text
@@ -61,6 +73,8 @@ def test_a_form_that_cannot_be_comes_back_as_it_was_with_each_error_at_its_field
         ({"of": "labels/nobody"}, "of", "no label set"),
         ({"of": LABELS, "source": "spurious"}, "source", "cannot be chosen from"),
         ({"of": LABELS, "tau": "3"}, "tau", "means nothing"),
+        ({"of": "pool/", "tau": "3", "size": ""}, "tau", "means nothing"),
+        ({"of": "pool/", "queries": "hash-collisions,nope", "size": ""}, "queries", "nope"),
         ({"tau": "9"}, "tau", "marts are computed at"),
         ({"size": "many"}, "size", "size &#39;many&#39; is not a whole number from 1 to 2,000"),
         ({"size": "2001"}, "size", "is not a whole number"),

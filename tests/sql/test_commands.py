@@ -79,7 +79,7 @@ EMPTY = (
     | NOTHING_CITED
     | {"consistency", "noise", "imported_grades"}  # the demo's judges are asked once
     | {"drift", "facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
-    | {"family_correlation", "probes"}
+    | {"family_correlation", "probes", "criteria_failures"}  # nor had it criteria
     | {"segments", "battles", "ceiling"}  # one assessor judged
 )
 

@@ -8,7 +8,7 @@ select distinct
     submitted_pairs.gold_sha256
 from {{ source('raw', 'submitted_pairs') }} as submitted_pairs
 inner join {{ source('raw', 'submissions') }} as submissions using (submission_id)
-inner join {{ ref('stg_queries') }} as queries using (collection, query_id)
+left join {{ ref('stg_query_hashes') }} as texts using (collection, query_id, query_sha256)
 where
     submissions.state in ('intended', 'submitted')
-    and coalesce(submitted_pairs.query_sha256, queries.query_sha256) = queries.query_sha256
+    and (submitted_pairs.query_sha256 is null or texts.slots is not null)

@@ -1,6 +1,5 @@
 select
     collection,
     query_id,
-    text as query_text,
-    sha256(text) as query_sha256
+    text as query_text
 from {{ source('raw', 'queries') }}
