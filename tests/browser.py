@@ -46,11 +46,17 @@ def wrong(page: Page, *rules: str) -> str:
 
 
 def look_twice(page: Page) -> None:
-    """Accessible, and no wider than the window, on a phone by night and at a desk by day."""
-    for width, scheme, rules in ((390, "dark", ()), (1440, "light", ("color-contrast",))):
+    """Accessible, and no wider than the window, on a phone and a tablet by night, at a desk by
+    day."""
+    scrolled = ("scrollable-region-focusable",)  # of what a width of its own may change
+    colours = ("color-contrast",)  # all else is the same by day
+    for width, scheme, rules in (
+        *((390, "dark", ()), (1024, "dark", scrolled)),
+        (1440, "light", colours),
+    ):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        assert not (found := wrong(page, *rules)), found  # all else is the same by day
+        assert not (found := wrong(page, *rules)), found
         assert not page.evaluate(WIDE), page.url
 
 

@@ -116,7 +116,7 @@ SECTIONS = (
         "Does it agree with people on passages?",
         kappa_rows,
         "No person judged what it labelled: import judgments, or `gradelake queue add`.",
-        "Cohen's kappa of what is relevant, at the label set's usual level; 95 % intervals, over "
+        "Cohen's kappa of what is relevant, at the label set's usual level; 95% intervals, over "
         "queries. generosity: how much more it takes as relevant than people do, as a share.",
     ),
     Section(
@@ -160,7 +160,7 @@ SECTIONS = (
         decision_rows,
         "There are no systems, or no person judged these queries.",
         "By {measure}: shares of the pairs that it, or (missed, contradicted) that people call "
-        "different at 0.05, by the randomised Tukey HSD, with 95 % intervals. `gradelake stats "
+        "different at 0.05, by the randomised Tukey HSD, with 95% intervals. `gradelake stats "
         "significance --reference` has them by other corrections, and says what each error is.",
     ),
     Section(
@@ -218,7 +218,7 @@ SECTIONS = (
         "probes",
         "No probe was run: `gradelake probe {collection} --grader {grader}`, then "
         "`gradelake build`.",
-        "The newest round: rise of the label, with a 95 % interval, share that rises and falls; of "
+        "The newest round: rise of the label, with a 95% interval, share that rises and falls; of "
         "passages below min_relevant, the share that it is fooled about, and by chance.",
         (
             *("collection", "relevant", "attack", "pairs", "rise", "low", "high", "risen"),

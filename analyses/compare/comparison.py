@@ -292,7 +292,7 @@ def sentence(found: dict[str, Any]) -> str:
     if judged == 1:
         return f"{said}; everything in their first {found['k']} is judged."
     share = f"{100 * (1 - judged):.0f}" if judged <= 0.995 else "less than 1"
-    said += f"; {share} % of what they rank in the first {found['k']} is unjudged, and"
+    said += f"; {share}% of what they rank in the first {found['k']} is unjudged, and"
     if found["least"] is None:
         return f"{said} how much that could change is unknown for {found['measure']}."
     least, most = _of_better(found, "least", "most")
@@ -316,7 +316,7 @@ def says(found: dict[str, Any]) -> dict[str, str]:
     a, b, measure = found["a"], found["b"], found["measure"]
     interval = ""
     if found["low"] is not None:
-        interval = f", {100 * (1 - found['alpha']):g} % interval {_from_to(found, 'low', 'high')}"
+        interval = f", {100 * (1 - found['alpha']):g}% interval {_from_to(found, 'low', 'high')}"
     patterns = "all" if found["is_exact"] else f"{found['replicates']:,} random"
     said = {
         measure: f"{b} {found['mean_b']:.4f}, {a} {found['mean_a']:.4f}",

@@ -20,7 +20,7 @@ def read_boards(
     """The boards of each label set, as the page reads them.
 
     label set -> {systems: [name], queries: {measure: n}, reach: {measure: how many standard errors
-    Student's 95 % interval reaches to each side}, measures: [name], boards: {level: {measure:
+    Student's 95% interval reaches to each side}, measures: [name], boards: {level: {measure:
     {score, stderr, rank, before: [one per system]}}}}. A system's place in `before` is None where
     it was not on that board in the earlier release; without one, all are.
     """

@@ -100,7 +100,7 @@ def correlate(
 
     `read` gives the board of a label set and measure. Compared with the official ranks when their
     leaderboard is named, else with the reference's board. `low` and `high` bound Kendall's tau-b:
-    the 95 % interval of `agreement`, over queries.
+    the 95% interval of `agreement`, over queries.
     """
     if official is None and reference is None:
         return [], []
@@ -273,5 +273,5 @@ def _tau(ours: np.ndarray, theirs: np.ndarray) -> float | None:
 
 
 def t_quantiles(most: int) -> list[float]:
-    """Student's t for a two-sided 95 % interval over 2, 3, ... `most` queries."""
+    """Student's t for a two-sided 95% interval over 2, 3, ... `most` queries."""
     return student_reach(np.arange(2, most + 1), 1 - ALPHA).round(6).tolist()

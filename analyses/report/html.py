@@ -71,7 +71,9 @@ def environment(package: str, folder: str) -> jinja2.Environment:
         "cell": _cell,
         "address": _address,
         "duration": duration,
-        "estimated": lambda s: "no rate measured yet" if s is None else f"about {duration(s)}",
+        "estimated": lambda s: (
+            "no rate measured yet" if s is None else f"about {duration(max(s, 1))}"
+        ),
         "source": page_policy.source,
         "figure": lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}",
     }

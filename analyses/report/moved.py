@@ -8,7 +8,7 @@ from gradelake.analyses.choosing import measures
 from gradelake.analyses.report.comparisons import MEASURES
 from gradelake.analyses.report.health import SHOWN
 from gradelake.analyses.report.previewed import read_preview
-from gradelake.analyses.report.report_queries import ask
+from gradelake.analyses.report.report_queries import ask, ask_book
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -61,9 +61,14 @@ def read_moved(
         "versions": versions,
         "previewed": previewed,
         "since": _since(project, lake, collection, compared_with),
-        "nights": [] if without_rubric else ask(lake, "nights"),
+        "nights": [] if without_rubric else list(map(_night, ask_book(lake, "nights"))),
         "days": ask(lake, "grading_days", **of),
     }
+
+
+def _night(night: dict[str, Any]) -> dict[str, Any]:
+    minutes = None if night["seconds"] is None else round(night["seconds"] / 60, 1)
+    return night | {"began": f"{night['started_at']:%Y-%m-%d %H:%M}", "minutes": minutes}
 
 
 def shown_edit(edit: dict[str, Any]) -> dict[str, Any]:

@@ -289,7 +289,7 @@ class Significance:
             row.append(share)
         here = self.pairs.board.label_set
         console.say(
-            f"\nDecision errors, % (95 % intervals over queries). Of pairs that {here} calls "
+            f"\nDecision errors, % (95% intervals over queries). Of pairs that {here} calls "
             f"different, {reference} calls the other way (reversed), scores the other way "
             "(other sign), cannot tell apart (untold); of pairs that it calls different, "
             f"{here} cannot tell apart (missed), calls the other way (contradicted):"

@@ -149,7 +149,7 @@ def kappas(
     lake: Lake, collection: str, reference: str, n_replicates: int, seed: int
 ) -> dict[str, dict[str, Any]]:
     """label set, other assessors' too -> its kappa with the reference, where boards take labels as
-    relevant. {kappa, low, high, n, generosity}: its 95 % interval; of how many passages; and how
+    relevant. {kappa, low, high, n, generosity}: its 95% interval; of how many passages; and how
     much more of these the labels take as relevant, as a share. None where it is undefined."""
     levels = {name: levels for name, *levels in lake.rows(LEVELS, collection=collection)}
     found = {}

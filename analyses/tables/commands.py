@@ -120,7 +120,7 @@ def agreement(lake, collection, cut, judgment_cut, **asked):
 @click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
 @click.option("--stderr", "errors", is_flag=True, help="Standard errors, beside the scores.")
 @click.option(
-    "--interval", "intervals", is_flag=True, help="Half of the 95 % intervals, beside the scores."
+    "--interval", "intervals", is_flag=True, help="Half of the 95% intervals, beside the scores."
 )
 @click.option(
     "--groups",

@@ -20,7 +20,7 @@ SCORES = """
 NOTHING = (None, None, None)
 BESIDE = {  # what may stand beside a score -> what the caption says of it
     "stderr": " Beside a score: its standard error over queries.",
-    "half_interval": " Beside a score: half of its 95 % interval over queries (Student's t).",
+    "half_interval": " Beside a score: half of its 95% interval over queries (Student's t).",
     "rank": "",
     "groups": " Scores that share a letter do not differ significantly"
     " (randomised Tukey HSD, alpha 0.05).",
@@ -43,7 +43,7 @@ class Scores(NamedTuple):
         return self.kind in choosing.LEVELLED
 
     def half_interval(self, error: float | None) -> float | None:
-        """What Student's 95 % interval reaches from the score to each side."""
+        """What Student's 95% interval reaches from the score to each side."""
         return None if error is None else error * float(student_reach(self.n_queries))
 
 

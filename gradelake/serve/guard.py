@@ -134,8 +134,8 @@ def person_of(request: Request, role: str) -> Person:
     if not person.may(role):
         raise HTTPException(
             403,
-            f"{person.name} is a {person.role} here; this is for {role}s. "
-            f"`gradelake assessor add {person.name} --role {role}` gives another link.",
+            f"You are signed in as {person.name}, {person.role}; this is for {role}s. "
+            "An operator can change that, under People.",
         )
     return person
 

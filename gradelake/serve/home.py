@@ -14,29 +14,48 @@ from gradelake.serve.pages import asked_cookie, asked_for, at, page, route
 from gradelake.serve.people import Person
 from gradelake.serve.sessions import DAYS
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.errors import NothingPublished
 
 _COLLECTIONS = """
     select
         collection,
-        (select count(*) from lake.raw.queries as q where q.collection = c.collection) as n_queries,
-        (select count(*) from lake.raw.systems as s where s.collection = c.collection) as n_systems
-    from lake.raw.collections as c
+        (
+            select count(*) from lake.raw.queries as queries
+            where queries.collection = collections.collection
+        ) as n_queries,
+        (
+            select count(*) from lake.raw.systems as systems
+            where systems.collection = collections.collection
+        ) as n_systems
+    from lake.raw.collections as collections
     order by collection
 """
-# seconds a card: half of theirs took less, or of everybody's
+# pace: seconds a card, which half of theirs took less than, or of everybody's
 _TASKS = """
-    select collection, queue, n_assigned - n_answered as n,
-        ceil(n * (
-            select coalesce(median(seconds) filter (where assessor = $assessor), median(seconds))
-            from lake.raw.grade_reviews
-        ) / 60)::integer as minutes
+    with pace as (
+        select
+            coalesce(median(seconds) filter (where assessor = $assessor), median(seconds)) as card
+        from lake.raw.grade_reviews
+    )
+
+    select
+        collection,
+        queue,
+        n_assigned - n_answered as n,
+        ceil(n * pace.card / 60)::integer as minutes
     from lake.marts.review_queues
+    cross join pace
     where assessor = $assessor and n_answered < n_assigned
     order by made_at, collection, queue
 """
 _NIGHTS = """
-    select night, state, started_at, finished_at, pairs_graded, leaderboards_moved, error
+    select
+        night,
+        started_at,
+        finished_at,
+        pairs_graded,
+        leaderboards_moved,
+        error
     from lake.marts.nights
     where finished_at is not null
     order by finished_at desc
@@ -44,7 +63,10 @@ _NIGHTS = """
 """
 # what grading cost, by currency; none where it is not known, as of a model without a price
 _COSTS = """
-    select collection, if(cost is null, null, currency) as currency, sum(cost) as cost
+    select
+        collection,
+        if(cost is null, null, currency) as currency,
+        sum(cost) as cost
     from lake.marts.grading_cost
     where model != '' and day between $since::date and $until::date
     group by all
@@ -107,14 +129,14 @@ def leave(request: Request, person: Person, sent: dict) -> Response:
 def home(request: Request, person: Person, sent: dict) -> Response:
     """What there is to do for who asks, then each collection's overview of the newest release;
     before there is one, the collections of the working catalog."""
-    readers, nothing = request.app.state.readers, None
+    readers = request.app.state.readers
     nights, tasks = [], []
     costs: dict[str, list[dict[str, Any]]] = {}  # when -> rows
     with ExitStack() as stack:
         try:
             lake = stack.enter_context(readers.release())
-        except BadInput as error:
-            nothing, lake = error, stack.enter_context(readers.live())
+        except NothingPublished:
+            lake = stack.enter_context(readers.live())
         collections, release = lake.objects(_COLLECTIONS), lake.release or ""
     if release:
         with readers.live() as lake:
@@ -130,7 +152,7 @@ def home(request: Request, person: Person, sent: dict) -> Response:
     for one in collections:
         one |= {"path": at(name := one["collection"]), "says": sentences.get((release, name), [])}
     about = {"collections": collections, "tasks": tasks, "nights": nights, "costs": costs}
-    return page(request, "home", title="Gradelake", nothing=nothing, release=release, **about)
+    return page(request, "home", title="Gradelake", release=release, **about)
 
 
 routes = [

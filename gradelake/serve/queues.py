@@ -88,10 +88,10 @@ def _options(
     of_pool = {"size": 1 << 31} if kind == POOL else {}
     for name, most in (_MOST | of_pool).items():
         try:
-            numbers[name] = _number(name, sent.get(name, ""), most)
+            numbers[name] = _number(sent.get(name, ""), _LEAST.get(name, 1), most)
             may_be_empty = name not in _FILLED or name in of_pool
             if numbers[name] is None and not may_be_empty:
-                raise BadInput(f"{name} is empty", "Give a whole number.")
+                raise BadInput("Give a whole number")
         except BadInput as error:
             numbers[name], errors[name] = None, error
     queries = sent.get("queries", "").strip()
@@ -106,13 +106,12 @@ def _options(
     }
 
 
-def _number(name: str, text: str, most: int) -> int | None:
+def _number(text: str, least: int, most: int) -> int | None:
     text = text.strip()
-    least = _LEAST.get(name, 1)
     if not text:
         return None
     if not (text.isascii() and text.isdigit()) or not least <= int(text[:12]) <= most:
-        raise BadInput(f"{name} {text[:30]!r} is not a whole number from {least:,} to {most:,}")
+        raise BadInput(f"{text[:30]!r} is not a whole number from {least:,} to {most:,}")
     return int(text)
 
 

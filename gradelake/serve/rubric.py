@@ -82,7 +82,8 @@ def sent_form(request: Request, person: Person, sent: dict[str, Any]) -> Respons
         rubric = _read(state.project, state.writer, collection, query_id)
         tried = Tried(form, rubric, 503, messages=[error.message, error.hint or ""])
     if saves and tried.saved and tried.saved.version is not None:
-        job = build_job(state.project, state.writer, collection, query_id, tried.saved)
+        about = (collection, query_id, person.name, tried.saved)
+        job = build_job(state.project, state.writer, *about)
         return RedirectResponse(path_of(job), 303)
     if tried.saved and not tried.saved.edits:
         tried.messages = ["Nothing is changed in this form."]

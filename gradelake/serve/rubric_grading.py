@@ -76,6 +76,7 @@ def grading_job(
             text=True,
             encoding="utf-8",
             cwd=project.folder,
+            env=os.environ | {"LOGNAME": by},  # the author of what it commits
             start_new_session=True,  # the terminal's Ctrl-C is for the server, which passes it on
         )
         assert process.stdin

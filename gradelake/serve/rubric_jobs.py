@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from gradelake.analyses.report.report_queries import ask_book
 from gradelake.grading.graders.configured import judges
 from gradelake.ingest.rubric import preview
 from gradelake.ingest.rubric.save import Saved
@@ -21,18 +22,39 @@ from gradelake.sql.lake.opening import Lake
 
 _SHOWN = 30  # systems whose score moved
 _PAST = 200  # of what was done
-# nights and builds are of the whole lake
+# nights and builds are of the whole lake; who began one is not known once its version was let go
 _HISTORY = """
-    select started_at, concat('grade with ', grader) as what, state, wall_seconds as seconds,
-        format('{:,} of {:,} pairs', ok + unanswerable + defaulted, planned) as outcome
-    from lake.marts.grading_runs
-    where collection = $collection
-    union all
-    select started_at, coalesce(counts ->> '$.night', command), state,
-        epoch(finished_at) - epoch(started_at),
-        coalesce(error, 'release ' || (counts ->> '$.release'))
-    from lake.raw.pipeline_runs where command in ('build', 'nightly')
-    order by started_at desc
+    with
+
+    runs as (
+        select
+            started.snapshot_id,
+            graded.started_at,
+            concat('grade with ', graded.grader) as what,
+            graded.state,
+            graded.wall_seconds as seconds,
+            format('{:,} of {:,} pairs', ok + unanswerable + defaulted, planned) as outcome
+        from lake.marts.grading_runs as graded
+        inner join (select run_id, snapshot_id from lake.raw.grading_runs) as started using (run_id)
+        where graded.collection = $collection
+        union all
+        select
+            snapshot_id,
+            started_at,
+            coalesce(counts ->> '$.night', command) as what,
+            state,
+            epoch(finished_at) - epoch(started_at) as seconds,
+            coalesce(error, 'release ' || (counts ->> '$.release')) as outcome
+        from lake.raw.pipeline_runs
+        where command in ('build', 'nightly')
+    )
+
+    select
+        runs.*,
+        commits.author
+    from runs
+    left join lake.snapshots() as commits using (snapshot_id)
+    order by runs.started_at desc
     limit $shown
 """
 
@@ -94,7 +116,8 @@ def built(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     state, collection = request.app.state, request.path_params["collection"]
     with state.readers.live() as lake:
         lake.require_collection(collection)
-    job = build_job(state.project, state.writer, collection, str(sent.get("query", "")))
+    about = (collection, str(sent.get("query", "")), person.name)
+    job = build_job(state.project, state.writer, *about)
     return RedirectResponse(path_of(job), 303)
 
 
@@ -114,7 +137,7 @@ def grading(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     return page(
         request,
         "rubric_grading",
-        title=f"Grade: {query_id or collection}",
+        title=f"Grade: {query_id}" if query_id else f"Grading and costs: {collection}",
         collection=collection,
         query_id=query_id,
         plans=found,
@@ -175,7 +198,12 @@ def _title(job: Job) -> str:
 
 
 def build_job(
-    project: Project, writer: Writer, collection: str, query_id: str, saved: Saved | None = None
+    project: Project,
+    writer: Writer,
+    collection: str,
+    query_id: str,
+    by: str,
+    saved: Saved | None = None,
 ) -> Job:
     """A build in its turn; its result says what it moved. `saved`: what was saved before it."""
 
@@ -196,9 +224,10 @@ def build_job(
             lake.connection.execute("use lake.marts")
             return {"built": built, **what_moved(lake, collection)}
 
-    about: dict[str, Any] = {"kind": "build", "collection": collection, "query_id": query_id}
+    about: dict[str, Any] = {"kind": "build", "collection": collection, "by": by}
     edits = [edit.as_object() for edit in saved.edits] if saved else []
-    return writer.submit("build", work, **about, version=saved and saved.version, edits=edits)
+    about |= {"query_id": query_id, "version": saved and saved.version, "edits": edits}
+    return writer.submit("build", work, **about)
 
 
 def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
@@ -208,30 +237,11 @@ def what_moved(lake: Lake, collection: str) -> dict[str, Any]:
     )
     moved = preview.moved(lake, collection, version or 0)
     measure = next((row["measure"] for row in moved["label_sets"] if row["measure"]), None)
-    systems = lake.objects(
-        """
-        select
-            levels.label_set, shift.system,
-            shift.score_before, shift.score_after, shift.rank_before, shift.rank_after
-        from leaderboard_shift as shift
-        inner join usual_levels as levels using (collection, level)
-        where
-            levels.label_set = concat(shift.grader, '/v', shift.rubric_version, '/', shift.policy)
-            and shift.collection = $collection
-            and shift.rubric_version = $version
-            and shift.measure = $measure
-            and shift.score_after is distinct from shift.score_before
-        order by
-            abs(shift.rank_after - shift.rank_before) desc,
-            abs(shift.score_after - shift.score_before) desc,
-            label_set asc, shift.system asc
-        limit $shown
-        """,
-        collection=collection,
-        version=version,
-        measure=measure,
-        shown=_SHOWN,
-    )
+    asked = {"collection": collection, "rubric_version": version, "policy": "any"}
+    rows = ask_book(lake, "leaderboard_shift", measure=measure, **asked) if measure else []
+    changed = [row for row in rows if row["score_after"] != row["score_before"]]
+    changed.sort(key=lambda row: -abs((row["rank_after"] or 0) - (row["rank_before"] or 0)))
+    systems = changed[:_SHOWN]
     return {"version": version, **moved, "measure": measure, "systems": systems}
 
 

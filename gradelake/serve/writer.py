@@ -21,6 +21,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import Busy, GradelakeError
 from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.lake.transaction import acts_for
 
 T = TypeVar("T")
 _KEPT = 200  # jobs that are remembered
@@ -33,7 +34,8 @@ class Job:
     """Some work: waiting, running, done, failed, or stopped before it began.
 
     `error` and `hint` are for people; `progress` is how far it is, `done` of `total` in numbers.
-    `about` is whatever its pages need; `outcome` has what the work gave or raised.
+    `about` is whatever its pages need, and who began it as `by`; `outcome` has what the work gave
+    or raised.
     """
 
     what: str
@@ -59,6 +61,7 @@ class Job:
         return self.outcome.result()
 
     def run(self) -> None:
+        acts_for.set(self.about.get("by"))
         try:
             result = self.work(self)
             self.state = "done"

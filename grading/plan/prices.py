@@ -35,7 +35,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a plan may cost. `measured`: `low` to `high` is a 95 % interval from what this grader's
+    """What a plan may cost. `measured`: `low` to `high` is a 95% interval from what this grader's
     grades of the collection took; else from few tokens to many, with replies like its others, or
     from the shortest to the longest."""
 

@@ -8,6 +8,7 @@ import shutil
 import uuid
 from collections.abc import Mapping
 from contextlib import ExitStack
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,10 +46,14 @@ NO_DATA: tuple[Kind, ...] = ("build", "migration", "nightly", "release", "tidy")
 CHUNK = "chunk/"  # what targets of graded chunks begin with in the ledger
 
 
+# for whom a server is at work
+acts_for: ContextVar[str | None] = ContextVar("acts_for", default=None)
+
+
 def author() -> str:
-    """Who commits: the user's name, as the system knows it."""
+    """Who commits: for whom a server does, or the user's name, as the system knows it."""
     try:
-        return getpass.getuser()
+        return acts_for.get() or getpass.getuser()
     except (KeyError, OSError):
         return f"uid {os.getuid()}"
 

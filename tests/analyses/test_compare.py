@@ -129,7 +129,7 @@ UNTOLD = (
     "No significant difference between B and A: B is ahead by 0.050 of P@10 on 6 queries "
     "(-0.186 to 0.196, p = 0.250)"
 )
-UNJUDGED = "; 18 % of what they rank in the first 10 is unjudged, and"
+UNJUDGED = "; 18% of what they rank in the first 10 is unjudged, and"
 
 
 @pytest.mark.parametrize(

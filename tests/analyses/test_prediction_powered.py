@@ -169,7 +169,7 @@ def ranked_pairs(seed: int, agreement: float):
 @pytest.mark.parametrize("agreement", [0.8, 0.9])
 @pytest.mark.parametrize("size", [100, 200, 400])
 def test_intervals_of_pairs_hold_the_truth_or_are_not_given(agreement, size):
-    """Of a system's top 10 a sample of all pairs holds few; without limits 79 % held."""
+    """Of a system's top 10 a sample of all pairs holds few; without limits 79% held."""
     human, judge, shares = ranked_pairs(size, agreement)
     truth, judge_total = shares.T @ human, shares.T @ judge
     generator, held = np.random.default_rng(size + 1), []

@@ -37,7 +37,7 @@ def test_a_rank_range_is_that_of_ranking_copied_queries_one_by_one():
         ranks.append(stats.rankdata(-copies.sum(axis=0), method="min"))
     for one in found.systems:
         own = sorted(np.array(ranks)[:, ours.systems.index(one.system)])
-        assert one.best_rank == min(own[14], one.rank), "5 % of 300 are as good or better"
+        assert one.best_rank == min(own[14], one.rank), "5% of 300 are as good or better"
         assert one.worst_rank == max(own[284], one.rank)
     assert any(one.best_rank < one.worst_rank for one in found.systems)
 

@@ -214,7 +214,7 @@ def comes_to(text: str, values: np.ndarray) -> bool:
     Within 0.0006: a mean of -3.1 in 8 topics is as near to -0.387 as to -0.388.
     """
     number = r"([+\u2212]?[\d.]+)"
-    figures = re.search(f"{number}; 95 % interval {number} to {number}", text).groups()
+    figures = re.search(f"{number}; 95% interval {number} to {number}", text).groups()
     told = [float(figure.replace("\u2212", "-")) for figure in figures]
     interval = stats.ttest_1samp(values, 0).confidence_interval(0.95)
     return told == pytest.approx([values.mean(), *interval], abs=6e-4)

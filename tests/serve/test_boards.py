@@ -168,8 +168,7 @@ def test_a_lake_with_nothing_in_it_or_not_built_yet_has_a_first_page(tmp_path):
         gradelake(tmp_path, "ingest", "few")
         first = reader.get("/")
         assert first.status_code == 200
-        assert "nothing is published yet" in first.text
-        assert "gradelake build" in first.text
+        assert "Nothing is published yet. Open a collection" in first.text
         assert "/c/few/" in Seen(first.text).links
         for path in ("/c/few/board", "/c/few/ask/", "/c/few/queries/q"):
             steps = reader.get(path)

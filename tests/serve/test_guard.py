@@ -56,7 +56,7 @@ def test_each_page_and_form_is_for_who_is_signed_in_and_may(server, nobody, read
                 assert [code == 403 for code in codes] == [n < n_refused for n in range(4)], path
                 assert nobody.request(method, path).status_code in (401, 403), path
     answer = reader.get("/c/demo/review/")
-    assert "rita is a reader here" in answer.text
+    assert "You are signed in as rita, reader; this is for assessors." in answer.text
     assert "demo" not in nobody.get("/").text
 
 

@@ -76,7 +76,7 @@ def test_a_form_that_cannot_be_comes_back_as_it_was_with_each_error_at_its_field
         ({"of": "pool/", "tau": "3", "size": ""}, "tau", "means nothing"),
         ({"of": "pool/", "queries": "hash-collisions,nope", "size": ""}, "queries", "nope"),
         ({"tau": "9"}, "tau", "marts are computed at"),
-        ({"size": "many"}, "size", "size &#39;many&#39; is not a whole number from 1 to 2,000"),
+        ({"size": "many"}, "size", "&#39;many&#39; is not a whole number from 1 to 2,000"),
         ({"size": "2001"}, "size", "is not a whole number"),
         ({"overlap": "4"}, "assessors", "You asked for 4 reviewers per card but selected 2"),
         ({"overlap": "3", "assessor:<i>": "on"}, "assessors", "--assessor"),

@@ -6,12 +6,6 @@
   const { at, collection } = bar.dataset;
   const PATIENCE = 150; // milliseconds after a letter
 
-  const element = (tag, attributes, ...children) => {
-    const one = Object.assign(document.createElement(tag), attributes);
-    one.append(...children);
-    return one;
-  };
-
   async function asked(what, values) {
     const release = new URLSearchParams(location.search).get("release");
     const answer = await fetch(`/${what}.json?${new URLSearchParams(
@@ -26,10 +20,10 @@
 
   function tell(rows, words) {
     found.replaceChildren(
-      element("p", { role: "status" }, words),
-      element("ul", {}, ...rows.map((row) => element("li", {}, element("a", { href: row.href },
-        element("span", { className: "chip" }, row.kind), " ",
-        element("span", { className: "id" }, row.id), " ", row.text ?? "")))));
+      make("p", { role: "status" }, words),
+      make("ul", {}, ...rows.map((row) => make("li", {}, make("a", { href: row.href },
+        make("span", { class: "chip" }, row.kind), " ",
+        make("span", { class: "id" }, row.id), " ", row.text ?? "")))));
     found.hidden = false;
     if (goes) links()[0]?.click();
   }
@@ -84,16 +78,26 @@
     if (!mayReview) review?.remove();
     else if (waiting && review) review.querySelector(".waiting").textContent = ` (${waiting})`;
     if (who.childNodes.length) return;
-    if (addsPeople) who.append(element("a", { href: "/people" }, "People"), " ");
-    who.append(element("span", {}, name));
+    if (addsPeople) who.append(make("a", { href: "/people" }, "People"), " ");
+    who.append(make("span", {}, name));
     if (token) {
-      who.append(" ", element("form", { method: "post", action: "/leave" },
-        element("input", { type: "hidden", name: "token", value: token }), element("button", {}, "Sign out")));
+      who.append(" ", make("form", { method: "post", action: "/leave" },
+        make("input", { type: "hidden", name: "token", value: token }), make("button", {}, "Sign out")));
     }
   }
   bar.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   if (at) whoAsks().catch(() => {}); // signed out meanwhile: the next page says so
 })();
+
+// An element with text and children. Texts of people and passages are never read as HTML.
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.map((child) => (child instanceof Node ? child : String(child))));
+  return element;
+}
 
 // Below 640 px the rows of a table of class `stacked` stand below each other: each cell says its column.
 function labelCells(table) {

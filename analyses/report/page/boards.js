@@ -119,7 +119,7 @@ function compareBar(systems, state) {
 function incomplete(labels) {
   const says = board.settled.incomplete[labels];
   const judged = board.settled.judged[labels];
-  const few = ` ${labels} labels ${Math.round(100 * judged)} % of the passages in the systems' top 10; ` +
+  const few = ` ${labels} labels ${Math.round(100 * judged)}% of the passages in the systems' top 10; ` +
     "the rest count as not relevant.";
   return (says ? ` ${labels} is ${says}.` : "") + (judged < 0.9 ? few : "");
 }
@@ -155,8 +155,8 @@ function leaderboardTable(data, labels, level, measure, rows) {
   const measures = [measure, ...data.measures.filter((other) => other !== measure)];
   const isRanked = rows.some((row) => row.groups);
   const heads = ["rank", "system", ...(before ? [`since ${before}`] : []),
-    ...Object.keys(official).map((name) => `${name} rank`), measure, "95 % interval",
-    ...(isRanked ? ["95 % interval of ranks", "groups"] : []), ...measures.slice(1)];
+    ...Object.keys(official).map((name) => `${name} rank`), measure, "95% interval",
+    ...(isRanked ? ["95% interval of ranks", "groups"] : []), ...measures.slice(1)];
   const known = rows.some((row) => row.before !== null);
   const column = new Map(data.systems.map((system, i) => [system, i]));
   const scoreOf = (row, name) => make("td", { class: name === measure ? "n" : "n other" },

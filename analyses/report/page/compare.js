@@ -89,7 +89,7 @@ function toldApart(ahead, { n, low, high }, test) {
 }
 
 function pairedFacts({ a, b }, { n, n_queries: nQueries, mean, low, high, wins, ties, losses }, ofWhat) {
-  const interval = n < 2 ? "" : `; 95 % interval ${signed(low)} to ${signed(high)}`;
+  const interval = n < 2 ? "" : `; 95% interval ${signed(low)} to ${signed(high)}`;
   return [
     [`${a} minus ${b}`, `${signed(mean)}${interval} (${whatMean()} of ${ofWhat}, paired over ${nQueries} queries)`],
     ["wins, ties, losses", `${wins}, ${ties}, ${losses} (scores of 4 decimals)`],

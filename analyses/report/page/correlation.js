@@ -43,7 +43,7 @@ async function showCoverage(data, labels, tau, system) {
   fill(byId("coverage-system"), order.map((row) => row.system), system);
   byId("coverage-says").textContent = order.length
     ? `By ${labels}: ${order[0].system} is first of ${order.length}: its top ${ks[ks.length - 1]} passages cover ` +
-      `${(100 * order[0].score).toFixed(0)} % of the rubric.` + incomplete(labels)
+      `${(100 * order[0].score).toFixed(0)}% of the rubric.` + incomplete(labels)
     : "No system has a coverage score.";
   const table = byId("coverage-table");
   table.replaceChildren(

@@ -19,16 +19,6 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-// An element with text and children. Texts of people and passages are never read as HTML.
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined) element.setAttribute(name, value);
-  }
-  element.append(...children.map((child) => (child instanceof Node ? child : String(child))));
-  return element;
-}
-
 function fill(select, values, chosen, named = (value) => value) {
   select.replaceChildren(...values.map((value) => make("option", { value }, named(value))));
   if (values.map(String).includes(String(chosen))) select.value = chosen;

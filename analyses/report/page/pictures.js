@@ -29,7 +29,7 @@ function leaderboard(rows) {
     [nominal("system"), number("score", { format: ".4f" }),
       number("low", { format: ".4f" }), number("high", { format: ".4f" }),
       number("stderr", { format: ".4f", title: "standard error" }), number("rank"),
-      nominal("ranks", { title: "95 % interval of ranks" }), nominal("groups")]);
+      nominal("ranks", { title: "95% interval of ranks" }), nominal("groups")]);
   picture.layer.push({ // a line beside the rows of each group
     transform: [{ flatten: ["lanes"] },
       { calculate: `width - ${LANES} + ${lane} * (datum.lanes + 1.5)`, as: "at" }],

@@ -4,8 +4,7 @@ select
     error_kind,
     n_pairs,
     n_queries,
-    newest_error,
-    last_seen_at
+    newest_error
 from lake.marts.grading_failures
 where collection = $collection
 order by n_pairs desc, grader asc, error_kind asc

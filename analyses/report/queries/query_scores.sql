@@ -2,12 +2,6 @@
 -- null where a query does not count, -1e9 where the system left it unanswered (it counts 0)
 with
 
-queries as (
-    select query_id
-    from lake.raw.queries
-    where collection = $collection
-),
-
 measures as (
     select
         measure,
@@ -91,7 +85,7 @@ select
         else coalesce(cast(round(10000 * topic_scores.value) as integer), -1000000000)
     end as score
 from boards
-cross join queries
+inner join lake.raw.queries as queries on queries.collection = $collection
 left join counted using (label_set, counted_by, query_id)
 left join topic_scores using (label_set, level, measure, system, query_id)
 -- rows, not lists: what is sorted into lists does not spill to the disk

@@ -14,9 +14,6 @@ labelled as (
 select
     sets.label_set,
     sets.kind,
-    sets.grader,
-    sets.rubric_version,
-    sets.policy,
     coalesce(labelled.n_labels, 0) as n_labels,
     sets.kind in ('nuggets', 'criteria', 'support', 'battles') as is_of_answers
 from lake.intermediate.int_label_sets as sets
