@@ -179,8 +179,8 @@ TRAFFIC = {
 volcano-prediction,0,,tail|science
 lower-blood-pressure,40.5,,head
 faulty-online-purchase,3,buyer,tail
-hash-collisions,1,,tail|science
-fall-of-constantinople,1,,tail
+hash-collisions,1,,tail|science|alike
+fall-of-constantinople,1,,tail|alike
 sourdough-sour-rise,7,buyer,head
 rates-and-inflation,0.25,,tail
 bird-navigation,2,ornithologist,science
@@ -245,6 +245,13 @@ def test_means_by_weight_cluster_and_segment_equal_plain_numpy(request, tmp_path
             expected, abs=2e-10, nan_ok=True
         ), (segment, key)
         assert share == pytest.approx(own["weight"].sum() / traffic["weight"].sum())
+    for mart, of in (("leaderboard", "''"), ("leaderboard_by_segment", "segment")):
+        for scores, ranks in lake.rows(
+            f"select list(score), list(rank) from lake.marts.{mart} where collection = ? "
+            f"group by {of}, label_set, level, measure",
+            collection,
+        ):
+            assert ranks == stats.rankdata([-score for score in scores], "min").tolist()
 
 
 def boards(folder, collection) -> list[tuple]:
