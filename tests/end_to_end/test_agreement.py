@@ -12,6 +12,7 @@ from tests import agreement_oracle, oracle
 from tests.command_line import gradelake
 from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
 from tests.projects import project
+from tests.reading import published
 
 pytestmark = pytest.mark.slow
 
@@ -118,6 +119,36 @@ def test_every_kappa_of_a_query_equals_scikit_learn(strange):
     assert {row["query_id"] for row in found} == set(QUERIES)
     for row in found[::NTH]:
         assert_cell(row, *common(labels, row["label_set"], row["reference"], row["query_id"]))
+
+
+def test_a_judge_and_two_people_are_compared_where_all_three_labelled(strange):
+    labels = labels_of(strange)
+    levels = dict(published(strange).rows("select label_set, level from lake.marts.usual_levels"))
+    people = [labels["assessor:ann"], labels["assessor:bob"]]
+    found = rows(strange, "select * from lake.marts.human_ceiling")
+    assert {row["kind"] for row in found} == {"binary", *agreement_oracle.WEIGHTS}
+    assert {row["label_set"] for row in found} == {
+        name
+        for name, of in labels.items()
+        if name.startswith("judge:") and of.keys() & people[0].keys() & people[1].keys()
+    }
+    for row in found:
+        sides = [labels[row["label_set"]], *people]
+        shared = set.intersection(*map(set, sides))
+        judge, ann, bob = ([side[pair] for pair in shared] for side in sides)
+        weights = agreement_oracle.WEIGHTS.get(row["kind"])
+        if row["kind"] == "binary":  # people's from min_relevant on
+            judge = [label >= levels[row["label_set"]] for label in judge]
+            ann, bob = ([label >= 2 for label in of] for of in (ann, bob))
+        one, other, ceiling = (
+            agreement_oracle.kappa(*two, weights)
+            for two in ((judge, ann), (judge, bob), (ann, bob))
+        )
+        cells = [row[name] for name in ("kappa_assessor", "kappa_other", "kappa_people")]
+        assert row["n"] == len(shared)
+        assert cells == pytest.approx([one, other, ceiling], abs=1e-9), row
+        if None not in (one, other):
+            assert row["shortfall"] == pytest.approx(ceiling - (one + other) / 2, abs=1e-9)
 
 
 def test_confusion_counts_labels_as_they_are(strange):

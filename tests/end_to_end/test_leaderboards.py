@@ -176,14 +176,14 @@ def test_near_duplicates_can_be_left_out_of_rankings_and_labels(demo, tmp_path):
 # how queries of the demo and of its `answers` count; one that weighs nothing is in no mean
 TRAFFIC = {
     "demo": """query_id,weight,cluster,segments
-volcano-prediction,0,,tail|science
+volcano-prediction,0,,tail|alike
 lower-blood-pressure,40.5,,head
 faulty-online-purchase,3,buyer,tail
-hash-collisions,1,,tail|science
-fall-of-constantinople,1,,tail
+hash-collisions,1,,tail|alike
+fall-of-constantinople,1,,tail|alike
 sourdough-sour-rise,7,buyer,head
 rates-and-inflation,0.25,,tail
-bird-navigation,2,ornithologist,science
+bird-navigation,2,ornithologist,tail
 """,
     "answers": """query_id,weight,cluster,segments
 volcanoes,5,one,head
@@ -245,6 +245,13 @@ def test_means_by_weight_cluster_and_segment_equal_plain_numpy(request, tmp_path
             expected, abs=2e-10, nan_ok=True
         ), (segment, key)
         assert share == pytest.approx(own["weight"].sum() / traffic["weight"].sum())
+    for mart, of in (("leaderboard", "''"), ("leaderboard_by_segment", "segment")):
+        for scores, ranks in lake.rows(
+            f"select list(score), list(rank) from lake.marts.{mart} where collection = ? "
+            f"group by {of}, label_set, level, measure",
+            collection,
+        ):
+            assert ranks == stats.rankdata([-score for score in scores], "min").tolist()
 
 
 def boards(folder, collection) -> list[tuple]:

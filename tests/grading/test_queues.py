@@ -170,6 +170,8 @@ def test_people_differ_and_a_third_settles(folder):
     )
     assert said == f"ann: {low}; bob: {high}"
     assert (settled_by, settled_grade) == ("dora", high)
+    counts = "n_cards, n_done, n_conflicts from lake.marts.review_queues where queue = 'both'"
+    assert set(live(folder).rows(f"select {counts}")) == {(2, 2, 0)}
     # nothing is left to settle, but who did may think again
     assert "Grade " not in review(folder, "dora", options=("--settle",))
     low_again = ("d", low) if low != first.grade else ("a",)

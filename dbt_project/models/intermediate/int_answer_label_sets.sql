@@ -26,24 +26,22 @@ select
     n_wanted,
     n_graded
 from assigned
-union all
+union all by name
 select
     collection,
     grader || '/' || citations || '_citation' as label_set,
     'support' as kind,
     grader,
-    null as rubric_version,
     cast(sum(n_citations - n_missing) as bigint) as n_wanted,
     cast(sum(n_judged) as bigint) as n_graded
 from {{ ref('support_scores') }}
 group by all
-union all
+union all by name
 select
     wanted.collection,
     graders.grader || '/battles' as label_set,
     'battles' as kind,
     graders.grader,
-    null as rubric_version,
     count(*) as n_wanted,
     count(verdicts.grade) as n_graded
 -- as `wanted_grades` has them, which would rank all runs

@@ -3,34 +3,20 @@
 with
 
 grade_reviews as (
-    select * from {{ ref('int_grade_reviews') }}
+    select * exclude (seconds, note, reviewed_at)
+    from {{ ref('int_grade_reviews') }}
 )
 
 select
-    collection,
-    grader_id,
-    query_id,
-    passage_id,
-    item_id,
-    assessor,
+    * exclude (reviewed_grade, blind_grade),
     'after' as reveal,
-    grade,
-    is_agreed,
-    reviewed_grade as assessor_grade,
-    settles
+    reviewed_grade as assessor_grade
 from grade_reviews
-union all
+union all by name
 select
-    collection,
-    grader_id,
-    query_id,
-    passage_id,
-    item_id,
-    assessor,
+    * exclude (is_agreed, reviewed_grade, blind_grade),
     'before' as reveal,
-    grade,
     blind_grade = grade as is_agreed,
-    blind_grade as assessor_grade,
-    settles
+    blind_grade as assessor_grade
 from grade_reviews
 where blind_grade is not null

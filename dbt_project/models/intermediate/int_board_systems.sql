@@ -41,8 +41,6 @@ select
     ) as part,
     label_sets.collection,
     label_sets.label_set,
-    label_sets.grader,
-    label_sets.rubric_version,
     hashed_systems.system
 from {{ ref('int_label_sets') }} as label_sets
 inner join {{ ref('int_label_set_hashes') }} as label_hashes using (collection, label_set)

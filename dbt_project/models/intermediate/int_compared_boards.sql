@@ -34,15 +34,13 @@ inner join leaderboard as other
         and other.level = case
             when label_pairs.assessor is null then one.level else usual_levels.level
         end
-union all
+union all by name
 select
     leaderboard.collection,
     leaderboard.label_set,
     leaderboard.level,
     leaderboard.measure,
     official_ranks.leaderboard as reference,
-    null as assessor,
-    null as reference_level,
     true as is_official,
     leaderboard.system,
     leaderboard.score_4dp as score,

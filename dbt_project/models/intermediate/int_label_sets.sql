@@ -51,11 +51,7 @@ left join {{ ref('int_graders') }} as graders
     on
         coalesce(rubric_label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1))
         = graders.grader
-union all
+union all by name
 -- they score answers, and label no passages
-select
-    * exclude (n_wanted, n_graded),
-    null as policy,
-    n_graded as n_labels,
-    null as max_label
+select * exclude (n_wanted) rename (n_graded as n_labels)
 from {{ ref('int_answer_label_sets') }}

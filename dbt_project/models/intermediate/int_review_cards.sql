@@ -42,14 +42,11 @@ where
     and grades_in_force.grade is not null
     and items.newest.item_text is not null
 
-union all
+union all by name
 
 select
     review_cards.*,
-    null as item_text,
-    null as gold_sha256,
     cast(labels.label as integer) as grade,
-    null as answer,
     judgments.assessor is not null as is_answered
 from {{ source('raw', 'review_queues') }}
 inner join review_cards using (collection, queue)

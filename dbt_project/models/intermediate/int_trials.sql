@@ -8,7 +8,6 @@ select
     graders.grader_id,
     graders.grader,
     graders.trial,
-    first_trials.grader_id as first_trial_id,
     first_trials.grader as first_trial,
     count(*) over (partition by first_trials.grader_id) as n_trials
 from graders

@@ -1,7 +1,17 @@
 with
 
 items as (
-    select * from {{ ref('int_distinct_items') }}
+    select
+        collection,
+        rubric_version,
+        kind,
+        query_id,
+        item_id,
+        item_text as text,
+        weight,
+        gold_answers,
+        gold_sha256
+    from {{ ref('int_distinct_items') }}
 ),
 
 answers as (
@@ -17,10 +27,10 @@ newest_items as (
         collection,
         query_id,
         item_id,
-        item_text
+        text
     from items
     -- a criterion that counts against an answer says what it should not hold
-    where item_text is not null and weight >= 0
+    where text is not null and weight >= 0
     qualify rubric_version = max(rubric_version) over (partition by collection)
 ),
 
@@ -29,22 +39,14 @@ rubrics as (
     select
         collection,
         query_id,
-        list(item_text order by item_id) as item_texts
+        list(text order by item_id) as item_texts
     from newest_items
     group by all
 )
 
-select
-    collection,
-    rubric_version,
-    kind,
-    query_id,
-    item_id,
-    item_text as text,
-    gold_answers,
-    gold_sha256
+select * exclude (weight)
 from items
-union all
+union all by name
 -- direct judges read the passage as a whole
 select
     collection,
@@ -52,24 +54,14 @@ select
     'passage' as kind,
     query_id,
     '' as item_id,
-    '' as text,
-    null as gold_answers,
-    null as gold_sha256
+    '' as text
 from {{ ref('stg_queries') }}
-union all
+union all by name
 -- those who read answers look for the nuggets in the whole of them
-select
-    collection,
-    rubric_version,
-    'answer' as kind,
-    query_id,
-    item_id,
-    item_text as text,
-    gold_answers,
-    gold_sha256
+select * exclude (weight) replace ('answer' as kind)
 from items
 where kind = 'nugget'
-union all
+union all by name
 -- and those who read citations, for support of the sentence that cites
 select distinct
     collection,
@@ -77,11 +69,9 @@ select distinct
     'sentence' as kind,
     query_id,
     item_id,
-    sentence_text as text,
-    null as gold_answers,
-    null as gold_sha256
+    sentence_text as text
 from {{ ref('stg_sentences') }}
-union all
+union all by name
 -- and those who let answers battle each other, for the one that is shown last
 select
     answers.collection,
