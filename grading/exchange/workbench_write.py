@@ -17,7 +17,7 @@ class Grade(NamedTuple):
     query_id: str
     passage_id: str
     item_id: str
-    grade: int | None
+    grade: Any  # a whole number; None where it failed
     answer: str | None
     response: str | None
     error: str | None
