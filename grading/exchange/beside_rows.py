@@ -101,6 +101,8 @@ def rankings_of(row: Row | None, beside: Row, depth: int | None) -> tuple[str, i
     more, and how many they are."""
     if row is None:
         return "[]", 0
+    ordered = ", ".join(sorted(row["places"].split("\2")))  # as text, which begins with the system
+    places = f"[{ordered}]".replace("\1", row["in_all"])  # neither character stands in JSON
     methods = row["methods_of_files"] or []
     of_files = [
         ranking
@@ -108,8 +110,8 @@ def rankings_of(row: Row | None, beside: Row, depth: int | None) -> tuple[str, i
         if ranking["method"] in methods and (depth is None or ranking["rank"] <= depth)
     ]
     if not (methods and beside.get("rankings")):
-        return row["places"], row["n"]
-    others = [place for place in json.loads(row["places"]) if place["method"] not in methods]
+        return places, row["n"]
+    others = [place for place in json.loads(places) if place["method"] not in methods]
     return as_json(others + of_files), len(others + of_files)
 
 

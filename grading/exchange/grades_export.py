@@ -3,6 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +12,7 @@ import polars as pl
 
 from gradelake.grading.exchange.beside_rows import Row, as_json, judgments_of, rankings_of, together
 from gradelake.grading.exchange.workbench import OF_ITEM
-from gradelake.grading.exchange.workbench_write import READ_COLUMNS, GraderEntry, paragraph
+from gradelake.grading.exchange.workbench_write import Grade, GraderEntry, paragraph
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -38,8 +40,7 @@ BLOCKS = """
 """
 _OF_BLOCK = "collection = $collection and query_id between $first and $last"
 # ranked as trec_eval does; rankings that came from a graded file have gaps, and keep the ranks they
-# had. They are many: here is their JSON, sorted as text, which begins with the system: an aggregate
-# with an order of its own takes twice as long
+# had. They are many: here is their JSON, for `rankings_of` to put in order. What all have is beside
 RANKINGS = """
     with of_systems as (
         select system, to_json(system) as method, ledger.target is not null as is_of_file
@@ -69,11 +70,11 @@ RANKINGS = """
         passage_id,
         count(*) as n,
         list(system) filter (is_of_file) as methods_of_files,
-        '[' || array_to_string(list_sort(list(
-            '{"method": ' || method || ', "paragraphId": ' || to_json(passage_id)
-            || ', "queryId": ' || to_json(query_id) || ', "rank": ' || rank
-            || ', "score": ' || score || '}'
-        )), ', ') || ']' as places
+        ', "paragraphId": ' || to_json(passage_id) || ', "queryId": ' || to_json(query_id)
+        || ', "rank": ' as in_all,
+        string_agg(
+            '{"method": ' || method || chr(1) || rank || ', "score": ' || score || '}', chr(2)
+        ) as places
     from placed
     where $depth is null or rank <= $depth
     group by query_id, passage_id
@@ -102,7 +103,7 @@ _KEYS = ", ".join(f"""'"{column}": ' || {text}""" for column, text in _JSON_OF.i
 # `whole` is the JSON of the grade, for a `gradelake` object: made here in a fifth of Python's time
 GRADES = f"""
     select
-        {", ".join(READ_COLUMNS)},
+        {", ".join(Grade._fields[:-2])},
         epoch_us(graded_at) as since,
         '{{' || concat_ws(', ', {_KEYS}) || '}}' as whole
     from lake.raw.grades
@@ -186,7 +187,7 @@ class _Rows(NamedTuple):
     """All that is written of a query, by passage."""
 
     query_id: str
-    grades: dict[str, list[Row]]
+    grades: dict[str, list[Grade]]
     judgments: dict[str, list[Row]]
     rankings: dict[str, Row]
     brought: dict[str, list[Row]]
@@ -213,9 +214,11 @@ def _rows(
         texts = dict(lake.rows(TEXTS, collection=collection))
     brought = read(BROUGHT_ALONG, "query_id", "part", source=f"{collection}/grades/")
     for query_id in queries:
+        graded = grades[query_id,].rows() if (query_id,) in grades else []
+        in_order = groupby(map(Grade._make, graded), attrgetter("passage_id"))
         yield _Rows(
             query_id,
-            _by("passage_id", grades.get((query_id,))),
+            {passage_id: list(of_passage) for passage_id, of_passage in in_order},
             _by("paragraphId", judgments.get((query_id,))),
             {i: row for i, (row,) in _by("passage_id", rankings.get((query_id,))).items()},
             _by("part", brought.get((query_id,))),

@@ -3,17 +3,27 @@
 import json
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from gradelake.grading.exchange.beside_rows import Row, as_json, with_beside
 from gradelake.grading.exchange.workbench import GRADER_COLUMNS, sha256
 
-# columns of raw.grades that tell a paragraph's entries; beside them a row has `since`, when it was
-# graded as a number, and `whole`, the JSON of all that a `gradelake` object says of it
-READ_COLUMNS = (
-    *("grader_id", "query_id", "passage_id", "item_id", "grade", "answer", "response", "error"),
-    "passage_sha256",
-)
+
+class Grade(NamedTuple):
+    """What tells a paragraph's entries: columns of raw.grades, and two more."""
+
+    grader_id: str
+    query_id: str
+    passage_id: str
+    item_id: str
+    grade: Any  # a whole number; None where it failed
+    answer: str | None
+    response: str | None
+    error: str | None
+    passage_sha256: str | None
+    since: int  # when it was graded
+    whole: str  # the JSON of all that a `gradelake` object says of it
 
 
 class GraderEntry:
@@ -38,71 +48,71 @@ class GraderEntry:
         else:
             self.head = _own_words(grader, settings)
 
-    def entry(self, rows: list[Row], text_hash: str | None, label: int | None, beside: Row) -> str:
+    def entry(
+        self, rows: list[Grade], text_hash: str | None, label: int | None, beside: Row
+    ) -> str:
         """The grades of one passage, in order of their items, with what was beside them: JSON."""
-        is_repeated = len({row["item_id"] for row in rows}) < len(rows)  # with another text, too
+        is_repeated = len({row.item_id for row in rows}) < len(rows)  # with another text, too
         best = _one_per_item(rows, text_hash) if is_repeated else rows
         entry = self._direct(best[0]) if self.is_direct else self._exam(best)
         if not self.is_plain:
-            label = best[0]["grade"] if self.is_direct else None
+            label = best[0].grade if self.is_direct else None
         if label is not None:
             entry["relevance_label"] = label
-        other_text = any(row["passage_sha256"] != text_hash for row in rows)
+        other_text = any(row.passage_sha256 != text_hash for row in rows)
         text = as_json(with_beside(entry, beside))
         if not self.is_plain or is_repeated or other_text:
-            whole = ", ".join([row["whole"] for row in rows])
+            whole = ", ".join([row.whole for row in rows])
             text = f'{text[:-1]}, "gradelake": {{"grades": [{whole}]}}}}'
         return text
 
-    def _exam(self, best: list[Row]) -> Row:
+    def _exam(self, best: list[Grade]) -> Row:
         """Of `exam_grades`."""
-        graded = [row for row in best if row["grade"] is not None]
-        correct = [row["item_id"] for row in graded if row["grade"] > 0]
+        graded = [row for row in best if row.grade is not None]
+        correct = [row.item_id for row in graded if row.grade > 0]
         entry: Row = {
             "correctAnswered": correct,
-            "wrongAnswered": [row["item_id"] for row in graded if row["grade"] <= 0],
+            "wrongAnswered": [row.item_id for row in graded if row.grade <= 0],
             "answers": [
-                [row["item_id"], reply] for row in graded if (reply := self._reply(row)) is not None
+                [row.item_id, reply] for row in graded if (reply := self._reply(row)) is not None
             ],
             **self.head,
             "exam_ratio": len(correct) / len(best),
         }
         if self.grader["target"] != "extract":
             key = "nugget_id" if self.grader["target"] == "nugget" else "question_id"
-            entry["self_ratings"] = [
-                {key: row["item_id"], "self_rating": row["grade"]} for row in graded
-            ]
-        if failed := [row for row in best if row["grade"] is None]:
+            entry["self_ratings"] = [{key: row.item_id, "self_rating": row.grade} for row in graded]
+        if failed := [row for row in best if row.grade is None]:
             entry["llm_response_errors"] = {
-                row["item_id"]: {
-                    "response": row["response"] or "",
+                row.item_id: {
+                    "response": row.response or "",
                     "prompt": "",
-                    "failure_reason": row["error"] or "no reason given",
+                    "failure_reason": row.error or "no reason given",
                     "caught_exception": None,
                 }
                 for row in failed
             }
         return entry
 
-    def _direct(self, row: Row) -> Row:
+    def _direct(self, row: Grade) -> Row:
         """Of `grades`. A failed grade is 0 with an error, as the workbench has it."""
-        grade = row["grade"] or 0
+        grade = row.grade or 0
         entry: Row = {
             "correctAnswered": grade > 0,
             "answer": self._reply(row) or "",
             **self.head,
             "self_ratings": grade,
         }
-        if row["grade"] is None:
-            entry["llm_response_error"] = row["error"] or "no reason given"
+        if row.grade is None:
+            entry["llm_response_error"] = row.error or "no reason given"
         return entry
 
-    def _reply(self, row: Row) -> str | None:
-        if self.grader["target"] == "extract" and row["answer"] is not None:
-            return row["answer"]
-        if row["response"] is None and not self.is_plain and row["grade"] is not None:
-            return str(row["grade"])  # the workbench cannot do without replies
-        return row["response"]
+    def _reply(self, row: Grade) -> str | None:
+        if self.grader["target"] == "extract" and row.answer is not None:
+            return row.answer
+        if row.response is None and not self.is_plain and row.grade is not None:
+            return str(row.grade)  # the workbench cannot do without replies
+        return row.response
 
 
 def paragraph(
@@ -110,7 +120,7 @@ def paragraph(
     text: str,
     judgments: list[Row],
     rankings: str,
-    grades: Iterable[Row],
+    grades: Iterable[Grade],
     graders: dict[str, GraderEntry],
     beside: Row,
 ) -> str:
@@ -118,7 +128,7 @@ def paragraph(
     `beside` is what files brought along of it (`beside_rows`)."""
     text_hash = sha256(text) if text.strip() else None
     by_grader = {
-        grader_id: list(rows) for grader_id, rows in groupby(grades, lambda row: row["grader_id"])
+        grader_id: list(rows) for grader_id, rows in groupby(grades, attrgetter("grader_id"))
     }
     labels = _labels_of_others(by_grader, graders, text_hash)
     exam: list[str] = []
@@ -154,16 +164,16 @@ def _object(texts: dict[str, str]) -> str:
 
 
 def _labels_of_others(
-    by_grader: dict[str, list[Row]], graders: dict[str, GraderEntry], text_hash: str | None
+    by_grader: dict[str, list[Grade]], graders: dict[str, GraderEntry], text_hash: str | None
 ) -> dict[Any, int]:
     """`key` of graders -> the label that stands in their entry, not in one of its own."""
     entered = {graders[grader_id].key for grader_id in by_grader if graders[grader_id].is_plain}
     return {
-        graders[grader_id].key: rows[0]["grade"]
+        graders[grader_id].key: rows[0].grade
         for grader_id, rows in by_grader.items()
         if graders[grader_id].is_label
         and graders[grader_id].key in entered
-        and [row["passage_sha256"] for row in rows] == [text_hash]
+        and [row.passage_sha256 for row in rows] == [text_hash]
     }
 
 
@@ -186,11 +196,11 @@ def _own_words(grader: Row, settings: dict[str, Any]) -> Row:
     }
 
 
-def _one_per_item(rows: list[Row], text_hash: str | None) -> list[Row]:
+def _one_per_item(rows: list[Grade], text_hash: str | None) -> list[Grade]:
     """Each item's grade: of the text that the file shows if there is one, else the newest."""
 
-    def merit(row: Row) -> tuple:
-        return row["passage_sha256"] in (None, text_hash), row["since"]
+    def merit(row: Grade) -> tuple:
+        return row.passage_sha256 in (None, text_hash), row.since
 
-    by_item = groupby(rows, lambda row: row["item_id"])
+    by_item = groupby(rows, attrgetter("item_id"))
     return [max(of_item, key=merit) for _, of_item in by_item]
