@@ -21,9 +21,17 @@ _FILLED = {"size": "60", "overlap": "2", "seed": "1"}
 _WHO = "assessor:"  # what the names of people's boxes begin with
 _FIELDS = {"queue": "name", "grader": "of", "label_set": "of"}  # option -> where it is in the form
 _AGREEMENT = """
-    select assessor, other_assessor, n_graded, n_same, kappa from lake.marts.assessor_agreement
+    select assessor, other_assessor, n_graded, n_same, kappa, false as is_battle
+    from lake.marts.assessor_agreement
     where collection = $collection and grader = $grader and tau = $tau and reveal = 'before'
         and list_contains($who, assessor) and list_contains($who, other_assessor)
+        and grader not in (select grader from lake.marts.battle_agreement)
+    union all
+    select assessor, coalesce(other_assessor, grader), n_battles, n_same, kappa, true
+    from lake.marts.battle_agreement
+    where collection = $collection and grader = $grader and reveal = 'before'
+        and list_contains($who, assessor)
+        and (other_assessor is null or list_contains($who, other_assessor))
     order by all
 """
 
