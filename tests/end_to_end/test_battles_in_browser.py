@@ -89,6 +89,7 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
     editor.goto(f"{server.url}/c/arena/review/")
     progress = editor.inner_text("main")
     server.end()
+    listed = gradelake(arena, "queue", "list").stdout.splitlines()
     # what they said is of the answers, in whichever order each person saw them
     texts = dict(live(arena).rows("select passage_id, text from lake.raw.passages"))
     judged = live(arena).rows("select query_id, passage_id, item_id, grade from lake.raw.grades")
@@ -121,3 +122,4 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
             f"{one} and {other or 'fights'} gave {n_same} of {n} cards of fights the same verdict"
         )
         assert f"{words}; kappa: {kappa:.2f}." in progress
+        assert f"{words}; kappa: {kappa:.2f}" in listed
