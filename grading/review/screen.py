@@ -42,8 +42,9 @@ class Screen:
                 lines += _field(name, text) if text else []
         texts = [(self.grader.kind.capitalize(), card.item), ("Passage", passage)]
         if self.grader.kind == "battle":
-            pair = (card.item, passage)
-            pair = pair if self.grader.turns(card, self.assessor) else pair[::-1]
+            pair = [card.item, passage]
+            if not self.grader.turns(card, self.assessor):
+                pair.reverse()
             texts = [*zip(("First", "Second"), pair, strict=True)]
         for name, text in texts:
             lines += [] if text is None else _field(name, text)
