@@ -8,6 +8,10 @@ DEMO := demo
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 # dbt compiles the models here, so that no command waits for it later
 PLAN := from gradelake.sql.build import changes, plan; now = changes.definitions(); made = plan.plan(now)
+# of the demo's answers: a system a row, a measure a column
+ANSWERS := select system, $(foreach measure,Vital Criteria SupportP WinRate,max(score) \
+  filter (measure = '$(measure)') as $(measure),) from leaderboard where collection = 'answers' \
+  and level = 1 group by system order by WinRate desc
 # a command starts a quarter of a second sooner where Python keeps what it compiled
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -29,13 +33,14 @@ demo: $(VENV)/.core old-demo
 	@echo "== 5. the labels of two foreign judges"
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/overlap.qrels --judge overlap
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/rubric_overlap.qrels --judge rubric_overlap
-	@echo "== 6. generated answers: the nuggets that they hold, the criteria that they meet, what they cite"
+	@echo "== 6. generated answers: their nuggets, their criteria, what they cite, and their battles"
 	@cd $(DEMO) && ../$(BIN)/gradelake ingest answers
 	@cd $(DEMO) && ../$(BIN)/gradelake import bank answers answers/nugget_bank.jsonl --name nuggets
 	@cd $(DEMO) && ../$(BIN)/gradelake import bank answers answers/criteria.jsonl --name criteria
 	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader assigns
 	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader meets
 	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader supports
+	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader battles
 	@echo "== 7. leaderboards"
 	@cd $(DEMO) && ../$(BIN)/gradelake build
 	@echo
@@ -48,14 +53,9 @@ demo: $(VENV)/.core old-demo
 	@echo "How well do the boards made from each judge's labels agree with the official ranks?"
 	@cd $(DEMO) && ../$(BIN)/gradelake sql @correlation --measure nDCG@10
 	@echo
-	@echo "Whose answers hold more of the nuggets that matter most? (Vital)"
-	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set assigns/v0/nuggets --measure Vital
-	@echo
-	@echo "Whose answers meet the criteria of their queries, and have no fault that counts against them?"
-	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set meets/v0/criteria --measure Criteria
-	@echo
-	@echo "Whose answers are supported by the passages that they cite? (SupportP)"
-	@cd $(DEMO) && ../$(BIN)/gradelake sql @leaderboard --label_set supports/first_citation --measure SupportP
+	@echo "Whose answers hold the nuggets that matter most (Vital), meet the criteria, are supported by"
+	@echo "what they cite (SupportP), and win when two are put side by side (WinRate)?"
+	@cd $(DEMO) && ../$(BIN)/gradelake sql "$(ANSWERS)"
 	@echo
 	@echo "The lake is in $(DEMO)/lake. README.md goes on from here (\"The loop\"). Try next:"
 	@echo "  cd $(DEMO)"

@@ -26,6 +26,12 @@ BATTLES = """
     from lake.marts.battles
     where collection = ? and grader = ?
 """
+AGREEMENT = """
+    select assessor, coalesce(other_assessor, 'the judge') as other, n_battles, n_same, kappa
+    from lake.marts.battle_agreement
+    where collection = ? and grader = ? and reveal = 'before'
+    order by other_assessor nulls first, assessor
+"""
 
 
 @dataclass(frozen=True)
@@ -47,16 +53,18 @@ class Rated:
 
 @dataclass(frozen=True)
 class Ratings:
-    """What `stats battles` answers: the systems, the best first."""
+    """What `stats battles` answers: the systems, the best first, and what `agreement_of` finds."""
 
     about: dict[str, Any]
     board: Board
     systems: list[Rated]
+    agreement: list[dict[str, Any]]
 
     def as_object(self) -> dict[str, Any]:
         complete = self.board.completeness.as_object()
         rows = [vars(one) for one in self.systems]
-        return self.about | {"n_queries": len(self.board.queries), **complete, "systems": rows}
+        found = {"n_queries": len(self.board.queries), **complete, "systems": rows}
+        return self.about | found | {"agreement": self.agreement}
 
     def show(self) -> None:
         board, rows = self.board, []
@@ -75,6 +83,17 @@ class Ratings:
             rows.append([one.rank, one.system, round(one.rating), interval, ranks, *counts])
         heads = ("rank", "system", "rating", "interval", "ranks", "wins", "losses", "ties")
         console.print_table(list(heads), rows)
+        for each in self.agreement:
+            kappa = "undefined" if each["kappa"] is None else f"{each['kappa']:.2f}"
+            console.say(
+                f"{each['assessor']} and {each['other']} said the same of {each['n_same']:,} of "
+                f"{counted(each['n_battles'], 'battles')}, kappa {kappa}"
+            )
+
+
+def agreement_of(lake: Lake, collection: str, board: Board) -> list[dict[str, Any]]:
+    """How well people agree with the judge, before they saw its verdict, and with each other."""
+    return lake.objects(AGREEMENT, collection, board.label_set.split("/")[0])
 
 
 def wins_of(lake: Lake, collection: str, board: Board) -> np.ndarray:

@@ -231,24 +231,25 @@ def battles(read, collection, label_set, segment, replicates, **settings):
     A system that beats another ten times as often as it loses has 400 more; a tie is half a win to
     both, and 1000 the mean. So that who never lost has a rating, each gets one tie with an average
     system. Intervals are Student's, with the bootstrap's standard error over queries; who won all
-    battles, or lost all, has none.
+    battles, or lost all, has none. Where people judged battles, too, how well they agree.
 
     \b
     Examples:
       gradelake stats battles rag --label-set judge/battles
     """
     from gradelake.analyses.stats.answers import tell_incomplete
-    from gradelake.analyses.stats.battles import Ratings, rate, wins_of
+    from gradelake.analyses.stats.battles import Ratings, agreement_of, rate, wins_of
     from gradelake.analyses.stats.boards import read_board
 
     with console.working("reading the lake"), read() as lake:
         board = read_board(lake, collection, label_set, "WinRate", segment=segment)
         wins = wins_of(lake, collection, board)
+        agreement = agreement_of(lake, collection, board)
     with console.working("resampling"):
         found = rate(board, wins, n_replicates=replicates, **settings)
     tell_incomplete([board])
     asked = {"collection": collection, "label_set": label_set, "replicates": replicates}
-    return Ratings(asked | settings, board, found)
+    return Ratings(asked | settings, board, found, agreement)
 
 
 @stats.command("meta", short_help="Compute what TREC AutoJudge says of judges, against a truth.")

@@ -62,6 +62,7 @@ class Deck:
                     "description": card.description,
                     "narrative": card.narrative,
                     "passage": passage,
+                    "turned": self._grader.turns(card, self._assessor),
                 }
                 shown.append(about | self._state(id_))
         return {

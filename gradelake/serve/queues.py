@@ -9,7 +9,13 @@ from starlette.responses import RedirectResponse, Response
 
 from gradelake.grading.review.queue_request import faults_of
 from gradelake.grading.review.queue_sources import MOST, OF_GRADES, OF_PAIRS, POOL
-from gradelake.grading.review.queues import add_queue, deal_conflicts, drop_queue, queues_of
+from gradelake.grading.review.queues import (
+    add_queue,
+    agreement_of,
+    deal_conflicts,
+    drop_queue,
+    queues_of,
+)
 from gradelake.serve.pages import at, page, route, texts
 from gradelake.serve.people import Person
 from gradelake.sql.common.errors import BadInput, Busy
@@ -20,12 +26,6 @@ _LEAST = {"seed": 0}
 _FILLED = {"size": "60", "overlap": "2", "seed": "1"}
 _WHO = "assessor:"  # what the names of people's boxes begin with
 _FIELDS = {"queue": "name", "grader": "of", "label_set": "of"}  # option -> where it is in the form
-_AGREEMENT = """
-    select assessor, other_assessor, n_graded, n_same, kappa from lake.marts.assessor_agreement
-    where collection = $collection and grader = $grader and tau = $tau and reveal = 'before'
-        and list_contains($who, assessor) and list_contains($who, other_assessor)
-    order by all
-"""
 
 
 def queues(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -129,9 +129,7 @@ def _page(
         if person.may("editor"):
             choices = _choices(lake, collection)
             for queue in found:
-                about = {name: queue[name] for name in ("collection", "grader", "tau")}
-                who = [one["assessor"] for one in queue["assessors"]]
-                queue["agreement"] = lake.rows(_AGREEMENT, **about, who=who)
+                queue["agreement"] = agreement_of(lake, queue)
     if not person.may("editor"):
         found = [queue for queue in found if queue["own"] or queue["n_conflicts"]]
     return page(

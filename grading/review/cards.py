@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import md5
 from typing import Any
 
 from gradelake.grading.plan.planner import check_queries
@@ -267,6 +268,17 @@ class Reviewable:
     def hint(self) -> str:
         """What else they should know of the scale of judgments, in words; '' for grades."""
         return "" if self.relevant_from is None else f"relevant from {self.relevant_from} on"
+
+    def turns(self, card: "Card", assessor: str) -> bool:
+        """Whether this person sees the two answers of a battle the other way round than the judge:
+        drawn for each person and battle. What they say is kept as of the judge's order."""
+        drawn = "/".join((assessor, card.query_id, card.passage_id, card.item_id))
+        return self.kind == "battle" and md5(drawn.encode()).hexdigest() < "8"
+
+
+def turned(grade: int | None) -> int | None:
+    """A verdict on two answers, of the same two the other way round."""
+    return 3 - grade if grade in (0, 3) else grade
 
 
 @dataclass(frozen=True)

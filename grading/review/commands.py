@@ -101,7 +101,7 @@ def review(context, collection, queue, shows_grade, **choice):
     with Lake.writer(context.obj()) as lake:
         with console.working("choosing grades"):
             assignment, deck = deal_for(lake, collection, queue=queue, **choice)
-        screen = Screen(assignment.grader, to_stderr=context.params["as_json"])
+        screen = Screen(assignment.grader, assignment.assessor, to_stderr=context.params["as_json"])
         at_terminal = sys.stdin.isatty()
         keys = Terminal(screen.write) if at_terminal else Lines(sys.stdin, screen.write)
         verdicts = Verdicts(lake, assignment)

@@ -33,6 +33,9 @@ def _print_queues(found):
     ]
     columns = ("collection", "queue", "grader", "source", "done", "conflicts", "assessor")
     console.print_table((*columns, "answered"), rows)
+    for one in found:
+        for pair in one["agreement"]:
+            console.say(pair["words"])
 
 
 @click.group(short_help="Share the reviewing of grades.")

@@ -14,6 +14,7 @@ from gradelake.grading.review.judging import draw, sample_rows
 from gradelake.grading.review.queue_request import labels_of, request_for
 from gradelake.grading.review.queue_sources import POOL, QueueRequest, choose, pooled
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.judged import mark_as_own
@@ -96,6 +97,21 @@ _CONFLICTS = """
         having bool_and(asked.is_answered)
     )
 """
+# of those who are asked, before they saw the grader's; of a battle with the judge, too
+_AGREEMENT = """
+    select assessor, other_assessor, n_graded as n_both, n_same, kappa, false as is_battle
+    from lake.marts.assessor_agreement
+    where collection = $collection and grader = $grader and tau = $tau and reveal = 'before'
+        and list_contains($who, assessor) and list_contains($who, other_assessor)
+        and grader not in (select grader from lake.marts.battle_agreement)
+    union all
+    select assessor, coalesce(other_assessor, grader), n_battles, n_same, kappa, true
+    from lake.marts.battle_agreement
+    where collection = $collection and grader = $grader and reveal = 'before'
+        and list_contains($who, assessor)
+        and (other_assessor is null or list_contains($who, other_assessor))
+    order by all
+"""
 
 
 def add_queue(
@@ -125,12 +141,30 @@ def drop_queue(project: Project, arguments: Sequence[str], collection: str, name
 
 
 def list_queues(project: Project, collection: str | None) -> list[dict[str, Any]]:
-    """Return what `queues_of` finds now. Raises `BadInput` for an unknown collection."""
+    """Return what `queues_of` finds now, and of each queue the `agreement` of people (and, of
+    battles, the judge). Raises `BadInput` for an unknown collection."""
     with Lake.writer(project) as lake:
-        ensure_views(lake, VIEWS)
+        ensure_views(lake, REVIEW_VIEWS + VIEWS)
         if collection:
             lake.require_collection(collection)
-        return queues_of(lake, collection)
+        found = queues_of(lake, collection)
+        return [queue | {"agreement": agreement_of(lake, queue)} for queue in found]
+
+
+def agreement_of(lake: Lake, queue: dict[str, Any]) -> list[dict[str, Any]]:
+    """How well those who are asked in an object of `queues_of` agree, two a row, and in `words`."""
+    about = {name: queue[name] for name in ("collection", "grader", "tau")}
+    found = lake.objects(_AGREEMENT, **about, who=[one["assessor"] for one in queue["assessors"]])
+    for one in found:
+        what = f"grade; kappa from grade {queue['tau']} on"
+        if one.pop("is_battle"):
+            what = "verdict; kappa"
+        kappa = "undefined" if one["kappa"] is None else f"{one['kappa']:.2f}"
+        one["words"] = (
+            f"{one['assessor']} and {one['other_assessor']} gave {one['n_same']:,} of "
+            f"{counted(one['n_both'], 'cards')} of {queue['grader']} the same {what}: {kappa}"
+        )
+    return found
 
 
 def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from gradelake.grading.review.cards import Card, Reviewable
+from gradelake.grading.review.cards import Card, Reviewable, turned
 from gradelake.sql.common.console import printable
 
 WIDTH = 80
@@ -18,9 +18,14 @@ _TURNING = {n: f"\\u{n:04x}" for n in (*range(0x202A, 0x202F), *range(0x2066, 0x
 class Screen:
     """Writes cards to standard output, or to standard error when a program reads the output."""
 
-    def __init__(self, grader: Reviewable, to_stderr: bool):
+    def __init__(self, grader: Reviewable, assessor: str, to_stderr: bool):
         self.grader = grader
+        self.assessor = assessor
         self.to_stderr = to_stderr
+
+    def seen(self, card: Card, grade: int | None) -> int | None:
+        """A grade of the card as the assessor sees it; or, of what they gave, as it is kept."""
+        return turned(grade) if self.grader.turns(card, self.assessor) else grade
 
     def write(self, text: str) -> None:
         """A text, at once, and nothing in it that steers the terminal."""
@@ -35,18 +40,20 @@ class Screen:
         if card.item is None:
             for name, text in (("Meaning", card.description), ("Narrative", card.narrative)):
                 lines += _field(name, text) if text else []
-        names = (self.grader.kind.capitalize(), "Passage")
+        texts = [(self.grader.kind.capitalize(), card.item), ("Passage", passage)]
         if self.grader.kind == "battle":
-            names = ("Second", "First")
-        if card.item is not None:
-            lines += _field(names[0], card.item)
-        lines += _field(names[1], passage)
+            pair = [card.item, passage]
+            if not self.grader.turns(card, self.assessor):
+                pair.reverse()
+            texts = [*zip(("First", "Second"), pair, strict=True)]
+        for name, text in texts:
+            lines += [] if text is None else _field(name, text)
         if self.grader.hint:
             named = (f"{label} {name}" for label, name in enumerate(self.grader.label_names))
             lines += _field("Scale", ", ".join([*named, self.grader.hint]))
         lines += [] if blind or card.grade is None else self._grade(card)
         if card.before:
-            own = card.before.own_grade
+            own = self.seen(card, card.before.own_grade)
             words = "" if own is None else f", it should be {own}"
             lines += _field("You said", card.before.verdict + words)
         if note:
@@ -57,12 +64,10 @@ class Screen:
         """What the grader made of a card that was graded blind."""
         self.write("\n".join([*self._grade(card), ""]))
 
-    def others(self, opinions: list[dict[str, Any]]) -> None:
+    def others(self, card: Card, opinions: list[dict[str, Any]]) -> None:
         """What other people say of the card."""
-        words = [
-            f"{one['assessor']}: {'disagrees' if one['grade'] is None else one['grade']}"
-            for one in opinions
-        ]
+        said = [(one["assessor"], self.seen(card, one["grade"])) for one in opinions]
+        words = [f"{who}: {'disagrees' if grade is None else grade}" for who, grade in said]
         self.write("\n".join([*_field("Others", ", ".join(words)), ""]))
 
     def _grade(self, card: Card) -> list[str]:
@@ -71,7 +76,7 @@ class Screen:
             return _field("Label", f"{card.grade}  (by {self.grader.name})")
         answer = _field("Answer", card.answer) if card.answer else []
         return answer + _field(
-            "Grade", f"{card.grade}  (of {low} to {high}, by {self.grader.name})"
+            "Grade", f"{self.seen(card, card.grade)}  (of {low} to {high}, by {self.grader.name})"
         )
 
 

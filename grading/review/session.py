@@ -88,7 +88,7 @@ class Session:
         is_blind = self._assignment.blind and not self.reviews.get(at)
         self.screen.show(card, passage[0], which, note, is_blind)
         if self._assignment.settles:
-            self.screen.others(others_opinions(lake, collection, self._grader, [card])[0])
+            self.screen.others(card, others_opinions(lake, collection, self._grader, [card])[0])
         self._shown = time.monotonic()
         if self._assignment.blind and not is_blind:
             return self._look_again(at)
@@ -102,11 +102,12 @@ class Session:
                 case "a":
                     return self._answer(at, card.grade)
                 case "d":
-                    ask = ASK_OWN.format(self._grader.what, self._scale(), card.grade)
-                    own = self._grade(ask, _BACK, without=card.grade, enter=True)
+                    graded = self.screen.seen(card, card.grade)
+                    ask = ASK_OWN.format(self._grader.what, self._scale(), graded)
+                    own = self._grade(ask, _BACK, without=graded, enter=True)
                     if own == _BACK:
                         continue
-                    return self._answer(at, None if own == ENTER else int(own))
+                    return self._answer(at, None if own == ENTER else self._kept(at, own))
                 case "s":
                     if note and not card.before:
                         self.screen.write("a note is kept with a verdict only: it is gone\n")
@@ -122,18 +123,20 @@ class Session:
                     self.screen.write("this is the first card\n")
                 case "q":
                     return -1
-                case grade:
-                    self._answer(at, int(grade), is_blind=True)  # nobody sees the grade before
+                case typed:
+                    grade = self._kept(at, typed)
+                    self._answer(at, grade, is_blind=True)  # nobody sees the grader's before
                     if card.grade is None:
                         return at + 1
                     self.screen.reveal(card)
-                    return at + 1 if int(grade) == card.grade else self._look_again(at)
+                    return at + 1 if grade == card.grade else self._look_again(at)
 
     def _look_again(self, at: int) -> int:
         """The grader's grade is on the screen: who graded blind may give another now."""
         review = self.reviews[at]
         assert review
-        ask = ASK_AGAIN.format(review.opinion, self._grader.what, self._scale())
+        said = self.screen.seen(self.deck.cards[at], review.opinion)
+        ask = ASK_AGAIN.format(said, self._grader.what, self._scale())
         match self._grade(ask, "nuq", enter=True):
             case "n":
                 return self._ask_note(at)
@@ -144,7 +147,12 @@ class Session:
             case "q":
                 return -1
             case grade:
-                return self._answer(at, review.opinion if grade == ENTER else int(grade))
+                kept = review.opinion if grade == ENTER else self._kept(at, grade)
+                return self._answer(at, kept)
+
+    def _kept(self, at: int, typed: str) -> int | None:
+        """A grade that was typed, as the lake keeps it."""
+        return self.screen.seen(self.deck.cards[at], int(typed))
 
     def _note_of(self, at: int) -> str | None:
         before = self.deck.cards[at].before

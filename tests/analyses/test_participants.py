@@ -68,6 +68,8 @@ def test_each_finds_own_scores_beside_all_and_nobody_elses_name(graded_demo, tmp
 def test_flags_are_of_rules_and_of_citations_and_teams_share_a_folder(graded_demo, tmp_path):
     folder = shutil.copytree(graded_demo, tmp_path / "demo")
     file = folder / "answers/responses.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if "brief_writer" not in line))
     with (folder / "gradelake.toml").open("a") as settings:
         settings.write('\n[collections.answers.rules]\nmetadata = ["team_id"]\n')
     gradelake(folder, "ingest", "answers")

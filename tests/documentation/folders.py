@@ -196,7 +196,7 @@ def _judge(demo: Path, folder: Path) -> None:
     shutil.copytree(demo, folder, ignore=shutil.ignore_patterns("lake", "reports"))
     settings = (folder / "gradelake.toml").read_text(encoding="utf-8")
     settings = settings.replace("collections.demo", "collections.dl19").replace("human =", "nist =")
-    settings, _, _ = settings.partition("# Two systems that write")
+    settings, _, _ = settings.partition("# Three systems that write")
     with replies() as url:
         for name, prompt in {
             "umbrela": "umbrela",

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter, defaultdict
 from itertools import combinations
 from pathlib import Path
@@ -188,10 +189,38 @@ def test_ratings_come_from_the_lake_and_people_may_review_a_battle(arena):
         "select text, item_text, grade from lake.marts.verify_grades where grade = 3 limit 1"
     )
     assert verdict("what about " + grade[0].split()[-1][0], grade[0], grade[1]) == "A"
-    blind = ("review", "rag", "--grader", "judge", "--assessor", "ann", "--blind")
-    card = gradelake(arena, *blind, given="3\nq\n").stdout
-    assert "First " in card
-    assert "Second " in card
-    assert live(arena).rows("select assessor, blind_grade from lake.raw.grade_reviews") == [
-        ("ann", 3)
-    ]
+    texts = dict(live(arena).rows("select passage_id, text from lake.raw.passages"))
+    stood_first = set()
+    for who in ("ann", "dot"):
+        blind = ("review", "rag", "--grader", "judge", "--assessor", who, "--blind")
+        card = gradelake(arena, *blind, given="3\nq\n").stdout
+        first, second = re.findall(r"^(?:First|Second) +(.*)$", card, re.M)[:2]
+        ((*pair, said, judged),) = live(arena).rows(
+            "select passage_id, item_id, blind_grade, grade from lake.raw.grade_reviews "
+            "where assessor = ?",
+            who,
+        )
+        is_turned = [texts[one] for one in pair] == [second, first]
+        assert is_turned or [texts[one] for one in pair] == [first, second]
+        assert said == (0 if is_turned else 3)  # of the answers, not of the side
+        shown = re.search(r"^Grade +(\d)", card, re.M)
+        assert int(shown[1]) == (judged if judged in (1, 2) or not is_turned else 3 - judged)
+        stood_first.add(is_turned)
+    assert stood_first == {True, False}
+    agreed = live(arena).objects(
+        "select * from lake.marts.battle_agreement where reveal = 'before'"
+    )
+    assert len(agreed) == 3  # each with the judge, and with each other
+    rated = ("stats", "battles", "rag", "--label-set", "judge/battles", "--live")
+    told = {
+        (one["assessor"], one["other"], one["n_battles"], one["n_same"], one["kappa"])
+        for one in json.loads(gradelake(arena, *rated, "--json").stdout)["agreement"]
+    }
+    names = ("assessor", "other_assessor", "n_battles", "n_same", "kappa")
+    expected = [[row[name] for name in names] for row in agreed]
+    assert told == {(one, other or "the judge", *rest) for one, other, *rest in expected}
+    assert re.search(
+        r"^ann and dot said the same of 0 of 1 battle, kappa 0.00$",
+        gradelake(arena, *rated).stdout,
+        re.M,
+    )

@@ -1,5 +1,6 @@
 """Three people and a judge battle 60 pairs, each person in a browser; the server is killed once."""
 
+import hashlib
 import json
 import random
 from collections import Counter
@@ -9,7 +10,7 @@ from playwright.sync_api import expect
 from sklearn.metrics import cohen_kappa_score
 
 from tests.command_line import gradelake
-from tests.end_to_end.test_review_in_browser import answer, entered
+from tests.end_to_end.test_review_in_browser import entered
 from tests.reading import live
 from tests.serve.server import Server, reviews
 
@@ -62,8 +63,13 @@ def arena(tmp_path_factory):
     return folder
 
 
+def is_turned(who: str, card: tuple[str, str, str]) -> bool:
+    """Whether somebody sees the second answer of the judge's as the first."""
+    return hashlib.md5("/".join((who, *card)).encode()).hexdigest() < "8"
+
+
 def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(browser, arena):
-    server, said = Server(arena), {}
+    server, said, shown = Server(arena), {}, {}
     port = server.port
     for n, name in enumerate(PEOPLE):
         page = entered(browser, server, name)
@@ -74,7 +80,7 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
         first, second = (facts.locator("dd").nth(place).bounding_box() for place in (1, 2))
         assert first["y"] == second["y"]
         assert first["x"] + first["width"] <= second["x"], "side by side"
-        said[name] = []
+        said[name], shown[name] = [], []
         for place in range(PAIRS * 2 // 3):
             if (place, name) == (7, "bob"):
                 server.kill()
@@ -82,7 +88,11 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
                 expect(page.locator(".status")).to_contain_text("Not saved", timeout=10_000)
                 server = Server(arena, port=port)
             said[name].append((place * (n + 2) + n) % 4)
-            answer(page, said[name][-1])
+            first = facts.locator("dd").nth(1).inner_text()
+            page.keyboard.press(str(said[name][-1]))
+            page.get_by_role("button", name="Keep it").wait_for()
+            shown[name].append((first, int(facts.locator("dd").nth(3).inner_text()[0])))
+            page.keyboard.press("Enter")
         assert page.inner_text("h2") == "All cards are answered"
     # a criterion of an answer, in the words of its rubric
     page = entered(browser, server, "dora")
@@ -92,15 +102,29 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
     answer(page, 2)
     assert [row[5] for row in reviews(arena, "dora")] == [2]
     found = {name: reviews(arena, name) for name in PEOPLE}
+    editor = entered(browser, server, "ed", "editor")
+    editor.goto(f"{server.url}/c/arena/review/")
+    progress = editor.inner_text("main")
     server.end()
-    assert {name: [row[5] for row in rows] for name, rows in found.items()} == said
-    assert max(Counter(row[:3] for rows in found.values() for row in rows).values()) == 2
-    assert len({row[:3] for rows in found.values() for row in rows}) == PAIRS
-
+    listed = gradelake(arena, "queue", "list").stdout.splitlines()
+    # what they said is of the answers, in whichever order each person saw them
+    texts = dict(live(arena).rows("select passage_id, text from lake.raw.passages"))
     judged = live(arena).rows(
         "select query_id, passage_id, item_id, grade from lake.raw.grades where item_id in "
         "(select passage_id from lake.raw.answers)"
     )
+    verdict = {tuple(row[:3]): row[3] for row in judged}
+    turned = {(name, row[:3]): is_turned(name, row[:3]) for name in found for row in found[name]}
+    assert 0.3 < sum(turned.values()) / len(turned) < 0.7
+    for name, rows in found.items():
+        for row, pressed, on_card in zip(rows, said[name], shown[name], strict=True):
+            card, is_other = row[:3], turned[name, row[:3]]
+            facing = [3, 1, 2, 0] if is_other else [0, 1, 2, 3]
+            assert row[5] == facing[pressed]
+            assert on_card == (texts[card[2 if is_other else 1]], facing[verdict[card]])
+    assert max(Counter(row[:3] for rows in found.values() for row in rows).values()) == 2
+    assert len({row[:3] for rows in found.values() for row in rows}) == PAIRS
+
     outcome = {3: "first", 0: "second", 1: "tie", 2: "tie"}
     by = {name: {row[:3]: outcome[row[5]] for row in rows} for name, rows in found.items()}
     by |= {None: {tuple(row[:3]): outcome[row[3]] for row in judged}}
@@ -114,3 +138,8 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
         mine, theirs = ([by[who][card] for card in both] for who in (one, other))
         assert (n, n_same) == (len(both), sum(a == b for a, b in zip(mine, theirs, strict=True)))
         assert kappa == pytest.approx(cohen_kappa_score(mine, theirs))
+        words = (
+            f"{one} and {other or 'fights'} gave {n_same} of {n} cards of fights the same verdict"
+        )
+        assert f"{words}; kappa: {kappa:.2f}." in progress
+        assert f"{words}; kappa: {kappa:.2f}" in listed

@@ -425,7 +425,7 @@ def go(look: Look, address: str, heading: str) -> None:
 
 
 def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pages):
-    assert f"2 systems by StrictVital with the labels of {NUGGETS}." in pages["answers"].read_text()
+    assert f"3 systems by StrictVital with the labels of {NUGGETS}." in pages["answers"].read_text()
     look = Look(browser, pages["answers"], 1280)
     assert options(look, "#choose-labels") == [NUGGETS, SUPPORT]
     assert options(look, "#choose-measure") == ["StrictVital", "StrictAll", "Vital", "All"]
@@ -434,9 +434,11 @@ def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pag
         "Scores are of whole answers: how many nug"
     )
     choose(look, "#choose-measure", "Vital", "by Vital")
-    assert look.column("#leaderboard-table", 2) == ["careful_writer", "careless_writer"]
+    writers = [f"{how}_writer" for how in ("careful", "brief", "careless")]
+    assert look.column("#leaderboard-table", 2) == writers
     heads = look.page.locator("#leaderboard-table thead th").all_inner_texts()
-    assert look.column("#leaderboard-table", heads.index("Vital") + 1) == ["0.9167", "0.3750"]
+    scores = look.column("#leaderboard-table", heads.index("Vital") + 1)
+    assert scores == ["0.9167", "0.5417", "0.3750"]
     choose(look, "#choose-labels", SUPPORT, "by SupportP")
     assert "0.9021" in look.text("#leaderboard-table")
     assert "how well their citations support" in look.text("#leaderboard-table caption")
@@ -450,7 +452,7 @@ def test_views_have_the_scores_of_each_topic(browser, pages, demo_answers):
     )
     rows = json.loads(gradelake(demo_answers, "sql", sql, "--format", "json").stdout)
     expected = {(row["system"], row["query_id"]): f"{row['value']:.4f}" for row in rows}
-    assert len(expected) == 8
+    assert len(expected) == 12
     look = Look(browser, pages["answers"], 1280)
     chosen = f"labels={NUGGETS}&measure=Vital"
     for system in ("careful_writer", "careless_writer"):
@@ -462,7 +464,8 @@ def test_views_have_the_scores_of_each_topic(browser, pages, demo_answers):
     go(look, f"#query/volcanoes?{chosen}", "Query volcanoes")
     ranking = look.page.locator("#view table").first.locator("thead th").all_inner_texts()
     assert NUGGETS not in ranking, "it labels no passage"
-    go(look, f"#compare?{chosen}", "careful_writer and careless_writer")
+    pair = "a=careful_writer&b=careless_writer"
+    go(look, f"#compare?{pair}&{chosen}", "careful_writer and careless_writer")
     # all four differences have one sign: 2 of 16 patterns are as extreme
     assert "p = 0.13" in look.text("#compare-says")
     assert look.said == []

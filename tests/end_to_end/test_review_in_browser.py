@@ -45,10 +45,10 @@ def server(folder):
         yield server
 
 
-def entered(browser, server: Server, name: str) -> Page:
+def entered(browser, server: Server, name: str, role: str = "assessor") -> Page:
     """A browser of one's own, in which a link was opened."""
     page = browser.new_context().new_page()
-    page.goto(f"{server.url}/enter#{server.people.add(name, 'assessor')}")
+    page.goto(f"{server.url}/enter#{server.people.add(name, role)}")
     expect(page).to_have_url(f"{server.url}/")  # the secret is not in it any more
     return page
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 def test_each_collection_is_planned_for_its_own_graders(demo_answers):
     for collection, graders in {
         "demo": ["lexical_nuggets", "lexical_direct"],  # `lexical` has no questions here
-        "answers": ["assigns", "supports"],  # `meets` has no criteria
+        "answers": ["assigns", "supports", "battles"],  # `meets` has no criteria
     }.items():
         planned = json.loads(gradelake(demo_answers, "plan", collection, "--json").stdout)
         assert [plan["grader"] for plan in planned["plans"]] == graders

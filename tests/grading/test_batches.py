@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 # what PRICES says of m, for a token
 ONLINE = Price("EUR", 100e-6, 10e-6, 1000e-6)
 QUICK = {"pause": 0.01, "timeout": 20.0, "batch_poll": 0.01}
-KILLS = int(os.environ.get("GRADELAKE_BATCH_KILLS", "4"))
+KILLS = int(os.environ.get("GRADELAKE_BATCH_KILLS", "3"))
 
 
 @pytest.fixture
@@ -402,18 +402,37 @@ def run_until_killed(judged, server, *kill) -> bool:
     return process.returncode == -9
 
 
-def require_once(judged, server):
+def n_graded(judged) -> int:
+    return judged.rows("select count(*) from lake.raw.grades")[0][0]
+
+
+def let_battle(judged, server):
+    """`gpt` judges six pairs of answers in both orders."""
+    texts = {f"s{n}": f"Air scatters blue light, says {'so ' * n}s{n}." for n in range(4)}
+    rows = [{"system": s, "query_id": "q1", "text": text} for s, text in texts.items()]
+    judged.write("responses.jsonl", rows)
+    judged.configure(responses=["responses.jsonl"])
+    judged.ingest()
+    judged.grader("gpt", prompt="battle")
+    used = {"prompt_tokens": 100, "completion_tokens": 1}
+    server.on("", lambda asked: answer("AB"[len(asked.text) % 2], usage=used))
+
+
+def require_once(judged, server, n_prompts):
     """Each pair has its grade, each prompt was billed once, and the lake counts what was billed."""
-    assert len(judged.grades("gpt")) == 12
+    ids = "query_id, passage_id, item_id, passage_sha256"
+    graded = f"select count(*), count(distinct ({ids})) from lake.raw.grades where status = 'ok'"
+    assert judged.rows(graded) == [(12, 12)]
     assert set(server.times_billed().values()) == {1}
-    assert len(server.replies) == 10
+    assert len(server.replies) == n_prompts
     ledger = judged.rows("select count(*) from lake.raw.submissions where state = 'collected'")
     assert ledger == [(len(server.batches),)]
     assert cost_of(judged) == pytest.approx(server.bill(half))
     assert judged.rows("select count(*) from lake.raw.submitted_pairs") == [(0,)]
 
 
-def test_kills_through_submit_and_collect(priced_lake, tmp_path, monkeypatch):
+@pytest.mark.parametrize("what", ["questions", "battles"])
+def test_kills_through_submit_and_collect(priced_lake, tmp_path, monkeypatch, what):
     """At every step, before it is done, right after, and a moment later: while the lake commits."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-long-key")
     chance, kills, round_ = random.Random(19), 0, 0
@@ -423,18 +442,20 @@ def test_kills_through_submit_and_collect(priced_lake, tmp_path, monkeypatch):
         folder = tmp_path / f"round-{round_}"
         round_ += 1
         for judged in project(priced_lake, folder, server, batch_prompts=4, chunk_pairs=2):
+            if what == "battles":
+                let_battle(judged, server)
             for _ in range(40):
                 request, after = chance.randint(1, 8), chance.random() < 0.7
                 later = chance.choice((0.0, chance.uniform(0, 0.4))) if after else 0.0
                 if run_until_killed(judged, server, request, after, later):
                     kills += 1
                     hit[server.killed_at[-1]] = hit.get(server.killed_at[-1], 0) + 1
-                if kills >= KILLS or len(judged.grades("gpt")) == 12:
+                if kills >= KILLS or n_graded(judged) == 12:
                     break
             to_its_end(judged)
-            require_once(judged, server)
+            require_once(judged, server, 12 if what == "battles" else 10)
         server.stop()
-    print(f"{kills} kills in {round_} rounds: {hit}")
+    print(f"{what}: {kills} kills in {round_} rounds: {hit}")
     assert KILLS < 30 or {"upload", "create", "look", "download"} <= hit.keys()
 
 

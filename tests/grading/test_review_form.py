@@ -59,7 +59,7 @@ def test_the_form_has_the_cards_of_a_blind_review_and_no_grade_or_answer(graded_
     assert [card["item_id"] for card in form["cards"]] == [card.item_id for card in cards]
     assert [form["passages"][card["passage"]] for card in form["cards"]]
     keys = {key for card in form["cards"] for key in card}
-    assert keys == {"id", *KEY, "query", "item", "passage"}
+    assert keys == {"id", *KEY, "query", "item", "passage", "turned"}
     assert form["about"]["scale"] == [0, 1, 2, 3, 4, 5]
     assert form["about"]["format"] == FORMAT
 

@@ -66,7 +66,7 @@ class Terminal(Subject):
         card = self.dealt()
         assignment = Assignment("demo", self.grader, self.who, 4, blind=card.before is None)
         typed = io.StringIO("".join(f"{key}\n" for key in keys))
-        screen = Screen(self.grader, to_stderr=True)
+        screen = Screen(self.grader, self.who, to_stderr=True)
         with Lake.writer(self.project) as lake:
             verdicts = Verdicts(lake, assignment)
             Session(Deck([card], 1, 1), verdicts, Lines(typed, screen.write), screen).run()

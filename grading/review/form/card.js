@@ -12,7 +12,7 @@
 //   undo(id)           -> the card's state once its answer is taken back, where that may be
 //   skip(id)           may be left out: the card is as if it had not been answered
 //   draft(id, note)    may be left out: keeps a note before there is an answer
-// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, own, draft?} and, once it
+// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, turned?, own, draft?} and, once it
 // may be seen, {grade, answer, others: [{assessor, grade}]}; own: null or {grade, note, at?}.
 async function reviewCards(root, store) {
   const MANY = 21; // grades that have a button each
@@ -23,6 +23,15 @@ async function reviewCards(root, store) {
   const digits = least >= 0 && most <= 9;
   const what = review.what ?? "grade";
   const saved = review.saved ?? "Every answer is saved at once: you may close this tab, and go on later.";
+  // Who sees the two answers of a battle the other way round gives, and is shown, grades the other way round.
+  const turn = (grade) => (grade === 0 || grade === 3 ? 3 - grade : grade);
+  const turned = (said) => said && { ...said, ...("grade" in said ? { grade: turn(said.grade) } : {}) };
+  const facing = (card, state) => (card.turned
+    ? { ...turned(state), own: turned(state.own), ...(state.others && { others: state.others.map(turned) }) }
+    : state);
+  for (const card of cards.filter((each) => each.turned)) {
+    Object.assign(card, facing(card, card), { passage: card.item, item: card.passage });
+  }
   const path = cards.filter((each) => each.own).sort((a, b) => (a.own.at ?? 0) - (b.own.at ?? 0));
   const notes = new Map(cards.map((each) => [each, each.draft ?? each.own?.note ?? ""]));
   const spent = new Map(); // milliseconds on a card, before now
@@ -79,9 +88,10 @@ async function reviewCards(root, store) {
     const note = notes.get(card).trim() || null;
     const seconds = Math.round((spent.get(card) ?? 0) / 100) / 10;
     let state;
-    if (!await wait(async () => { state = await store.answer(card.id, { grade, note, seconds }); })) return;
+    const given = { grade: card.turned ? turn(grade) : grade, note, seconds };
+    if (!await wait(async () => { state = await store.answer(card.id, given); })) return;
     spent.delete(card);
-    Object.assign(card, state);
+    Object.assign(card, facing(card, state));
     tell(grade === null ? "Saved." : `Saved: ${grade}.`);
     if (state.stays) draw();
     else leave();
@@ -113,7 +123,7 @@ async function reviewCards(root, store) {
   async function undo() {
     const card = path.at(-1);
     if (!card) return tell("There is no card before this one.");
-    if (card.own && !await wait(async () => Object.assign(card, await store.undo(card.id)))) return undefined;
+    if (card.own && !await wait(async () => Object.assign(card, facing(card, await store.undo(card.id))))) return undefined;
     clock();
     path.pop();
     queue = [card, ...queue.filter((each) => each !== card)];

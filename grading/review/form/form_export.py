@@ -29,7 +29,7 @@ def make_form(lake: Lake, assignment: Assignment, deck: Deck) -> tuple[str, int]
             f"{assessor} has reviewed all of these grades",
             "Ask for more of them: another --seed, a greater --sample, another --grader.",
         )
-    dealt = [_shown(card, texts) for card in cards]
+    dealt = [_shown(card, texts) | {"turned": grader.turns(card, assessor)} for card in cards]
     deck_id = _hash([[card["id"], card["item"]] for card in dealt])
     about = {
         "format": FORMAT,
