@@ -72,6 +72,11 @@
     ) as listed (family, kind, suffix, place)
 {%- endmacro %}
 
+{# Those of `ranks` (ascending) in the top k. A comprehension with `if` would make three lists. #}
+{% macro ranks_to(k) -%}
+    if(ranks[-1] <= {{ k }}, ranks, list_filter(ranks[1:{{ k }}], lambda rank: rank <= {{ k }}))
+{%- endmacro %}
+
 {# The value of a measure for one ranking, by its family. #}
 {% macro measure_value(kinds) -%}
     case family

@@ -1,5 +1,5 @@
 {# AP: the mean of the precisions at the ranks of the relevant passages; one that was not found adds
    0 (Harman 1992). #}
 {% macro average_precision() -%}
-    list_sum([nth / rank for rank, nth in ranks[1:k] if rank <= k]) / n_relevant
+    list_sum([nth / rank for rank, nth in {{ ranks_to('k') }}]) / n_relevant
 {%- endmacro %}

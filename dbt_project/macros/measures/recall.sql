@@ -1,4 +1,4 @@
 {# R: the share of the relevant passages that is in the top k. #}
 {% macro recall() -%}
-    len([rank for rank in ranks[1:k] if rank <= k]) / n_relevant
+    len({{ ranks_to('k') }}) / n_relevant
 {%- endmacro %}

@@ -16,16 +16,6 @@ board_queries as (
     semi join stale_systems using (collection, label_set)
 ),
 
-label_set_queries as (
-    select * from board_queries
-    where averaged_over = 'labels'
-),
-
-labels as (
-    select * from {{ ref('int_labels') }}
-    semi join stale_systems using (collection, label_set)
-),
-
 grid as (
     select * from {{ ref('int_measures') }}
 ),
@@ -59,33 +49,18 @@ cells as (
 
 {{ board_means(['collection', 'label_set', 'averaged_over']) }},
 
--- no rank is left out, so that each counts as many rankings as are that long
-entries_by_rank as (
+at_k as (
     select
         stale_systems.collection,
         stale_systems.label_set,
         stale_systems.system,
-        ranked_entries.rank,
-        count(*) as n_entries,
-        count(*) filter (where labels.passage_id is null) as n_unlabelled
-    from {{ ref('int_ranked_entries') }} as ranked_entries
-    inner join stale_systems using (collection, system)
-    semi join label_set_queries using (collection, label_set, query_id)
-    left join labels using (collection, query_id, passage_id, label_set)
-    where ranked_entries.rank <= (select max(grid.cutoff) from grid)
-    group by all
-),
-
-at_k as (
-    select
-        entries_by_rank.collection,
-        entries_by_rank.label_set,
-        entries_by_rank.system,
-        grid.measure,
-        cast(sum(entries_by_rank.n_entries) as bigint) as n_entries,
-        cast(sum(entries_by_rank.n_unlabelled) as bigint) as n_unlabelled
-    from entries_by_rank
-    inner join grid on entries_by_rank.rank <= grid.cutoff
+        unlabelled.k,
+        cast(sum(unlabelled.n_entries) as bigint) as n_entries,
+        cast(sum(unlabelled.n_unlabelled) as bigint) as n_unlabelled
+    from {{ ref('int_unlabelled') }} as unlabelled
+    inner join {{ ref('int_label_variants') }} using (variant)
+    inner join stale_systems using (collection, label_set, system)
+    semi join board_queries using (collection, label_set, query_id)
     group by all
 )
 
@@ -96,4 +71,9 @@ select
     at_k.n_entries as n_entries_at_k
 from means
 inner join grid using (measure)
-left join at_k using (collection, label_set, system, measure)
+left join at_k
+    on
+        means.collection = at_k.collection
+        and means.label_set = at_k.label_set
+        and means.system = at_k.system
+        and grid.cutoff = at_k.k

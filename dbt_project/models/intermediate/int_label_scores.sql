@@ -110,7 +110,12 @@ relevant_ranks as (
         rankings.n_retrieved,
         relevant_per_query.n_relevant,
         relevant_per_query.n_nonrelevant,
-        [hit.rank for hit in rankings.hits if hit.label >= relevant_per_query.level] as ranks,
+        [
+            hit.rank
+            for hit in list_filter(
+                rankings.hits, lambda hit: hit.label >= relevant_per_query.level
+            )
+        ] as ranks,
         -- no other measure asks for them
         if(
             (select bool_or(measures.family = 'bpref') from measures),
