@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import IO
 from unittest import mock
 
+from gradelake.analyses.report.files import Reports
 from gradelake.app import main
-from gradelake.nightly import step
+from gradelake.nightly import night, step
 from gradelake.sql.common import console
 
 step._FORKER = get_context("forkserver")  # this process has threads
@@ -74,15 +75,21 @@ def typed(folder: Path, line: str, code: int = 0) -> subprocess.CompletedProcess
     return gradelake(folder, *shlex.split(line), code=code)
 
 
-def a_night(folder: Path, *options: str, code: int = 0) -> dict:
-    """What a night says whose steps are all done in this process."""
+def a_night(folder: Path, *options: str, code: int = 0, writes: bool = False) -> dict:
+    """What a night says whose steps are all done in this process. A report takes most of it: it is
+    written where the test looks at one (`writes`)."""
     with (
+        contextlib.nullcontext() if writes else mock.patch.object(night, "_report", _no_report),
         mock.patch.object(step, "forker", contextlib.nullcontext),
         mock.patch.object(step, "_do_apart", step._do_here),
     ):
         done = gradelake(folder, "nightly", "--json", *options, code=code)
     (line,) = done.stdout.splitlines()  # one JSON object, and nothing else
     return json.loads(line)
+
+
+def _no_report(_project: object) -> Reports:
+    return Reports()
 
 
 def run_apart(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:

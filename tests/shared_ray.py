@@ -1,5 +1,5 @@
-"""One Ray of two cores for all that a process of tests grades, whose workers serve run after run:
-starting it takes seconds, and so does each worker."""
+"""One Ray of a core for all that a process of tests grades, whose workers serve run after run:
+starting it takes seconds, and so does each worker. More workers: tests/grading/test_cluster.py."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from typing import Any
 from gradelake.grading.generate import writers
 from gradelake.grading.run import crew, grader_run, lone_ray
 
-_waiting: dict[str, list[Any]] = {}  # idle workers by what they ask of a machine, of one kind only
+_waiting: dict[str, list[Any]] = {}  # idle workers by what they ask of a machine; one has the core
 _are_kept = True
 
 
@@ -52,7 +52,7 @@ def _end() -> None:
 @cache
 def _start() -> None:
     """Its workers have today's environment."""
-    lone_ray.start(num_cpus=2)
+    lone_ray.start(num_cpus=1)
 
 
 def _let_go() -> None:
@@ -73,7 +73,7 @@ class _Crew(crew.Crew):
 
     def _hire(self) -> None:
         kind = repr(self.options)
-        if kind not in _waiting:  # there is no place for both
+        if kind not in _waiting and self.options["num_cpus"]:  # there is no place for both
             _let_go()
         if not (known := _waiting.get(kind)):
             super()._hire()

@@ -131,16 +131,11 @@ def test_a_terminal_that_understands_nothing_or_wants_no_color_gets_text_alone(l
     )
 
 
-WORK = [
-    "plan demo --grader lexical",
-    "lake verify",
-    "stats correlation demo --measure AP",
-    "plot scatter demo --label-set lexical/v0/best --measure AP -o ap.svg",
-]
+WORK = ["plan demo --grader lexical", "lake verify"]
 
 
 def test_what_takes_its_time_says_so_on_a_terminal_and_takes_it_back_unless_it_is_quiet(lake):
-    for words in WORK[:2]:
+    for words in WORK:
         raw = terminal(lake, *words.split())
         assert "\x1b[?25l" in raw, words  # a spinner hides the cursor
         assert raw.rindex("\x1b[?25h") > raw.rindex("\x1b[?25l")  # and shows it again
@@ -152,7 +147,7 @@ def test_what_takes_its_time_says_so_on_a_terminal_and_takes_it_back_unless_it_i
 
 
 def test_a_pipe_gets_no_escapes_and_no_progress(lake):
-    for words in (*WORK[:2], "sql @leaderboard", "log"):
+    for words in (*WORK, "sql @leaderboard", "log"):
         done = gradelake(lake, *words.split())
         assert "\x1b" not in done.stdout + done.stderr, words
         assert " ...\n" not in done.stderr, words
@@ -179,8 +174,7 @@ SHEET = "rubric edit volcano-prediction --print"
 
 
 def test_commands_work_in_the_c_locale_and_in_latin_1(lake):
-    for words in ("sql @leaderboard", "doctor", SHEET):
-        assert run(lake, *words.split(), **ASCII).stdout, words
+    assert run(lake, "doctor", **ASCII).stdout
     assert run(lake, *SHEET.split(), **LATIN_1).stdout
 
 
@@ -219,7 +213,7 @@ def test_nothing_needs_a_home(lake):
         (f"{lake}/nowhere", "sql @leaderboard"),
         ("/dev/null/home", "plot confusion demo --label-set lexical/v0/best -o c.pdf"),
     ):
-        done = run(lake, *words.split(), HOME=home)
+        done = run(lake, *words.split(), **ASCII, HOME=home)
         assert done.stdout
         assert not done.stderr
 
@@ -268,7 +262,8 @@ def test_people_edit_and_review_there(new):
 
 
 def test_verbose_says_how_long_each_step_took_before_and_after_the_command(lake):
-    for words in (*(f"{words} -v" for words in WORK[2:]), f"--verbose {WORK[0]}", f"{WORK[0]} -v"):
+    drawn = "plot scatter demo --label-set lexical/v0/best --measure AP -o ap.svg"
+    for words in (f"{drawn} -v", f"--verbose {WORK[0]}"):
         done = gradelake(lake, *words.split())
         assert re.search(r"\w: [\d.]+ (s|min)", done.stderr), words
         assert "\x1b" not in done.stdout + done.stderr, words

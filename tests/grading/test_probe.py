@@ -12,7 +12,7 @@ from scipy import stats
 from gradelake.grading.probe.attacks import CLAIM, ORDER, variants
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import a_night, gradelake
 from tests.grading.project import wait_for
 from tests.grading.test_sentinel import Watched, watched_lake  # noqa: F401
 from tests.reading import published
@@ -219,13 +219,13 @@ def test_a_night_asks_what_is_due_and_tells_which_attack_fools_whom(probed):
         settings.write('[probes.tricks]\ncollection = "tiny"\ngraders = ["gullible"]\nsize = 10\n')
         settings.write("most_fooled = 0.05\n")  # of two queries an interval is wide
     probed.close()
-    done = json.loads(gradelake(probed.folder, "nightly", "--json", code=3).stdout)
+    done = a_night(probed.folder, code=3)
     assert (done["state"], done["failed"]) == ("done", [])
     (fooled,) = done["fooled"]
     assert (fooled["attack"], fooled["crossed_share"], fooled["n_below"]) == ("claim", 1, 10)
     said = "probe tricks: claim makes gullible call 100% of 10 passages of tiny relevant ("
     assert said in done["text"]
-    again = json.loads(gradelake(probed.folder, "nightly", "--json").stdout)
+    again = a_night(probed.folder)
     assert [each["pairs"] for each in again["probes"]] == [0]
     assert again["fooled"] == []
     check_mart(probed.folder, "gullible", cut=1)

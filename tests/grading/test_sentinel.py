@@ -22,7 +22,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.drift import REFERENCE, Judge, counts, evidence_sql
-from tests.command_line import gradelake
+from tests.command_line import a_night, gradelake
 from tests.conftest import made_once
 from tests.grading.project import Judged, wait_for
 from tests.projects import toml
@@ -253,8 +253,7 @@ def test_a_night_names_the_night_in_which_a_judge_changed(watching):
     days_ago(watching)
     watching.close()
     began = (utc_now().date() - timedelta(days=1)).isoformat()
-    alert = ["--on-failure", "cat > alert.json"]
-    done = json.loads(gradelake(watching.folder, "nightly", "--json", *alert, code=3).stdout)
+    done = a_night(watching.folder, "--on-failure", "cat > alert.json", code=3)
     assert (done["state"], done["failed"], done["refused"]) == ("done", [], [])
     assert [(each["round"], each["pairs"]) for each in done["sentinels"]] == [(7, 40)]
     (drift,) = done["drifts"]

@@ -17,7 +17,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import a_night, gradelake
 from tests.lakes import start_lake
 from tests.projects import USUAL, project
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM, UNASKED, XSS, Seen
@@ -248,7 +248,7 @@ def test_a_board_is_made_before_anybody_asks_and_the_first_page_says_what_it_say
             assert not path.startswith("/c/") or client.get(path).status_code in (200, 202), path
         assert client.get("/c/odd/board").status_code == 200
         gradelake(folder, "import", "labels", "odd", "me.qrels", "--judge", "again")
-        gradelake(folder, "nightly")
+        a_night(folder)
         page = first_page("release night-", "graded, ")
         assert re.search(
             r"night-[\d-]+ ended at [\d: -]+ UTC: \d+ pairs graded, [\d,]+ leader", page

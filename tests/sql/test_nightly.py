@@ -92,7 +92,8 @@ def first(tmp_path_factory) -> Path:
         write(folder, "passages.tsv", *(f"p{n}\t{text}" for n, text in enumerate(TEXTS)))
         write(folder, "nist.qrels", "q1 0 p0 2", "q1 0 p1 1", "q2 0 p2 1", "q2 0 p4 0")
         write(folder, "runs/good.run", "q1 Q0 p1 1 2.5 good", "q2 Q0 p2 2 1.5 good")
-        (folder / "first.json").write_text(json.dumps(a_night(folder, "--max-pairs", "5")))
+        night = a_night(folder, "--max-pairs", "5", writes=True)
+        (folder / "first.json").write_text(json.dumps(night))
 
     return made_once(tmp_path_factory, "first-night", make)
 
@@ -279,7 +280,7 @@ def test_what_fails_or_is_bad_stops_nothing_else_and_is_told(folder, httpserver,
     secret = httpserver.url_for("/T0P/SECRET")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv(WEBHOOK, secret)
-    told = a_night(folder, "--max-cost", "1", *MAILED, code=1)
+    told = a_night(folder, "--max-cost", "1", *MAILED, code=1, writes=True)
     assert [state for _, state, *_ in live(folder).rows(NIGHTS)] == ["done", "failed"]
 
     # what came in

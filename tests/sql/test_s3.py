@@ -158,7 +158,7 @@ def test_work_moved_to_postgres_and_a_bucket_goes_on_where_it_was_and_comes_back
     # a new system brings new pairs: those, and nothing else, are graded
     write(team / "passages.tsv", ["p6\tBees find home, for they remember landmarks."])
     write(team / "runs" / "new.run", ["q2 Q0 p6 1 2.5 new"])
-    told.append(json.dumps(command_line.a_night(team)))
+    told.append(json.dumps(command_line.a_night(team, writes=True)))
     assert missing(team) == 0
     with Lake.published(Project.find(team)) as opened:
         last = "select planned from lake.raw.grading_runs order by started_at"
