@@ -99,7 +99,9 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
     page.goto(f"{server.url}/c/arena/review/criteria/")
     expect(page.locator("dt")).to_have_text(["Query", "Criterion", "Passage"])
     expect(page.locator("dd.item")).to_have_text(CRITERION["text"])
-    answer(page, 2)
+    page.keyboard.press("2")
+    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Keep it").wait_for(state="detached")
     assert [row[5] for row in reviews(arena, "dora")] == [2]
     found = {name: reviews(arena, name) for name in PEOPLE}
     editor = entered(browser, server, "ed", "editor")
