@@ -132,7 +132,7 @@ def label_evaluation(
     names, place = np.unique(queries, return_inverse=True)
     scale = np.arange(1 + np.max(labels))
     counts = np.zeros((len(names), len(scale), len(scale)))
-    np.add.at(counts, (place, *labels), n)
+    np.add.at(counts, (place, *map(np.asarray, labels)), n)
     figures = _of_labels(counts, (truth.level, board.level), only_shared)
     if len({highest[name] for name in asked.values()}) > 1:
         figures["kappa_linear"] = figures["alpha"] = np.full(len(names), np.nan)
