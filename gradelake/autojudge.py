@@ -6,13 +6,11 @@ missing is graded: with the model's endpoint off, a second run says the same fro
 `pip install 'gradelake[autojudge]'` brings autojudge-base; analyses/TRACK.md shows it at work.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from autojudge_base import (
     Leaderboard,
@@ -196,7 +194,7 @@ def _lake_of(
         raise BadInput("workflow.yml: the settings name no gradelake.toml", "gradelake: FILE")
     project = Project.find(settings["gradelake"])
     folder = Path(settings.get("lake") or Path(settings.get("outdir", ".")) / "gradelake").resolve()
-    collection = _write(folder / "given", reports, topics, corpus)
+    collection = _files(folder / "given", reports, topics, corpus)
     table = {"model": llm_config.model}
     if base_url := getattr(llm_config, "base_url", None):
         table["base_url"] = base_url
@@ -218,11 +216,14 @@ def _lake_of(
         yield lake
 
 
-def _write(
+def _files(
     folder: Path, reports: list[Report], topics: Sequence[Request], corpus: str | None
 ) -> dict[str, Any]:
-    """Files for `ingest`, and the collection's settings that name them."""
-    (folder / "responses").mkdir(parents=True, exist_ok=True)
+    """The collection's settings, and the files that they name."""
+    from gradelake.ingest.collections.written import write_collection
+
+    if corpus and not Path(corpus).is_file():
+        raise BadInput(f"--corpus {corpus}: no such file", "Name a file of passages.")
     queries = [
         {
             "query_id": each.request_id,
@@ -232,34 +233,15 @@ def _write(
         }
         for each in topics
     ]
-    _write_lines(folder / "topics.jsonl", queries)
-    collection: dict[str, Any] = {"queries": str(folder / "topics.jsonl")}
     by_run: dict[str, list[Any]] = {}
-    passages: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for report in reports:
-        written = report.model_dump(mode="json", include=_REPORT, exclude_none=True)
-        by_run.setdefault(report.metadata.run_id, []).append(written)
-        passages |= {name: text.text for name, text in (report.documents or {}).items()}
-    files = []
-    for run, rows in by_run.items():
-        files.append(folder / "responses" / f"{quote(run, safe='')}.jsonl")
-        _write_lines(files[-1], rows)
-    if files:
-        collection["responses"] = [str(file) for file in files]
-    if corpus:
-        if not Path(corpus).is_file():
-            raise BadInput(f"--corpus {corpus}: no such file", "Name a file of passages.")
-        collection["passages"] = str(Path(corpus).resolve())
-    elif passages:
-        rows = [{"passage_id": name, "text": text} for name, text in sorted(passages.items())]
-        _write_lines(folder / "passages.jsonl", rows)
-        collection["passages"] = str(folder / "passages.jsonl")
-    return collection
-
-
-def _write_lines(file: Path, rows: Iterable[Any]) -> None:
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    file.write_text(text, encoding="utf-8")
+        said = report.model_dump(mode="json", include=_REPORT, exclude_none=True)
+        by_run.setdefault(report.metadata.run_id, []).append(said)
+        texts |= {name: one.text for name, one in (report.documents or {}).items() if not corpus}
+    passages = [{"passage_id": name, "text": text} for name, text in sorted(texts.items())]
+    settings = write_collection(folder, queries, passages, by_run)
+    return settings | ({"passages": str(Path(corpus).resolve())} if corpus else {})
 
 
 def _graded(

@@ -267,6 +267,7 @@ def battles(read, collection, label_set, segment, replicates, **settings):
     default=(15,),
 )
 @click.option("--only-shared-queries", is_flag=True, help="Over the queries that both have.")
+@click.option("--qrels", is_flag=True, help="Also how labels of passages agree, query by query.")
 @options.at_level
 @options.at_reference_level
 def meta(
@@ -278,6 +279,7 @@ def meta(
     measures,
     top,
     only_shared_queries,
+    qrels,
     level,
     reference_level,
 ):
@@ -286,6 +288,9 @@ def meta(
     Kendall's tau-b, Spearman's rho, Pearson's r, tau-AP for ties, tau_GAP and Kendall's tau-b over
     the truth's first systems, of scores as they are stored, over the systems that both have. For
     intervals: stats correlation.
+
+    --qrels adds precision, recall, F1, Jaccard, kappas, Krippendorff's alpha and the adjusted Rand
+    index of each query's labels, and their means; what one of both did not label is 0 there.
 
     \b
     Examples:
@@ -296,9 +301,9 @@ def meta(
     """
     from gradelake.analyses.stats import boards
     from gradelake.analyses.stats.answers import tell_incomplete
-    from gradelake.analyses.stats.meta import MetaEvaluations, meta_evaluation
+    from gradelake.analyses.stats.meta import MetaEvaluations, label_evaluation, meta_evaluation
 
-    found = []
+    found, labelled = [], {}
     with console.working("reading the lake"), read() as lake:
         for measure in measures:
             names = label_sets or boards.measured_label_sets(lake, collection, measure)
@@ -309,5 +314,9 @@ def meta(
                 like = replace(board, measure=reference_measure or measure)
                 truth = boards.read_reference(lake, collection, reference, reference_level, like)
                 found.append(meta_evaluation(board, truth, top, only_shared_queries))
+                labelled[board.label_set] = lake, collection, board, truth, only_shared_queries
+        rows = [row for of in labelled.values() if qrels for row in label_evaluation(*of)]
     tell_incomplete(one.board for one in found)
-    return MetaEvaluations({"collection": collection, "reference": reference}, found)
+    if qrels and not rows:
+        raise BadInput(f"{reference!r}, or what is compared with it, has no labels of passages")
+    return MetaEvaluations({"collection": collection, "reference": reference}, found, rows)

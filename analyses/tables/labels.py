@@ -3,8 +3,7 @@
 from gradelake.analyses import choosing
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.tables.table import Block, Column, Table, number, text
-from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.measures import measure_hint
+from gradelake.sql.ask import book
 from gradelake.sql.lake.opening import Lake
 
 # kappa of two labels: each side at the level of its board; of all: where they are of one scale
@@ -75,9 +74,7 @@ def labels_table(
     reference = choosing.reference_of(lake, collection, reference)
     for name in label_sets:
         require_label_set(lake, collection, name)
-    if measure not in (known := choosing.measures(lake)):
-        hint = measure_hint(measure, known, lake.rows)
-        raise BadInput(f"no leaderboard has a measure {measure!r}", hint)
+    book.check_names(lake, {"measure": measure})
     asked = {"collection": collection, "reference": reference, "measure": measure}
     found = lake.rows(ROWS, **asked, label_sets=list(label_sets))
     occurring = {label for _, counts, *_ in found for label in counts}

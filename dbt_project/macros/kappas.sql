@@ -161,10 +161,24 @@
 {%- endmacro %}
 
 
-{# What `kappa` and `kappa_by_query` say beside their keys. Prevalence and bias index: Byrt, Bishop
-   and Carlin 1993; both tell when a low kappa comes from rare labels, or from one side labelling
-   more. #}
-{% macro agreement_columns() -%}
+{# `kappa` and `kappa_by_query`, of label sets and their references by `groups`. Prevalence and bias
+   index: Byrt, Bishop and Carlin 1993; both tell when a low kappa comes from rare labels, or from
+   one side labelling more. #}
+{% macro agreement_by(groups) -%}
+with
+
+kappas as (
+    {{ kappas(ref('int_confusions'), groups, ref('int_agreement_cuts')) }}
+)
+
+select
+    kappas.collection,
+    kappas.label_set,
+    kappas.reference,
+    label_pairs.assessor,
+    {% for column in groups[3:] %}kappas.{{ column }}, {% endfor %}
+    kappas.kind,
+    kappas.cut,
     cast(kappas.label_cut as integer) as label_cut,
     cast(kappas.reference_cut as integer) as reference_cut,
     round(kappas.kappa, 10) as kappa,
@@ -181,4 +195,6 @@
     round((kappas.n_label_only - kappas.n_reference_only) / kappas.n, 10) as bias_index,
     label_pairs.is_common_scale,
     round(kappas.n_neither / nullif(kappas.n_neither + kappas.n_label_only, 0), 10) as specificity
+from kappas
+inner join {{ ref('int_label_pairs') }} as label_pairs using (collection, label_set, reference)
 {%- endmacro %}

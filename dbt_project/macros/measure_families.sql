@@ -87,3 +87,14 @@
     {%- endcall %}
     end
 {%- endmacro %}
+
+{# The k of a family's measures, which a query begins with. #}
+{% macro with_cutoffs_of(family) -%}
+with
+
+cutoffs as (
+    select distinct cutoff as k
+    from {{ ref('int_measures') }}
+    where family = '{{ family }}'
+)
+{%- endmacro %}

@@ -19,18 +19,12 @@
     end
 {%- endmacro %}
 
-{% macro is_no_mapping(mapping) -%}
-    (
-        {{ mapping }} is not null
-        and not regexp_full_match(
-            trim({{ mapping }}), '-?\d{1,6}:-?\d{1,6}( +-?\d{1,6}:-?\d{1,6})*'
-        )
-    )
-{%- endmacro %}
-
-{% macro maps_twice(mapping) -%}
-    (
-        len(regexp_extract_all({{ mapping }}, '(-?\d+):', 1))
-        > len(list_distinct(regexp_extract_all({{ mapping }}, '(-?\d+):', 1)))
-    )
+{# What can be wrong with a mapping, conditions of a `case`. #}
+{% macro mapping_is_wrong() -%}
+    when not regexp_full_match(trim(mapping), '-?\d{1,6}:-?\d{1,6}( +-?\d{1,6}:-?\d{1,6})*')
+            then 'mapping must look like 5:3 4:1'
+    when
+            len(regexp_extract_all(mapping, '(-?\d+):', 1))
+            > len(list_distinct(regexp_extract_all(mapping, '(-?\d+):', 1)))
+            then 'mapping names a label twice'
 {%- endmacro %}

@@ -47,3 +47,10 @@
     {%- endfor -%}
     {{ return('{' ~ pairs | join(', ') ~ '}') }}
 {%- endmacro %}
+
+{# What can be wrong with the name of a row, the first conditions of a `case`. #}
+{% macro name_is_wrong(name, within=none) -%}
+    when not regexp_full_match(coalesce({{ name }}, ''), '[A-Za-z0-9][A-Za-z0-9_.+=@-]*')
+            then 'a name has letters, digits and . _ + = @ - only'
+    {% if within %}when count(*) over (partition by {{ within }}) > 1 then 'listed twice'{% endif %}
+{%- endmacro %}

@@ -1,12 +1,20 @@
-"""`stats meta` against scipy, and against sums over pairs written out."""
+"""`stats meta` against scipy, scikit-learn, krippendorff, and sums over pairs written out."""
 
+import json
+from collections import defaultdict
+
+import krippendorff
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import metrics
 
 from gradelake.analyses.stats.meta import meta_evaluation
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.opening import Lake
 from tests.analyses.boards import board
+from tests.command_line import gradelake
 
 
 def ap_of(theirs, ours):
@@ -58,3 +66,59 @@ def test_only_queries_that_both_have_count_where_that_is_asked_for():
     assert (shared.n_queries, shared.statistics["kendall"]) == (1, 1.0)
     with pytest.raises(BadInput, match="share no query"):
         meta_evaluation(board(values[:1], queries=("9",)), truth, only_shared=True)
+
+
+def test_a_board_on_which_all_tie_has_the_tau_ap_of_the_tracks_tool():
+    flat, one = board(np.full((2, 3), 0.5)), board(np.array([[3, 2, 1], [3, 1, 2]]) / 4)
+    found = [meta_evaluation(*pair).statistics["tauap_b"] for pair in [(flat, one), (one, flat)]]
+    assert found == [-0.5, -0.5]  # none of its pairs one way (-1), none to order the other (0)
+    assert meta_evaluation(flat, flat).statistics["tauap_b"] == 0
+
+
+def of_labels(truth, ours, cut, same_scale):
+    """What the track's tool says of a query's labels, passage -> label."""
+    passages = sorted({*truth, *ours})
+    t, o = ([labels.get(one, 0) for one in passages] for labels in (truth, ours))
+    relevant, found = (
+        {p for p, x in zip(passages, side, strict=True) if x >= cut} for side in (t, o)
+    )
+    both, either = len(relevant & found), len(relevant | found)
+    one, other = ([p in side for p in passages] for side in (relevant, found))
+    differ = len({*one, *other}) > 1
+    return {
+        "precision": (both / len(found) if found else 0) if either else None,
+        "recall": (both / len(relevant) if relevant else 0) if either else None,
+        "f1": 2 * both / (len(relevant) + len(found)) if either else None,
+        "tp": both,
+        "fp": len(found - relevant),
+        "fn": len(relevant - found),
+        "jaccard": both / either if either else None,
+        "kappa": metrics.cohen_kappa_score(one, other) if differ else None,
+        "kappa_linear": metrics.cohen_kappa_score(t, o, weights="linear") if same_scale else None,
+        "alpha": krippendorff.alpha([t, o], level_of_measurement="ordinal") if same_scale else None,
+        "ari": metrics.adjusted_rand_score(one, other),
+    }
+
+
+@pytest.mark.parametrize("judge", ["overlap", "rubric_overlap"])  # 0 to 3 as people's; 0 to 5
+def test_labels_agree_as_scikit_learn_and_krippendorff_say(demo, judge):
+    name = f"judge:{judge}"
+    words = ("demo", "--reference", "assessor:human", "--measure", "nDCG@10", "--label-set", name)
+    done = gradelake(demo, "stats", "meta", *words, "--qrels", "--json")
+    *rows, mean = json.loads(done.stdout)["qrels"]
+    labels = defaultdict(lambda: defaultdict(dict))
+    with Lake.published(Project.find(demo)) as lake:
+        query = "select label_set, query_id, passage_id, label from lake.marts.relevance_labels"
+        for label_set, query_id, passage_id, label in lake.rows(query):
+            labels[label_set][query_id][passage_id] = label
+    truth, ours = labels["assessor:human"], labels[name]
+    assert [row["query_id"] for row in rows] == sorted({*truth, *ours})
+    assert mean["query_id"] == "all"
+    for row in rows:
+        assert row["level"] == row["reference_level"]
+        query, cut = row["query_id"], row["level"]
+        oracle = of_labels(truth[query], ours[query], cut, judge == "overlap")
+        assert {figure: row[figure] for figure in oracle} == pytest.approx(oracle), query
+    for figure in oracle:
+        values = [row[figure] for row in rows if row[figure] is not None]
+        assert mean[figure] == (pytest.approx(np.mean(values)) if values else None)

@@ -2,12 +2,15 @@
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 
 import nltk
 import pytest
 from click.testing import CliRunner
 
 from gradelake.ingest.collections.responses import passage_id
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.opening import Lake
 from tests.grading.misbehaving import answer
 from tests.grading.stand_ins import StandIn
 from tests.places import REPOSITORY
@@ -131,3 +134,20 @@ def test_what_the_model_did_not_say_is_no_score(auto_judge, spot, server):
     assert not (folder / "out" / "default.eval.txt").exists()
     done = auto_judge("--no-create-nuggets", "--no-create-qrels", "-S", "failed_allowed=1")
     assert done.exit_code == 0, done.output
+
+
+def test_a_corpus_is_a_file_of_the_passages_that_answers_cite(auto_judge, spot):
+    folder, reports, _ = spot
+    answers = (row for rows in reports.values() for row in rows)
+    cited = {name for row in answers for said in row["responses"] for name in said["citations"]}
+    rows = ({"docid": name, "text": f"The text of {name}."} for name in sorted(cited))
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    only_judge = ("--no-create-nuggets", "--no-create-qrels", "--corpus")
+    done = auto_judge(*only_judge, "corpus.jsonl")
+    assert done.exit_code == 0, done.output
+    project = replace(Project.find(folder), lake_path=folder / "out" / "gradelake" / "lake")
+    with Lake.published(project) as lake:
+        texts = dict(lake.rows("select passage_id, text from lake.raw.passages"))
+    assert {name: texts.get(name) for name in cited} == {n: f"The text of {n}." for n in cited}
+    done = auto_judge(*only_judge, "corpus.gz")
+    assert "--corpus corpus.gz: no such file" in str(done.exception)

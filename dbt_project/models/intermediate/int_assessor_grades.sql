@@ -1,22 +1,17 @@
 -- What people say of grades: before the grader's grade was shown to them, where they said it then,
 -- and after.
-with
-
-grade_reviews as (
-    select * exclude (seconds, note, reviewed_at)
-    from {{ ref('int_grade_reviews') }}
-)
-
 select
-    * exclude (reviewed_grade, blind_grade),
-    'after' as reveal,
-    reviewed_grade as assessor_grade
-from grade_reviews
-union all by name
-select
-    * exclude (is_agreed, reviewed_grade, blind_grade),
-    'before' as reveal,
-    blind_grade = grade as is_agreed,
-    blind_grade as assessor_grade
-from grade_reviews
-where blind_grade is not null
+    reviews.collection,
+    reviews.grader_id,
+    reviews.query_id,
+    reviews.passage_id,
+    reviews.item_id,
+    reviews.assessor,
+    said.reveal,
+    reviews.grade,
+    if(said.reveal = 'after', reviews.is_agreed, reviews.blind_grade = reviews.grade) as is_agreed,
+    if(said.reveal = 'after', reviews.reviewed_grade, reviews.blind_grade) as assessor_grade,
+    reviews.settles
+from {{ ref('int_grade_reviews') }} as reviews
+cross join (values ('after'), ('before')) as said (reveal)
+where said.reveal = 'after' or reviews.blind_grade is not null

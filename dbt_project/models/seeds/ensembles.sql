@@ -30,8 +30,7 @@ members as (
 select
     coalesce(ensemble, '(no name)') || ', ' || coalesce(grader, '(no grader)') as bad_row,
     case
-        when not regexp_full_match(coalesce(ensemble, ''), '[A-Za-z0-9][A-Za-z0-9_.+=@-]*')
-            then 'a name has letters, digits and . _ + = @ - only'
+        {{ name_is_wrong('ensemble') }}
         when ensemble in (select graders.grader from graders)
             then 'there is a grader of that name'
         when
@@ -55,8 +54,7 @@ select
         when
             count(distinct coalesce(mapping, '')) over (partition by ensemble) > 1
             then 'its rows name several mappings'
-        when {{ is_no_mapping('mapping') }} then 'mapping must look like 5:3 4:1'
-        when {{ maps_twice('mapping') }} then 'mapping names a label twice'
+        {{ mapping_is_wrong() }}
         when count(distinct scale) over (partition by ensemble) > 1
             then 'its members ask about different things, or grade on different scales'
     end as problem

@@ -39,9 +39,7 @@ scales as (
 select
     coalesce(hybrid, '(no name)') || ', ' || coalesce(collection, '(no collection)') as bad_row,
     case
-        when not regexp_full_match(coalesce(hybrid, ''), '[A-Za-z0-9][A-Za-z0-9_.+=@-]*')
-            then 'a name has letters, digits and . _ + = @ - only'
-        when count(*) over (partition by collection, hybrid) > 1 then 'listed twice'
+        {{ name_is_wrong('hybrid', 'collection, hybrid') }}
         when not is_collection then 'the lake has no such collection'
         when not coalesce(has_judged, false)
             then 'no judgments of ' || coalesce(assessor, '(no assessor)') || ' in it'
@@ -49,8 +47,7 @@ select
             then
                 'label_set must be judge:NAME or GRADER/vN/POLICY, of a grader that has graded: '
                 || coalesce(label_set, '(none)')
-        when {{ is_no_mapping('mapping') }} then 'mapping must look like 5:3 4:1'
-        when {{ maps_twice('mapping') }} then 'mapping names a label twice'
+        {{ mapping_is_wrong() }}
         when mapping is null and coalesce(top_label, -1) != max_relevance
             then
                 'labels of ' || label_set || ' go up to '

@@ -29,9 +29,7 @@ checked as (
 select
     coalesce(panel, '(no name)') || ', ' || coalesce(collection, '(no collection)') as bad_row,
     case
-        when not regexp_full_match(coalesce(panel, ''), '[A-Za-z0-9][A-Za-z0-9_.+=@-]*')
-            then 'a name has letters, digits and . _ + = @ - only'
-        when count(*) over (partition by collection, panel) > 1 then 'listed twice'
+        {{ name_is_wrong('panel', 'collection, panel') }}
         when coalesce(rule, '') not in ('majority', 'last', 'mean')
             then 'rule must be majority, last or mean'
         when coalesce(len(members), 0) < 2 or len(list_distinct(members)) < len(members)

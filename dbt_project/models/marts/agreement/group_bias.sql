@@ -62,15 +62,9 @@ tested as (
         (favour - favour_of_others) / nullif(stderr, 0) as t,
         pow(stderr, 4) / nullif(
             pow(variance, 2) / (n_systems - 1) + pow(variance_of_others, 2) / (n_others - 1), 0
-        ) as df
-    from compared
-),
-
-with_p as (
-    select
-        *,
+        ) as df,
         round({{ student_t_p('t', 'df') }}, 6) as p
-    from tested
+    from compared
 ),
 
 -- Holm's, over all groups of a board
@@ -78,7 +72,7 @@ numbered as (
     select
         *,
         (count(p) over board - row_number() over in_turn + 1) * p as p_by_place
-    from with_p
+    from tested
     window
         board as (partition by collection, label_set, assessor, level, measure),
         in_turn as (

@@ -18,29 +18,15 @@ totals as (
         count(*) filter (where held = 1 and is_vital) as n_vital_supported,
         coalesce(sum(held order by item_id), 0) as held_of_all,
         coalesce(sum(held order by item_id) filter (where is_vital), 0) as held_of_vital,
-        sum(weight order by item_id) as weight_of_all,
         coalesce(sum(weight order by item_id) filter (where held = 1), 0) as weight_supported,
-        coalesce(sum(weight * held order by item_id), 0) as weight_held
+        coalesce(sum(weight * held order by item_id), 0) as weight_held,
+        -- of an answer that was not looked into at all there is no score
+        if(n_assigned > 0, n_nuggets, null) as of_all,
+        if(n_assigned > 0, n_vital, null) as of_vital,
+        if(n_assigned > 0, nullif(sum(weight order by item_id), 0), null) as of_weight
     from {{ ref('int_answer_items') }}
     where kind = 'nugget'
     group by all
-),
-
--- of an answer that was not looked into at all there is no score
-scores as (
-    select
-        *,
-        n_vital_supported / nullif(n_vital, 0) as strict_vital,
-        n_supported / n_nuggets as strict_all,
-        held_of_vital / nullif(n_vital, 0) as vital,
-        held_of_all / n_nuggets as all_held,
-        weight_supported / nullif(weight_of_all, 0) as strict_weighted,
-        weight_held / nullif(weight_of_all, 0) as weighted
-    from totals
-    where n_assigned > 0
-    union all by name
-    select * from totals
-    where n_assigned = 0
 )
 
 select
@@ -53,12 +39,12 @@ select
     n_vital,
     n_assigned,
     n_supported,
-    round(if(n_vital = 0 and n_assigned > 0, 0, strict_vital), 10) as strict_vital_score,
-    round(strict_all, 10) as strict_all_score,
-    round(if(n_vital = 0 and n_assigned > 0, 0, vital), 10) as vital_score,
-    round(all_held, 10) as all_score,
-    round(strict_vital, 10) as strict_vital_score_or_null,
-    round(vital, 10) as vital_score_or_null,
-    round(strict_weighted, 10) as strict_weighted_score,
-    round(weighted, 10) as weighted_score
-from scores
+    round(if(of_vital = 0, 0, n_vital_supported / nullif(of_vital, 0)), 10) as strict_vital_score,
+    round(n_supported / of_all, 10) as strict_all_score,
+    round(if(of_vital = 0, 0, held_of_vital / nullif(of_vital, 0)), 10) as vital_score,
+    round(held_of_all / of_all, 10) as all_score,
+    round(n_vital_supported / nullif(of_vital, 0), 10) as strict_vital_score_or_null,
+    round(held_of_vital / nullif(of_vital, 0), 10) as vital_score_or_null,
+    round(weight_supported / of_weight, 10) as strict_weighted_score,
+    round(weight_held / of_weight, 10) as weighted_score
+from totals

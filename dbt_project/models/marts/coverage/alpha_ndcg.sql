@@ -1,12 +1,6 @@
 -- alpha-nDCG@k (Clarke et al. 2008) with alpha = 0.5: the items that a passage answers with a grade
 -- of tau or more are its intents.
-with
-
-cutoffs as (
-    select distinct cutoff as k
-    from {{ ref('int_measures') }}
-    where family = 'alpha-nDCG'
-)
+{{ with_cutoffs_of('alpha-nDCG') }}
 
 select
     variants.collection,

@@ -1,11 +1,5 @@
 -- Cover@k of each facet (subtopic) of a query by itself: rubric_coverage over the facet's items.
-with
-
-cutoffs as (
-    select distinct cutoff as k
-    from {{ ref('int_measures') }}
-    where family = 'Cover'
-)
+{{ with_cutoffs_of('Cover') }}
 
 select
     variants.collection,

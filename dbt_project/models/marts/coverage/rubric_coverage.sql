@@ -1,12 +1,6 @@
 -- Cover@k of the RUBRIC and EXAM++ papers: the share of a query's rubric items that a system's top
 -- k passages answer with a grade of tau or more.
-with
-
-cutoffs as (
-    select distinct cutoff as k
-    from {{ ref('int_measures') }}
-    where family = 'Cover'
-)
+{{ with_cutoffs_of('Cover') }}
 
 select
     variants.collection,

@@ -1,9 +1,5 @@
 with
 
-graders as (
-    select * from {{ ref('int_graders') }}
-),
-
 -- what was asked about: items of the rubric, sentences that cite, and answers that battle
 asked as (
     select
@@ -27,7 +23,7 @@ asked as (
         case when graders.needs_gold_answers then items.gold_answers end as gold_answers,
         case when graders.needs_gold_answers then items.gold_sha256 end as gold_sha256
     from {{ ref('wanted_items') }} as items
-    inner join graders using (kind)
+    inner join {{ ref('int_graders') }} as graders using (kind)
     where items.kind in ('sentence', 'battle')
 ),
 
