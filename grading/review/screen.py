@@ -40,8 +40,10 @@ class Screen:
         if card.item is None:
             for name, text in (("Meaning", card.description), ("Narrative", card.narrative)):
                 lines += _field(name, text) if text else []
-        texts = [(self.grader.kind.capitalize(), card.item), ("Passage", passage)]
-        if self.grader.kind == "battle":
+        kind = self.grader.kind
+        judged = "Answer" if kind == "criterion" else "Passage"
+        texts = [(kind.capitalize(), card.item), (judged, passage)]
+        if kind == "battle":
             pair = [card.item, passage]
             if not self.grader.turns(card, self.assessor):
                 pair.reverse()

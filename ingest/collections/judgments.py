@@ -212,7 +212,9 @@ def _warn_of_odd_values(lake: Lake, collection: str, rows: pl.DataFrame, done: I
     top = _stated_top(lake, collection) or lake.value(
         "select max(relevance) from lake.raw.judgments where collection = ?", collection
     )
-    above = rows.filter(pl.col("relevance") > top)  # none, where nobody judged before
+    if top is None:  # nobody judged before
+        return
+    above = rows.filter(pl.col("relevance") > top)
     if above.height:
         line, relevance = above.select("line", "relevance").row(0)
         done.warnings.append(

@@ -97,7 +97,7 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
     # a criterion of an answer, in the words of its rubric
     page = entered(browser, server, "dora")
     page.goto(f"{server.url}/c/arena/review/criteria/")
-    expect(page.locator("dt")).to_have_text(["Query", "Criterion", "Passage"])
+    expect(page.locator("dt")).to_have_text(["Query", "Criterion", "Answer"])
     expect(page.locator("dd.item")).to_have_text(CRITERION["text"])
     page.keyboard.press("2")
     page.get_by_role("button", name="Keep it").click()

@@ -238,8 +238,9 @@ async function reviewCards(root, store) {
       fact("First answer", card.passage, "text");
       fact("Second answer", card.item, "text");
     } else {
-      fact({ nugget: "Key fact", criterion: "Criterion" }[card.kind] ?? "Question", card.item, "item");
-      fact("Passage", card.passage, "text");
+      const names = { nugget: "Key fact", criterion: "Criterion", sentence: "Sentence" };
+      fact(names[card.kind] ?? "Question", card.item, "item");
+      fact(card.kind === "criterion" ? "Answer" : "Passage", card.passage, "text");
     }
     fact("Scale", review.hint);
     if (isSeen(card)) {
