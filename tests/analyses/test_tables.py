@@ -210,7 +210,7 @@ def test_beside_scores_stand_intervals_and_letters_as_stats_ranks_has_them(demo)
     document = latex(demo, "leaderboard", *words, "--interval", "--groups")
     assert_holds_together(document)
     assert r"Rank & System & score & $\pm$ & groups & Official \\" in document
-    assert "half of its 95 \\% interval over queries (Student's t)" in document
+    assert "half of its 95\\% interval over queries (Student's t)" in document
     assert "share a letter do not differ significantly (randomised Tukey HSD" in document
 
 

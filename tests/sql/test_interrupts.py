@@ -99,7 +99,7 @@ def forever():
         duckdb.interrupt()  # its threads would go on, and the process wait for them
 
 command = click.Command("forever", callback=forever)
-app.add_command(command, section="Look after")
+app.add_command(command)
 sys.argv = ["gradelake", "forever"]
 main()
 """
