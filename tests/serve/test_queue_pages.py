@@ -49,7 +49,7 @@ def test_an_editor_adds_a_queue_sees_progress_and_removes_it(server, editor, dem
     ]
     assert [len(each) for each in dealt] == [1, 1]
     assert set.union(*dealt) == {"hash-collisions", "volcano-prediction"}
-    assert "Sampling: pool." in editor.get(f"{AT}/").text
+    assert "cards of the pool." in editor.get(f"{AT}/").text
 
     sent = {"token": editor.headers["x-token"]}
     assert editor.post(f"{AT}/doubts/remove", data=sent).status_code == 303
