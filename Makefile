@@ -109,8 +109,8 @@ campaigns: $(VENV)/.dev
 	  GRADELAKE_DRAWS=400 GRADELAKE_CHANGES=30 GRADELAKE_BATCH_KILLS=30 \
 	  $(BIN)/python -m pytest -o timeout=0 -o faulthandler_timeout=0 \
 	  --numprocesses 2 --dist load --maxschedchunk 1 --durations 20 \
-	  tests/end_to_end/test_faults.py tests/ingest/test_malformed.py tests/end_to_end \
-	  tests/grading/test_batches.py tests/analyses/test_review_sample.py
+	  $(addprefix tests/end_to_end/,test_faults.py test_changes.py test_preview.py test_agreement.py) \
+	  tests/ingest/test_malformed.py tests/grading/test_batches.py tests/analyses/test_review_sample.py
 	@cat build/campaigns/*.txt
 
 lint: $(VENV)/.dev

@@ -57,13 +57,15 @@ def test_every_grade_is_on_the_scale_and_comes_with_its_expectation(smol, judged
 
 
 def test_a_run_that_was_killed_while_the_model_works_is_finished_by_the_next(judged, served):
-    settings = {"prompt": "question_self_rating", "parser": "strict", "chunk_pairs": 1}
-    judged.grader("smol", engine="openai", model="smol", base_url=served, concurrency=1, **settings)
+    settings = {"engine": "openai", "model": "smol", "base_url": served, "concurrency": 1}
+    settings |= {"prompt": "question_self_rating", "parser": "strict", "chunk_pairs": 1}
+    judged.grader("smol", requests_per_minute=30, **settings)  # it is killed before the last
     run = judged.spawn("grade", "tiny", "--grader", "smol")
     wait_for(lambda: judged.grades("smol"), run)
     run.kill()
     run.communicate()
     before = judged.grades("smol", "grade, response, graded_at")
+    judged.grader("smol", **settings)
     rest = judged.grade("smol")
     after = judged.grades("smol", "grade, response, graded_at")
     assert (run.returncode, len(after)) == (-9, 12)
