@@ -256,8 +256,7 @@ def test_a_slash_opens_the_search_which_finds_each_kind_of_thing(rita):
         rita.keyboard.press("ArrowDown")
         rita.keyboard.press("Enter")
         rita.wait_for_url(lambda url, path=path: unquote(path) in unquote(url))
-        if "ask" not in path:
-            expect(rita.locator("#view h1")).to_be_visible(timeout=60_000)
+        # the next is typed while the page draws
 
 
 def test_a_question_is_found_opened_as_sql_changed_and_run_by_the_keyboard(odd, browser):

@@ -65,6 +65,7 @@ async function follow() {
     startTables(byId("view"));
     showTables(byId("view"), here().state);
     byId("view").append(...(await orSays(() => drawPlaces(byId("view"))) ?? []));
+    if (document.activeElement.closest(".find")) return; // the reader went on meanwhile, and types
     if (still) return byId(focused)?.focus();
     scrollTo(0, 0);
     shown[0].tabIndex = -1;

@@ -48,7 +48,10 @@
   if (input) {
     input.hidden = false;
     input.addEventListener("input", look);
-    found.addEventListener("click", close);
+    found.addEventListener("click", () => {
+      close();
+      document.activeElement.blur(); // what was found takes the focus
+    });
     bar.querySelector(".find").addEventListener("focusout", ({ relatedTarget }) => {
       if (relatedTarget && !relatedTarget.closest(".find")) close();
     });
