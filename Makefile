@@ -28,8 +28,7 @@ demo: $(VENV)/.core old-demo
 	@cd $(DEMO) && ../$(BIN)/gradelake import bank demo nugget_bank.jsonl --name nuggets
 	@echo "== 4. grades: passages against the rubric, and against the query, by a judge without a model"
 	@cd $(DEMO) && ../$(BIN)/gradelake plan demo
-	@cd $(DEMO) && ../$(BIN)/gradelake grade demo --grader lexical
-	@cd $(DEMO) && ../$(BIN)/gradelake grade demo --grader lexical_direct
+	@cd $(DEMO) && ../$(BIN)/gradelake grade demo --grader lexical --grader lexical_direct
 	@echo "== 5. the labels of two foreign judges"
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/overlap.qrels --judge overlap
 	@cd $(DEMO) && ../$(BIN)/gradelake import labels demo labels/rubric_overlap.qrels --judge rubric_overlap
@@ -37,10 +36,8 @@ demo: $(VENV)/.core old-demo
 	@cd $(DEMO) && ../$(BIN)/gradelake ingest answers
 	@cd $(DEMO) && ../$(BIN)/gradelake import bank answers answers/nugget_bank.jsonl --name nuggets
 	@cd $(DEMO) && ../$(BIN)/gradelake import bank answers answers/criteria.jsonl --name criteria
-	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader assigns
-	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader meets
-	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader supports
-	@cd $(DEMO) && ../$(BIN)/gradelake grade answers --grader battles
+	@cd $(DEMO) && ../$(BIN)/gradelake grade answers $(foreach grader,assigns meets supports \
+	  battles,--grader $(grader))
 	@echo "== 7. leaderboards"
 	@cd $(DEMO) && ../$(BIN)/gradelake build
 	@echo

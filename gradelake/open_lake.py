@@ -146,8 +146,7 @@ class OpenLake:
     def grade(
         self,
         collection: str,
-        grader: str,
-        *,
+        *graders: str,
         queries: Sequence[str] | None = None,
         rubric_version: int | None = None,
         limit: int | None = None,
@@ -157,16 +156,16 @@ class OpenLake:
         wait: bool = False,
         progress: bool = False,
     ) -> dict[str, Any]:
-        """Grade what a collection's pool lacks of a grader, and commit it chunk by chunk.
+        """Grade what a collection's pool lacks of graders, and commit it chunk by chunk.
 
-        `NAME.all`: all its trials. `wait`: of a grader in batches, until all is collected.
+        `NAME.all`: all trials of one. `wait`: of a grader in batches, until all is collected.
         """
         from gradelake.grading.run.grading import grade
 
         chosen = None if queries is None else tuple(dict.fromkeys(queries))
         limits = (retry_failed, max_minutes, max_cost, wait)
         with console.quietly(not progress):
-            done = grade(self.project, collection, grader, chosen, rubric_version, limit, *limits)
+            done = grade(self.project, collection, graders, chosen, rubric_version, limit, *limits)
         return console.plain(done.as_object())
 
     def plan(

@@ -55,13 +55,12 @@ def show_plans(plans):
 
 def _show_grading(done):
     from gradelake.grading.plan.plans import Plans
-    from gradelake.grading.run.run_text import print_run
+    from gradelake.grading.run.run_text import print_runs
 
     if isinstance(done, Plans):  # a dry run
         show_plans(done)
-        return
-    for request, run in done.runs:
-        print_run(request, run)
+    else:
+        print_runs(done.runs)
 
 
 @click.command(short_help="Say what graders have still to do, in what time, at what cost.")
@@ -82,10 +81,14 @@ def plan(project, collection, queries, names, **request):
     return plan(project(), collection, names, chosen_queries(queries), **request)
 
 
-@click.command(short_help="Grade what a COLLECTION's pool lacks of a grader.")
+@click.command(short_help="Grade what a COLLECTION's pool lacks of graders.")
 @_request_options
 @click.option(
-    "--grader", required=True, help="A grader of gradelake.toml; NAME.all: all its trials."
+    "--grader",
+    "graders",
+    multiple=True,
+    required=True,
+    help="A grader of gradelake.toml; NAME.all: all its trials. May be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Plan only; grade nothing.")
 @click.option("--retry-failed", is_flag=True, help="Also pairs that failed before.")
@@ -93,8 +96,8 @@ def plan(project, collection, queries, names, **request):
 @click.option("--wait", is_flag=True, help="Of a grader in batches: until all is collected.")
 @answering(_show_grading)
 @click.pass_obj
-def grade(project, collection, grader, queries, **request):
-    """Grade what a COLLECTION's pool lacks of a grader, and commit it chunk by chunk.
+def grade(project, collection, graders, queries, **request):
+    """Grade what a COLLECTION's pool lacks of graders, and commit it chunk by chunk.
 
     Stop it at any moment (Ctrl-C), or kill it: the same command continues where it stopped. Exit
     code 3 means that some pairs failed; they are listed in marts.failed_grades.
@@ -105,12 +108,12 @@ def grade(project, collection, grader, queries, **request):
       gradelake grade dl19 --grader flan
       gradelake grade dl19 --grader flan --queries 19335,47923 --limit 1000
       gradelake grade dl19 --grader gpt --max-cost 5
-      gradelake grade dl19 --grader gpt.all
+      gradelake grade dl19 --grader gpt.all --grader umbrela
       gradelake grade dl19 --grader in_batches --wait
     """
     from gradelake.grading.run.grading import grade
 
-    return grade(project(), collection, grader, chosen_queries(queries), **request)
+    return grade(project(), collection, graders, chosen_queries(queries), **request)
 
 
 def chosen_queries(queries: str | None) -> tuple[str, ...] | None:

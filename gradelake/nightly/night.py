@@ -329,7 +329,7 @@ class _Doing:
                 continue
             began = utc_now()
             options = asdict(share) | {"retry_failed": limits.retry_failed}
-            job.step = self._run(name, grade, job.collection, job.grader, **options, apart=True)
+            job.step = self._run(name, grade, job.collection, [job.grader], **options, apart=True)
             result = job.step.result
             if result is None:
                 # what it asked may be more than what was committed

@@ -1,14 +1,17 @@
-"""Grading with a grader, or all its trials: the capability behind `gradelake grade`."""
+"""Grading with graders, or all their trials: the capability behind `gradelake grade`."""
 
 import time
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from gradelake.grading.graders.trials import trials_of
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.plans import Plans
 from gradelake.grading.plan.request import Request
-from gradelake.grading.run import grader_run
+from gradelake.grading.run import grader_run, machines
 from gradelake.grading.run.progress import showing_progress
 from gradelake.grading.run.run_text import run_as_object
 from gradelake.sql.common import console
@@ -18,10 +21,10 @@ from gradelake.sql.lake.opening import Lake
 
 @dataclass(frozen=True)
 class Grading:
-    """What the runs of a grader's trials did; most graders have one."""
+    """What the runs of graders did, or of a grader's trials."""
 
     runs: list[tuple[Request, grader_run.Run]]
-    n_trials: int
+    of: str  # what there is a run of: "grader" where there can be one only, "graders" or "trials"
 
     @property
     def exit_code(self) -> int:
@@ -30,13 +33,13 @@ class Grading:
     def as_object(self) -> dict[str, Any]:
         """What `grade --json` prints."""
         objects = [run_as_object(*each) for each in self.runs]
-        return objects[0] if self.n_trials == 1 else {"trials": objects}
+        return objects[0] if self.of == "grader" else {self.of: objects}
 
 
 def grade(
     project: Project,
     collection: str,
-    grader: str,
+    graders: Sequence[str],
     queries: tuple[str, ...] | None = None,
     rubric_version: int | None = None,
     limit: int | None = None,
@@ -46,14 +49,14 @@ def grade(
     wait: bool = False,
     dry_run: bool = False,
 ) -> Grading | Plans:
-    """Grade what a collection's pool lacks of a grader, `NAME.all` for all its trials.
+    """Grade what a collection's pool lacks of graders, `NAME.all` for all trials of one.
 
-    Time and money are for all trials together; one that they do not suffice for is not begun.
-    With `dry_run` nothing is graded. Raises as `run.grade` does.
+    Time and money are for all of them together; what they do not suffice for is not begun. With
+    `dry_run` nothing is graded. Raises as `run.grade` does.
     """
     requests = [
         grader_run.requested(project, collection, name, rubric_version, queries, limit)
-        for name in trials_of(project, grader)
+        for name in dict.fromkeys(chain(*(trials_of(project, grader) for grader in graders)))
     ]
     if dry_run:
         with console.working("planning"), Lake.writer(project) as lake:
@@ -62,18 +65,25 @@ def grade(
         return Plans(collection, plans)
     done: list[tuple[Request, grader_run.Run]] = []
     began, seconds, money = time.monotonic(), max_minutes and 60 * max_minutes, max_cost
-    for request in requests:
-        with showing_progress() as progress:
-            run = grader_run.grade(
-                project, request, console.tell, progress, retry_failed, seconds, money, wait
-            )
-        done.append((request, run))
-        if seconds is not None and max_minutes is not None:
-            seconds = began + 60 * max_minutes - time.monotonic()
-        money = None if money is None else money - (run.cost_at_most or 0)
-        is_spent = any(left is not None and left <= 0 for left in (seconds, money))
-        if run.stopped or run.out_of_time or run.out_of_money or is_spent:
-            break
-    if left := requests[len(done) :]:
-        console.tell(f"not begun: {', '.join(request.grader.name for request in left)}")
-    return Grading(done, len(requests))
+    waiting, is_over = deque(requests), False
+    with machines.staying():
+        try:
+            while waiting and not is_over:
+                request = waiting.popleft()
+                with showing_progress() as progress:
+                    run = grader_run.grade(
+                        project, request, console.tell, progress, retry_failed, seconds, money, wait
+                    )
+                done.append((request, run))
+                if seconds is not None and max_minutes is not None:
+                    seconds = began + 60 * max_minutes - time.monotonic()
+                money = None if money is None else money - (run.cost_at_most or 0)
+                is_spent = any(left is not None and left <= 0 for left in (seconds, money))
+                is_over = run.stopped or run.out_of_time or run.out_of_money or is_spent
+        finally:
+            if waiting:
+                names = ", ".join(request.grader.name for request in waiting)
+                console.tell(f"not begun: {names}")
+    if len(requests) == 1:
+        return Grading(done, "grader")
+    return Grading(done, "trials" if len(graders) == 1 else "graders")

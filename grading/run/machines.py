@@ -3,6 +3,8 @@
 import os
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from gradelake.grading.engines import Cluster, Workers
 from gradelake.grading.engines._ray_token import send_token
@@ -16,12 +18,25 @@ FINISHES_WITHIN = 600  # seconds without it, for the chunks at work
 LEARN_OF_LOSS = 30  # seconds for a cluster to notice that a machine has died; Ray takes a dozen
 LOST = "its node has died"  # what Ray then says of an actor there
 
+_until: ExitStack | None = None  # what ends the Ray that a run starts, instead of the run
+
+
+@contextmanager
+def staying() -> Iterator[None]:
+    """The Ray that a run starts stays for the runs after it, until this is left."""
+    global _until
+    try:
+        with ExitStack() as _until:
+            yield
+    finally:
+        _until = None
+
 
 def join(ray_address: str | None) -> bool:
     """Connect to the cluster at an address, or start Ray here for this process.
 
-    Returns whether it has to be shut down: not where this process had Ray already. Raises
-    `WorkFailed` when no cluster can be used.
+    Returns whether it has to be shut down: not where this process had Ray already, or it stays.
+    Raises `WorkFailed` when no cluster can be used.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -49,7 +64,9 @@ def join(ray_address: str | None) -> bool:
             if ray_address
             else "",
         ) from error
-    return True
+    if _until is not None:
+        _until.callback(ray.shutdown)
+    return _until is None
 
 
 def size() -> Cluster:

@@ -85,15 +85,21 @@ def run_as_object(request: Request, run: Run) -> dict[str, Any]:
     }
 
 
-def print_run(request: Request, run: Run) -> None:
-    """What a run did, and what comes next."""
+def print_runs(runs: list[tuple[Request, Run]]) -> None:
+    """What runs did, and what comes next."""
+    for step in dict.fromkeys(filter(None, [_print_run(*each) for each in runs])):
+        console.hint(f"next: {step}")
+
+
+def _print_run(request: Request, run: Run) -> str | None:
+    """What a run did; returns what comes next."""
     name, counts = request.grader.name, run.counts
     if run.batched:
         _print_batches(request, run, run.batched)
     elif not run.planned:
         done = f" ({counted(run.totals.graded, 'pairs')} graded)" if run.totals.graded else ""
         console.say(f"{request.collection}: nothing is missing for {name}{done}")
-        return
+        return None
     else:
         console.say(
             f"{request.collection}: {name} graded {counted(counts['pairs'], 'pairs')} in "
@@ -129,9 +135,10 @@ def print_run(request: Request, run: Run) -> None:
         beyond = f"{counted(left, 'pairs', 'are')} left beyond --limit"
         console.say(f"{beyond}; the same command continues with them")
     elif run.batched and run.batched.under_way:
-        console.hint("next: the same command collects them, once they are answered")
+        return "the same command collects them, once they are answered"
     elif counts["pairs"] or not run.batched:
-        console.hint("next: `gradelake build` brings the grades into the marts")
+        return "`gradelake build` brings the grades into the marts"
+    return None
 
 
 def _statuses(run: Run) -> str:

@@ -373,6 +373,30 @@ def test_the_command_plans_grades_and_reports(judged):
     assert "nothing is missing" in again.stdout
 
 
+def test_a_command_takes_several_graders_which_share_one_ray(stumbling):
+    stumble(stumbling, steel="unusable")
+    asks = "def score(self, prompts): note(os.getppid()); return [Response('1')] * len(prompts)"
+    stumbling.engine("parent", asks)
+    for name, prompt in (("first", "thomas"), ("last", "question_self_rating")):
+        stumbling.grader(name, engine="parent", prompt=prompt, parser="strict")
+
+    def grade(*names: str) -> tuple[int, str, str]:
+        graders = (word for name in names for word in ("--grader", name))
+        run = stumbling.spawn("grade", "tiny", *graders, "--json")
+        said = run.communicate()
+        return run.returncode, *said
+
+    code, _, told = grade("judge", "last")
+    assert code == 1
+    assert "not begun: last\n" in told
+    assert "error: the endpoint is gone\n  Start it again.\n" in told
+    (stumbling.folder / "engines" / "fixed").write_text("steel")
+    code, done, _ = grade("first", "judge", "last", "first")
+    runs = [(run["grader"], run["ok"] > 0, run["left"]) for run in json.loads(done)["graders"]]
+    assert (code, runs) == (0, [(name, True, 0) for name in ("first", "judge", "last")])
+    assert len({line for line in stumbling.asked() if line.isdigit()}) == 1
+
+
 @pytest.mark.fast
 def test_the_command_takes_queries_from_a_file(judged):
     judged.write("queries.txt", ["q2\tsome text"])

@@ -9,7 +9,7 @@ import pytest
 from gradelake.grading.plan.prices import Cost, Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import grader_run
-from gradelake.grading.run.run_text import print_run, run_as_object
+from gradelake.grading.run.run_text import print_runs, run_as_object
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.counted import amount
@@ -75,7 +75,7 @@ def test_replies_without_their_tokens_cost_what_is_not_known_and_never_nothing(
         (limited, f"cost: unknown, at most {amount(limited.cost_at_most)} EUR"),
         (run, "cost: unknown"),
     ):
-        print_run(request, each)
+        print_runs([(request, each)])
         said = capsys.readouterr()
         assert f"{words}\n" in said.out
         assert "note: no account of tokens came with" in said.err
