@@ -41,14 +41,13 @@ def decision_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterato
             by_judge, by_people = (
                 compare_pairs(each.of(systems), PERMUTATIONS, SEED) for each in (ours, theirs)
             )
-            for one in decision_errors(by_judge, by_people, ALPHA, seed=SEED):
-                if one.correction == "p_tukey":
-                    yield {
-                        **{"collection": collection, "label_set": name, "reference": reference},
-                        **{"error": one.error, "n_errors": one.n_errors, "n_pairs": one.n_pairs},
-                        **{"share": rounded(one.share, 3), "low": rounded(one.spread.low, 3)},
-                        "high": rounded(one.spread.high, 3),
-                    }
+            for one in decision_errors(by_judge, by_people, ALPHA, ["p_tukey"], seed=SEED):
+                yield {
+                    **{"collection": collection, "label_set": name, "reference": reference},
+                    **{"error": one.error, "n_errors": one.n_errors, "n_pairs": one.n_pairs},
+                    **{"share": rounded(one.share, 3), "low": rounded(one.spread.low, 3)},
+                    "high": rounded(one.spread.high, 3),
+                }
 
 
 def assessors(lake: Lake, collection: str, judge: dict[str, Any]) -> list[str]:

@@ -79,9 +79,8 @@ def decide(
             if (key := tuple(shared)) not in told:
                 told[key] = compare_pairs(board.of(shared), REPLICATES, SEED)
             pairs = compare_pairs(ours.of(shared), REPLICATES, SEED)
-            for one in decision_errors(pairs, told[key], ALPHA, seed=SEED):
-                if one.correction in TOLD_BY:
-                    errors.setdefault(TOLD_BY[one.correction], {})[one.error] = one
+            for one in decision_errors(pairs, told[key], ALPHA, tuple(TOLD_BY), seed=SEED):
+                errors.setdefault(TOLD_BY[one.correction], {})[one.error] = one
         kendall = {one.k: one for one in top.tops if one.statistic == "kendall"}
         found.append(Decided(top, kendall, errors))
     return found
