@@ -79,11 +79,16 @@ class Table:
 
 def separator(data: bytes, required: Iterable[str]) -> str | None:
     """What separates the columns of a header that names these; None when it does not."""
-    first = re.split("[\r\n]", data.decode().lstrip(), maxsplit=1)[0]
     for mark in ",;\t":
-        if set(required) <= set(column_names(next(csv.reader([first], delimiter=mark), []))):
+        if set(required) <= set(column_names(first_cells(data, mark))):
             return mark
     return None
+
+
+def first_cells(data: bytes, delimiter: str) -> list[str]:
+    """The cells of the first line that is not blank, if this separates them."""
+    first = re.split(b"[\r\n]", data.lstrip(), maxsplit=1)[0].decode()
+    return next(csv.reader([first], delimiter=delimiter), [])
 
 
 def column_names(header: Sequence[str]) -> list[str]:

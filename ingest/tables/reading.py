@@ -5,7 +5,6 @@ file's where it has lines, else the number of the row.
 """
 
 import codecs
-import csv
 import html
 import re
 import zipfile
@@ -16,7 +15,7 @@ from typing import Any
 
 import duckdb
 
-from gradelake.ingest.csv_tables import Table
+from gradelake.ingest.csv_tables import Table, first_cells
 from gradelake.ingest.tables.form import said_of
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
@@ -87,15 +86,11 @@ def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
         if "is not UTF-8" in rejected.message:
             rejected.hint = files.NAME_ENCODING
         raise
-    first = data.lstrip().partition(b"\n")[0].decode()
-    mark = said_of(shown).get("delimiter") or max(_MARKS, key=lambda each: len(_cells(first, each)))
+    mark = said_of(shown).get("delimiter")
+    mark = mark or max(_MARKS, key=lambda each: len(first_cells(data, each)))
     table = Table(data, shown, (), mark)
     table.require([*filter(None, table.names)], "Rename one of them.")
     return table.rows(problems.add)
-
-
-def _cells(line: str, mark: str) -> list[str]:
-    return next(csv.reader([line], delimiter=mark), [])
 
 
 def _start(path: Path) -> bytes:

@@ -106,6 +106,8 @@ def faults(
             message, hint = f"{about}: {message}", (*hints, hint)[0]
         elif kind in _MUST:
             kind = "tuple_type" if isinstance(each["loc"][-1], int) else kind
+            if kind == "missing":
+                hint = hint or f"Give {path[-1]} a value."
             message = f"{about} {_MUST[kind].format(**context)}"
             if kind.endswith("_type") and isinstance(value, str) and _QUOTED.fullmatch(value):
                 hint = f"Write {path[-1]} = {value}, without quotes."

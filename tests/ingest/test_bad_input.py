@@ -322,6 +322,7 @@ def test_wrong_settings_are_named_with_what_they_should_be(tiny):
         ({"xyz": 1}, "unknown setting 'xyz'", "Known: assessor, "),
         ({"queries": ["topics.tsv"]}, "queries: ['topics.tsv'] is neither a file's name", ""),
         ({"queries": ""}, "queries.file must not be empty", ""),
+        ({"passages": {}}, "passages.file is missing", "Give file a value."),
         ({"runs": 1}, "runs must be a list of strings", 'for example: runs = ["runs/*"].'),
         ({"runs": [1]}, "runs: 1 is neither a file's name", "{ file = "),
         ({"judgments": ["x"]}, "judgments must be a table", 'It looks like { name = "file" }.'),

@@ -127,12 +127,13 @@ def test_two_assessors_judge_one_sample(ingested):
     assert drawn(ingested, "bob") == drawn(ingested, "ann")
 
 
-def test_semicolons_decimal_commas_other_orders_and_a_mark_at_the_start_are_read(ingested):
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_semicolons_decimal_commas_other_orders_and_a_mark_at_the_start_are_read(ingested, end):
     lines = [
         "probability;judgment;passage_id;query_id;sample;label_set;unit;stratum;stratum_size;depth",
         "0,25;3;p1;q1;pair-1;judge:Sun;pair;s1;4;",
     ]
-    ingested.write("done.csv", b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
+    ingested.write("done.csv", b"\xef\xbb\xbf" + end.join(lines).encode())
     assert bring(ingested).written == 1
     assert drawn(ingested)[0][-2:] == (0.25, None)
 
