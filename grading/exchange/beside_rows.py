@@ -19,7 +19,8 @@ from gradelake.grading.exchange.workbench_format import (
 )
 
 Row = dict[str, Any]
-as_json = json.JSONEncoder(ensure_ascii=False).encode
+# what is written here was read from JSON, or from rows: no value holds itself
+as_json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 def _keys(*models: type[Object]) -> set[str]:

@@ -2,9 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Callable, Collection, Iterator
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +42,10 @@ _OF_BLOCK = "collection = $collection and query_id between $first and $last"
 # had. They are many: here is their JSON, for `rankings_of` to put in order. What all have is beside
 RANKINGS = """
     with of_systems as (
-        select system, to_json(system) as method, ledger.target is not null as is_of_file
+        select
+            system,
+            '{"method": ' || to_json(system) || chr(1) as method,
+            ledger.target is not null as is_of_file
         from lake.raw.systems
         left join lake.raw.ledger
             on ledger.target = systems.collection || '/grades/' || systems.source_file
@@ -73,7 +75,7 @@ RANKINGS = """
         ', "paragraphId": ' || to_json(passage_id) || ', "queryId": ' || to_json(query_id)
         || ', "rank": ' as in_all,
         string_agg(
-            '{"method": ' || method || chr(1) || rank || ', "score": ' || score || '}', chr(2)
+            method || rank || ', "score": ' || score || '}', chr(2)
         ) as places
     from placed
     where $depth is null or rank <= $depth
@@ -100,15 +102,20 @@ _JSON_OF = {column: f"to_json({column})" for column in OF_ITEM} | {
     ) || '"'"""
 }
 _KEYS = ", ".join(f"""'"{column}": ' || {text}""" for column, text in _JSON_OF.items())
-# `whole` is the JSON of the grade, for a `gradelake` object: made here in a fifth of Python's time
-GRADES = f"""
-    select
-        {", ".join(Grade._fields[:-2])},
-        epoch_us(graded_at) as since,
-        '{{' || concat_ws(', ', {_KEYS}) || '}}' as whole
+_GRADES = f"""
     from lake.raw.grades
     where {_OF_BLOCK} and grader_id in (select unnest($graders))
     order by passage_id, grader_id, item_id, graded_at
+"""
+_ENTRY = ["passage_id", "grader_id"]
+GRADES = f"""
+    select query_id, {", ".join([*_ENTRY, *Grade._fields[:-1]])}, epoch_us(graded_at) as since
+    {_GRADES}
+"""
+# `whole` is the JSON of the grade, for a `gradelake` object: made here in a fifth of Python's time
+WHOLES = f"""
+    select query_id, {", ".join(_ENTRY)}, '{{' || concat_ws(', ', {_KEYS}) || '}}' as whole
+    {_GRADES}
 """
 BROUGHT_ALONG = f"""
     select query_id, part, content from lake.raw.brought_along
@@ -187,7 +194,8 @@ class _Rows(NamedTuple):
     """All that is written of a query, by passage."""
 
     query_id: str
-    grades: dict[str, list[Grade]]
+    grades: dict[str, dict[str, list[Grade]]]  # by grader, in order of their items
+    wholes: Callable[[str, str], str]  # by passage and grader
     judgments: dict[str, list[Row]]
     rankings: dict[str, Row]
     brought: dict[str, list[Row]]
@@ -213,12 +221,25 @@ def _rows(
     with lake.registered("named", pl.concat(named).to_frame()):
         texts = dict(lake.rows(TEXTS, collection=collection))
     brought = read(BROUGHT_ALONG, "query_id", "part", source=f"{collection}/grades/")
+
+    @cache  # read for the whole block, where an entry needs one
+    def wholes() -> dict[Any, pl.DataFrame]:
+        found = lake.frame(WHOLES, **of, graders=list(graders))
+        return found.partition_by("query_id", as_dict=True, include_key=False)
+
+    @lru_cache(maxsize=1)
+    def wholes_of(query_id: str) -> dict[tuple[str, ...], str]:
+        of_entries = wholes()[query_id,].group_by(_ENTRY).agg(pl.col("whole").str.join(", "))
+        return {tuple(key): text for *key, text in of_entries.rows()}
+
+    def whole(query_id: str, *key: str) -> str:
+        return wholes_of(query_id)[key]
+
     for query_id in queries:
-        graded = grades[query_id,].rows() if (query_id,) in grades else []
-        in_order = groupby(map(Grade._make, graded), attrgetter("passage_id"))
         yield _Rows(
             query_id,
-            {passage_id: list(of_passage) for passage_id, of_passage in in_order},
+            _by_grader(grades.get((query_id,))),
+            partial(whole, query_id),
             _by("paragraphId", judgments.get((query_id,))),
             {i: row for i, (row,) in _by("passage_id", rankings.get((query_id,))).items()},
             _by("part", brought.get((query_id,))),
@@ -230,17 +251,30 @@ def _paragraphs(
     rows: _Rows, depth: int | None, graders: dict[str, GraderEntry], counts: Counter
 ) -> Iterator[str]:
     for passage_id in sorted({*rows.grades, *rows.judgments, *rows.rankings}):
-        graded = rows.grades.get(passage_id, [])
+        graded = rows.grades.get(passage_id, {})
         beside = together(json.loads(row["content"]) for row in rows.brought.get(passage_id, []))
         judged = judgments_of(rows.judgments.get(passage_id, []), beside)
         rankings, n_rankings = rankings_of(rows.rankings.get(passage_id), beside, depth)
         if passage_id not in rows.texts:
             counts["passages_without_text"] += 1
-        counts["grades"] += len(graded)
+        counts["grades"] += sum(map(len, graded.values()))
         counts["judgments"] += len(judged)
         counts["rankings"] += n_rankings
         text = rows.texts.get(passage_id, "")
-        yield paragraph(passage_id, text, judged, rankings, graded, graders, beside)
+        wholes = partial(rows.wholes, passage_id)
+        yield paragraph(passage_id, text, judged, rankings, graded, wholes, graders, beside)
+
+
+def _by_grader(grades: pl.DataFrame | None) -> dict[str, dict[str, list[Grade]]]:
+    """By passage and grader; rows are made of whole columns, which is cheaper than one by one."""
+    found: dict[str, dict[str, list[Grade]]] = {}
+    if grades is not None:
+        lists = grades.group_by(_ENTRY, maintain_order=True).agg(Grade._fields)
+        in_columns = (column.to_list() for column in lists.iter_columns())
+        for passage_id, grader_id, *columns in zip(*in_columns, strict=True):
+            rows = map(Grade._make, zip(*columns, strict=True))
+            found.setdefault(passage_id, {})[grader_id] = list(rows)
+    return found
 
 
 def _by(key: str, frame: pl.DataFrame | None) -> dict[str, list[Row]]:

@@ -1,7 +1,7 @@
 """Writes grades as the workbench's JSON: one paragraph's entries from the lake's rows."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from gradelake.grading.exchange.beside_rows import Row, as_json, with_beside
 from gradelake.grading.exchange.workbench import GRADER_COLUMNS, sha256
 
+# by a grader's id, the JSON of all that a `gradelake` object says of its grades of a passage: few
+# entries need it
+Wholes = Callable[[str], str]
+
 
 class Grade(NamedTuple):
-    """What tells a paragraph's entries: columns of raw.grades, and two more."""
+    """What tells an item of an entry: columns of raw.grades, and one more."""
 
-    grader_id: str
-    query_id: str
-    passage_id: str
     item_id: str
     grade: Any  # a whole number; None where it failed
     answer: str | None
@@ -23,7 +24,6 @@ class Grade(NamedTuple):
     error: str | None
     passage_sha256: str | None
     since: int  # when it was graded
-    whole: str  # the JSON of all that a `gradelake` object says of it
 
 
 class GraderEntry:
@@ -49,7 +49,12 @@ class GraderEntry:
             self.head = _own_words(grader, settings)
 
     def entry(
-        self, rows: list[Grade], text_hash: str | None, label: int | None, beside: Row
+        self,
+        rows: list[Grade],
+        wholes: Wholes,
+        text_hash: str | None,
+        label: int | None,
+        beside: Row,
     ) -> str:
         """The grades of one passage, in order of their items, with what was beside them: JSON."""
         is_repeated = len({row.item_id for row in rows}) < len(rows)  # with another text, too
@@ -62,7 +67,7 @@ class GraderEntry:
         other_text = any(row.passage_sha256 != text_hash for row in rows)
         text = as_json(with_beside(entry, beside))
         if not self.is_plain or is_repeated or other_text:
-            whole = ", ".join([row.whole for row in rows])
+            whole = wholes(self.grader["grader_id"])
             text = f'{text[:-1]}, "gradelake": {{"grades": [{whole}]}}}}'
         return text
 
@@ -120,16 +125,14 @@ def paragraph(
     text: str,
     judgments: list[Row],
     rankings: str,
-    grades: Iterable[Grade],
+    by_grader: dict[str, list[Grade]],
+    wholes: Wholes,
     graders: dict[str, GraderEntry],
     beside: Row,
 ) -> str:
-    """A paragraph of the file. `rankings` are JSON, `grades` the lake's, sorted by grader and item;
-    `beside` is what files brought along of it (`beside_rows`)."""
+    """A paragraph of the file. `rankings` are JSON, grades are in order of their items; `beside` is
+    what files brought along of it (`beside_rows`)."""
     text_hash = sha256(text) if text.strip() else None
-    by_grader = {
-        grader_id: list(rows) for grader_id, rows in groupby(grades, attrgetter("grader_id"))
-    }
     labels = _labels_of_others(by_grader, graders, text_hash)
     exam: list[str] = []
     direct: list[str] = []
@@ -142,7 +145,7 @@ def paragraph(
             continue
         of_file = beside.get("entries", {}).get(grader_id, {})
         written = direct if grader.is_direct else exam
-        written.append(grader.entry(rows, text_hash, label, of_file))
+        written.append(grader.entry(rows, wholes, text_hash, label, of_file))
     data = {"judgments": as_json(judgments), "rankings": rankings} | _texts(beside.get("data", {}))
     value = _texts({"paragraph_id": passage_id, "text": text})
     value["paragraph_data"] = _object(data)
