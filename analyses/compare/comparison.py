@@ -113,13 +113,15 @@ def compare(
     alpha: float = 0.05,
     replicates: int = 100_000,
     seed: int = 1,
+    board: Board | None = None,
 ) -> Comparison:
     """Compare B with A, paired over the queries of a label set, or of a segment of these, weighted
     and in clusters where the collection says so.
 
     `names`: A and B, perhaps after their collection. By default the labels are those that a report
     opens on, of those with boards of both; the measure is nDCG@10, or else the first of the board;
-    the level is the usual one. Raises `BadInput` for what is not there, and the same system twice.
+    the level is the usual one. `board`: that of the three, where it was read before. Raises
+    `BadInput` for what is not there, and the same system twice.
     """
     collection, a, b = _named(lake, names)
     if label_set is None:
@@ -129,7 +131,8 @@ def compare(
         known = {name for name, at in measures_of(lake, collection, label_set) if at == level}
         usual = ("nDCG@10", *choosing.measures(lake))
         measure = next((name for name in usual if name in known), usual[0])
-    board = read_board(lake, collection, label_set, measure, level, segment).pair(b, a)
+    board = board or read_board(lake, collection, label_set, measure, level, segment)
+    board = board.pair(b, a)
     pairs = compare_pairs(board, replicates, seed)
     mean_b, mean_a = board.units.means / UNIT
     rows = _queries(lake, collection, board)

@@ -100,7 +100,7 @@ def read_query_scores(lake: Lake, collection: str, label_sets: list[str]) -> dic
     for key, rows in groupby(rows_of(lake, "query_scores", **values), itemgetter(0, 1, 2, 3)):
         label_set, level, measure, system = key
         measures = found.setdefault(label_set, {}).setdefault(level, {})
-        measures.setdefault(measure, {})[system] = [score for *_, score in rows]
+        measures.setdefault(measure, {})[system] = [row[4] for row in rows]
     return found
 
 

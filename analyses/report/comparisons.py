@@ -53,16 +53,17 @@ def decide(
     official: str | None,
     measure: str,
     read: Callable[[str, str], Board],
+    told: Callable[[Board], Pairs],
     progress: Callable,
 ) -> list[Decided]:
     """Of each label set that has a board of the measure, against the reference's, or else against
-    the official ranks."""
+    the official ranks. `told` is of `telling`."""
     board, group = None, None
-    told: dict[tuple[str, ...], Pairs] = {}  # systems -> people's pairs
     if reference:
         with suppress(BadInput):  # people's labels have no board of this measure
             board = read(reference, measure)
-            group = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED).top
+            p_tukey = told(board).p_tukey if len(board.systems) > 1 else None
+            group = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED, p_tukey=p_tukey).top
     theirs = board or (read_official_ranks(lake, collection, official) if official else None)
     found: list[Decided] = []
     if theirs is None:
@@ -76,10 +77,8 @@ def decide(
         errors: dict[str, dict[str, DecisionError]] = {}
         if board:
             shared = shared_systems([ours], board)
-            if (key := tuple(shared)) not in told:
-                told[key] = compare_pairs(board.of(shared), REPLICATES, SEED)
-            pairs = compare_pairs(ours.of(shared), REPLICATES, SEED)
-            for one in decision_errors(pairs, told[key], ALPHA, tuple(TOLD_BY), seed=SEED):
+            pairs, reference_pairs = told(ours.of(shared)), told(board.of(shared))
+            for one in decision_errors(pairs, reference_pairs, ALPHA, tuple(TOLD_BY), seed=SEED):
                 errors.setdefault(TOLD_BY[one.correction], {})[one.error] = one
         kendall = {one.k: one for one in top.tops if one.statistic == "kendall"}
         found.append(Decided(top, kendall, errors))
@@ -135,16 +134,32 @@ def correlate(
     return found, left_out
 
 
+def telling() -> Callable[[Board], Pairs]:
+    """`compare_pairs` of a report's boards, each compared once."""
+    known: dict[tuple[Any, ...], Pairs] = {}
+
+    def told(board: Board) -> Pairs:
+        key = board.label_set, board.measure, board.level, board.systems
+        if key not in known:
+            known[key] = compare_pairs(board, REPLICATES, SEED)
+        return known[key]
+
+    return told
+
+
 def compare_systems(
     boards: dict[str, dict[str, Any]],
     read: Callable[[str, str], Board],
+    told: Callable[[Board], Pairs],
     has_levels: list[str],
     progress: Callable,
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """label set -> measure of `MEASURES` and `OF_ANSWERS` -> what `compare_pairs` finds at its
     usual level; and into `boards`, as `read_boards` read them, how sure the ranks there are.
 
-    `read` gives the board of a label set and measure, or raises `BadInput` where there is none.
+    `read` gives the board of a label set and measure, or raises `BadInput` where there is none;
+    `told` is of `telling`.
+
     The p of each pair stand in the order of the pairs: (0, 1), (0, 2), ..., (1, 2), ...; `holm` is
     None where no p could be small enough for Holm's correction to find anything. In a board,
     `best` and `worst` bound each system's rank, `groups` are letters (see `rank_uncertainty`); a
@@ -158,7 +173,7 @@ def compare_systems(
             board = read(name, measure)
         except BadInput:  # not at its usual level
             continue
-        pairs = compare_pairs(board, REPLICATES, SEED) if len(board.systems) > 1 else None
+        pairs = told(board) if len(board.systems) > 1 else None
         ranked = rank_uncertainty(
             board, n_replicates=REPLICATES, seed=SEED, p_tukey=pairs.p_tukey if pairs else None
         )

@@ -4,11 +4,13 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
 import vl_convert
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from gradelake.sql.common import page_policy
@@ -52,6 +54,21 @@ def vega() -> str:
     return code
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """Templates as Python compiled them, kept for the next process: the report's take a second."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            bucket.bytecode_from_string(_kept(bucket).read_bytes())
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        keep(_kept(bucket), bucket.bytecode_to_string())
+
+
+def _kept(bucket: Bucket) -> Path:
+    return cache_folder() / "templates" / f"{bucket.key}-{version('jinja2')}"
+
+
 @cache
 def environment(package: str, folder: str) -> jinja2.Environment:
     """The templates in a package's folder, and page/tables.html.jinja; all texts are escaped."""
@@ -62,6 +79,7 @@ def environment(package: str, folder: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        bytecode_cache=_Compiled(),
     )
     made.globals |= {"word_diff": word_diff, "SORTABLE": Markup(' class="sortable"')}
     made.filters |= {

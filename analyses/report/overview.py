@@ -11,7 +11,7 @@ import numpy as np
 from gradelake.analyses.compare.comparison import compare
 from gradelake.analyses.gate.sample import Difference
 from gradelake.analyses.gate.verdict import queries_needed
-from gradelake.analyses.stats.boards import Board, read_board
+from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.ceiling import Together
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
@@ -34,30 +34,31 @@ def overview(
     lake: Lake,
     collection: str,
     first: dict[str, Any] | None,
+    board: Board | None,
     judges: Sequence[str],
     against: str | None,
     correlated: Sequence[dict[str, Any]],
     kappas: dict[str, dict[str, Any]],
     ceilings: dict[str, Together],
 ) -> list[Sentence]:
-    """The three. `first` is the board that the report opens on (`first_board`), `judges` the label
-    sets that no person made, `against` what `correlated` (`correlate`) compares boards with;
+    """The three. `first` is what the report opens on (`first_board`), of `board`; `judges` are the
+    label sets that no person made, `against` is what `correlated` (`correlate`) compares with;
     `kappas` are with the reference; `ceilings`: judge -> people and it on the same passages."""
     of = first or {"measure": ""}
     taus = {row["label_set"]: row for row in correlated if row["measure"] == of["measure"]}
     trust = Sentence(_trust(judges, against or "", taus, kappas, ceilings), "judges")
-    if first is None:
+    if first is None or board is None:
         unknown = "How many queries it takes to tell systems apart is known once they have scores."
         return [Sentence("No system has a score yet.", "board"), Sentence(unknown, "board"), trust]
     chosen = {"labels": first["label_set"], "measure": first["measure"], "level": first["level"]}
-    board = read_board(lake, collection, *chosen.values())
     best = Sentence(_best(first["rows"], board), f"board?{urlencode(chosen)}")
     if len(first["rows"]) < 2:
         unknown = "How many queries it takes to tell two systems apart is known once there are two."
         return [best, Sentence(unknown, "board"), trust]
     one, other = (row["system"] for row in first["rows"][:2])
     names = (collection, other, one)
-    said = compare(lake, names, board.measure, board.label_set, board.level, alpha=ALPHA).found
+    of_board = board.measure, board.label_set, board.level
+    said = compare(lake, names, *of_board, alpha=ALPHA, board=board).found
     if said["p"] <= ALPHA:
         settling = f"The queries tell the first from the second: {said['sentence']}"
     elif more := more_queries(board.pair(one, other)):

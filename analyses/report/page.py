@@ -26,6 +26,7 @@ from gradelake.analyses.report.comparisons import (
     correlate,
     decide,
     t_quantiles,
+    telling,
 )
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
@@ -155,7 +156,8 @@ def make_report(
     def read(label_set: str, measure: str) -> Board:
         return known.get((label_set, measure)) or read_board(lake, collection, label_set, measure)
 
-    pairs = compare_systems(boards, read, levelled, progress)
+    told = telling()
+    pairs = compare_systems(boards, read, told, levelled, progress)
     correlated, left_out = correlate(
         lake, collection, of_passages, reference, leaderboard, read, progress
     )
@@ -234,9 +236,12 @@ def make_report(
     packs["label-sets"] = pack(
         compare_label_sets({name: levels[name] for name in of_passages}, read, usual)
     )
-    first = None
+    first = opening = None
     if first_set:
         first = first_board(first_set, boards[first_set], levels[first_set])
+        opening = known.get((first_set, first["measure"]))
+        if opening is None or opening.level != first["level"]:  # it has none of the usual level
+            opening = read_board(lake, collection, first_set, first["measure"], first["level"])
     confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
     agreeing, ceilings = {}, {}
     if reference:
@@ -247,11 +252,15 @@ def make_report(
     judges = [name for name in names if kinds_of[name] not in people and name not in of_answers]
     n_assessors = [*kinds_of.values()].count("assessor")
     against = leaderboard or reference
-    sentences = overview(lake, collection, first, judges, against, correlated, agreeing, ceilings)
+    sentences = overview(
+        *(lake, collection, first, opening, judges, against, correlated, agreeing, ceilings)
+    )
     measure = first["measure"] if first else "nDCG@10"
     taus = {row["label_set"]: row for row in correlated if row["measure"] == measure}
     others = [name for name in of_passages if name != reference]
-    decided = decide(lake, collection, others, reference, leaderboard, measure, read, progress)
+    decided = decide(
+        lake, collection, others, reference, leaderboard, measure, read, told, progress
+    )
     trust = read_judges(
         *(lake, collection, assessor, measure, judges, taus), agreeing, ceilings, against or ""
     )

@@ -1,5 +1,6 @@
 """Each query's passages: who retrieved them, what labels they have, and their texts."""
 
+import json
 from collections.abc import Iterable
 
 from gradelake.analyses.report.grids import Grids, pack
@@ -66,7 +67,8 @@ def read_rankings(
             number += 1
         if without_rubric:
             continue
-        every = list(set().union(*with_text.values()))
+        # as JSON: of a list DuckDB asks one by one whether pandas knows them
+        every = json.dumps(list(set().union(*with_text.values())))
         texts = ask_by(lake, "texts", "passage_id", collection=collection, passage_ids=every)
         for name, passage_ids in with_text.items():
             packs[name] = pack({p: texts[p] for p in sorted(passage_ids) if p in texts})

@@ -8,7 +8,7 @@ from markupsafe import escape
 
 from gradelake.analyses.report import html
 from gradelake.analyses.report.boards import first_board
-from gradelake.analyses.report.comparisons import compare_systems
+from gradelake.analyses.report.comparisons import compare_systems, telling
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -201,7 +201,9 @@ def test_a_board_that_lacks_its_usual_level_opens_on_its_lowest_and_has_no_rank_
     def read(label_set: str, measure: str):
         raise BadInput("there is no relevance level 2")
 
-    assert compare_systems({"judge:a": board}, read, ["AP"], console.unseen) == {"judge:a": {}}
+    assert compare_systems({"judge:a": board}, read, telling(), ["AP"], console.unseen) == {
+        "judge:a": {}
+    }
     assert columns.keys() == {"score", "stderr", "rank"}
 
 

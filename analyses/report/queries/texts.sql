@@ -5,4 +5,4 @@ select
 from lake.raw.passages
 where
     collection = $collection
-    and passage_id in (select unnest(cast($passage_ids as varchar[])))
+    and passage_id in (select unnest(from_json($passage_ids, '["varchar"]')))
