@@ -126,7 +126,10 @@ class Vllm(Subject):
         for name in hidden:
             del sys.modules[name]
         try:
-            with mock.patch.object(vllm, "_load", partial(self._loaded, vllm._load)):
+            with (
+                mock.patch.object(vllm, "_load", partial(self._loaded, vllm._load)),
+                mock.patch.object(gc, "collect"),  # ten times a model, of all that Python has
+            ):
                 return super().start(**settings)
         finally:
             sys.modules.update(hidden)
