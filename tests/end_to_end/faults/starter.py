@@ -179,7 +179,8 @@ def _be(ours: Path, folder: str, words: list[str], given: str = "", at: list | N
 
 
 def _serve(ours: Path) -> None:
-    for module in ("gradelake.app", "polars", "psycopg"):
+    watched = (place.partition(":")[0] for place in POINTS.values())
+    for module in ("gradelake.app", "polars", "psycopg", *watched):
         import_module(module)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     for line in iter(sys.stdin.buffer.readline, b""):
