@@ -35,6 +35,13 @@ CONNECTION_SETTINGS = {
     "threads": "1",
 }
 _MANY_BYTES = 100_000_000  # of Parquet files: TREC DL 2019 with 37 runs has a quarter of that
+# words of SQLite and DuckLake for why a catalog cannot be opened -> what may be behind them
+_WHY_NOT = {
+    "disk I/O error": "Is the disk full? ",
+    # a statement failed before, of which DuckLake says nothing
+    "Current transaction is aborted": "Is it locked by another program (an SQLite shell, a backup "
+    "tool)? Then close that, and run it again. ",
+}
 _SPILL = ".spill-"  # begins the name of a process's folder for what memory cannot hold
 # DuckLake retries a commit that lost a race on PostgreSQL; 10, its default, is too few for many
 # writers (measured: 357 of 360 with the default, 360 of 360 with 100).
@@ -206,10 +213,10 @@ def attach(
             raise cannot_be_used(
                 str(file), "SQLite writes beside it, and the folder is read-only; copy it elsewhere"
             ) from None
-        full = "Is the disk full? " if "disk I/O error" in reason else ""  # SQLite's word for it
+        why = next((why for words, why in _WHY_NOT.items() if words in reason), "")
         raise WorkFailed(
             f"{catalog or _shown(project)} cannot be opened: {reason}",
-            f"{full}Run `gradelake doctor` for details.",
+            f"{why}Run `gradelake doctor` for details.",
         ) from None
     locked = connection.execute("select current_setting('lock_configuration')").fetchall()
     if locked == [(False,)]:  # else all is set as for what was attached before

@@ -8,13 +8,14 @@ import textwrap
 import time
 from dataclasses import replace
 
+import duckdb
 import polars as pl
 import pytest
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake import migrate
+from gradelake.sql.lake import connection, migrate
 from gradelake.sql.lake.connection import cursor_of, lock_file
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.lock import file_lock, lock_holder
@@ -178,6 +179,19 @@ def test_one_writer_at_a_time_and_the_other_is_told_who(project, holder):
         pass
     assert len(told) == 1
     assert re.match(r"waiting for holding \(process \d+", told[0])
+
+
+@pytest.mark.parametrize(("words", "hint"), connection._WHY_NOT.items())
+def test_a_catalog_that_cannot_be_opened_says_what_may_be_behind_it(
+    project, monkeypatch, words, hint
+):
+    def attach(*_):
+        raise duckdb.TransactionException(f"Failed to probe DuckLake metadata: {words}")
+
+    monkeypatch.setattr(connection, "_attached", attach)
+    with pytest.raises(WorkFailed, match=words) as refused:
+        Lake.live(project)
+    assert refused.value.hint == f"{hint}Run `gradelake doctor` for details."
 
 
 def test_the_lock_of_a_killed_process_is_free(project, holder):

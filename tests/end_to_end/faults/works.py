@@ -312,8 +312,10 @@ class Desk(SmallProject):
         """Those that may be dropped, oldest first."""
         with Lake.live(self.project) as lake:
             found = [each.name for each in publishing.available(self.project, lake.connection)]
+            ours = [each.name for each in publishing.listed(lake.connection) if each.name in found]
             kept = lake.column("select release from lake.raw.kept_releases")
-        return [name for name in found[:-1] if name not in kept]
+        # a copy may be newer than a catalog that was recovered from the one before
+        return [name for name in found[:-1] if name not in (*kept, *ours[-1:])]
 
     def _keep(self) -> Work | None:
         if not (names := self._old_releases()):
