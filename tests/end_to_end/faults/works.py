@@ -314,8 +314,9 @@ class Desk(SmallProject):
             found = [each.name for each in publishing.available(self.project, lake.connection)]
             ours = [each.name for each in publishing.listed(lake.connection) if each.name in found]
             kept = lake.column("select release from lake.raw.kept_releases")
-        # a copy may be newer than a catalog that was recovered from the one before
-        return [name for name in found[:-1] if name not in (*kept, *ours[-1:])]
+            read = publishing.read_by_default(self.project, lake.connection)
+        # where a catalog was recovered, or a build killed, readers may get another than the last
+        return [name for name in found[:-1] if name not in (*kept, *ours[-1:], read)]
 
     def _keep(self) -> Work | None:
         if not (names := self._old_releases()):
