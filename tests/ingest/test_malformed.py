@@ -153,12 +153,18 @@ def check_what_landed(lake: Lake, kind: Kind, before: dict, data: bytes, out: di
     if kind.rows:
         n = lake.value(kind.rows)
         assert kind.counted is None or n == kind.counted(data)
-        assert out is None or kind.command == INGEST or n == out["written"]
+        if out is not None and kind.command != INGEST:
+            # what people judged before stays when a file no longer has it
+            stays = kind.command.startswith("import judgments") and n > out["written"]
+            assert stays or n == out["written"]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.file)
 def test_a_malformed_file_lands_whole_or_not_at_all(filled, kind):
-    path, base = filled.folder / kind.file, content(filled.lake)
+    path = filled.folder / kind.file
+    with held_open(filled.lake):  # the good file of the kind before, which was refused last
+        command_line.run(filled.folder, *INGEST.split())
+    base = content(filled.lake)
 
     @tried(OF_EACH)
     @given(malformed(kind.good, kind.file.endswith(".gz")), st.booleans())
@@ -216,7 +222,7 @@ def test_a_malformed_seed_is_refused_by_file_and_line_or_every_row_of_it_counts(
             assert refused.file.endswith(file.name)
             assert refused.hint
             return
-        text = data.removeprefix(b"\xef\xbb\xbf").decode()
+        text = data.decode().lstrip("\ufeff")
         stated = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
         if name == "evaluation_grid":  # it adds to the packaged one
             packaged = list(csv.reader((seeds.PACKAGED / file.name).open(encoding="utf-8")))
