@@ -69,7 +69,7 @@ def test_an_editor_rewords_a_question_and_sees_the_board_move(server, browser):
     page.click("button:text-is('Preview')")
 
     page.wait_for_selector("#preview", timeout=60_000)
-    assert page.evaluate("document.activeElement.id") == "preview"
+    expect(page.locator("#preview")).to_be_focused()
     page.set_viewport_size({"width": 390, "height": 800})
     expect(page.get_by_role("button", name="Save")).to_be_in_viewport()  # the foot of a long page
     first, then = "29 grades of the new wording would be missing", "9 down; scores on 43 of 65"
