@@ -210,8 +210,9 @@ def test_what_a_limit_cuts_off_is_done_by_the_next_call(watching):
 
 @pytest.mark.slow
 def test_killed_in_a_round_it_grades_each_pair_once(watching):
+    watching.engine("moody", MOODY.replace("chunk_pairs = 10", "chunk_pairs = 2"))
     watching.round()
-    watching.mood("", seconds=2)
+    watching.mood("", seconds=0.5)
     staging = watching.folder / "lake" / "grading"
     for _ in range(2):
         seen = set(staging.glob("*-sentinel/*.parquet"))
