@@ -80,12 +80,13 @@ class Block:
 
 
 def pages() -> list[str]:
-    """Every page of the repository, by its path."""
+    """Every page of the repository, by its path; none of what `make demo` made."""
     hidden = {".venv", ".git", "build", "node_modules"}
+    found = (page.relative_to(REPOSITORY) for page in REPOSITORY.glob("**/*.md"))
     return sorted(
-        str(page.relative_to(REPOSITORY))
-        for page in REPOSITORY.glob("**/*.md")
-        if not hidden & set(page.relative_to(REPOSITORY).parts)
+        str(page)
+        for page in found
+        if not hidden & set(page.parts) and not page.parts[0].startswith("demo")
     )
 
 
