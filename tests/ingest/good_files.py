@@ -47,7 +47,8 @@ def filled(data: bytes) -> int:
 
 def pairs(data: bytes) -> int:
     """How many different pairs qrels judge."""
-    return len({(cells[0], cells[2]) for line in data.split(b"\n") if (cells := line.split())})
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return len({(cells[0], cells[2]) for line in lines if (cells := line.split())})
 
 
 def below_header(data: bytes) -> int:
