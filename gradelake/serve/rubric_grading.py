@@ -120,7 +120,7 @@ def grading_job(
 
 def main() -> None:
     """Grade what standard input asks for."""
-    from gradelake.grading.run import grader_run
+    from gradelake.grading.run import grader_run, machines
     from gradelake.grading.run.progress import rates
     from gradelake.grading.run.run_text import run_as_object
     from gradelake.sql.common import console
@@ -142,18 +142,21 @@ def main() -> None:
 
     asked, wrong = json.load(sys.stdin), []
     queries, counts = asked["queries"] and tuple(asked["queries"]), Counter[str]()
-    for grader in asked["graders"]:
-        try:
-            project = Project.read(Path(sys.argv[1]))
-            request = grader_run.requested(project, asked["collection"], grader, None, queries)
-            run = grader_run.grade(project, request, lambda line: say(progress=line), on_progress)
-        except GradelakeError as error:
-            wrong.append((f"{grader}: {error.message}", error.hint))  # the others go on
-            continue
-        done = run_as_object(request, run)
-        counts.update({name: done[name] or 0 for name in ("pairs", "failed", "left")})
-        if run.stopped:
-            break
+    with machines.staying():
+        for grader in asked["graders"]:
+            try:
+                project = Project.read(Path(sys.argv[1]))
+                request = grader_run.requested(project, asked["collection"], grader, None, queries)
+                run = grader_run.grade(
+                    project, request, lambda line: say(progress=line), on_progress
+                )
+            except GradelakeError as error:
+                wrong.append((f"{grader}: {error.message}", error.hint))  # the others go on
+                continue
+            done = run_as_object(request, run)
+            counts.update({name: done[name] or 0 for name in ("pairs", "failed", "left")})
+            if run.stopped:
+                break
     if wrong:
         say(error="; ".join(message for message, _ in wrong), hint=wrong[0][1])
     else:

@@ -181,9 +181,16 @@ def test_one_writer_at_a_time_and_the_other_is_told_who(project, holder):
     assert re.match(r"waiting for holding \(process \d+", told[0])
 
 
-@pytest.mark.parametrize(("words", "hint"), connection._WHY_NOT.items())
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ("disk I/O error", "Is the disk full? "),
+        ("Current transaction is aborted", "Is it locked by another program (an SQLite shell"),
+        ("not a database", "Run `gradelake doctor`"),
+    ],
+)
 def test_a_catalog_that_cannot_be_opened_says_what_may_be_behind_it(
-    project, monkeypatch, words, hint
+    project, monkeypatch, words, asked
 ):
     def attach(*_):
         raise duckdb.TransactionException(f"Failed to probe DuckLake metadata: {words}")
@@ -191,7 +198,8 @@ def test_a_catalog_that_cannot_be_opened_says_what_may_be_behind_it(
     monkeypatch.setattr(connection, "_attached", attach)
     with pytest.raises(WorkFailed, match=words) as refused:
         Lake.live(project)
-    assert refused.value.hint == f"{hint}Run `gradelake doctor` for details."
+    assert refused.value.hint.startswith(asked)
+    assert refused.value.hint.endswith("Run `gradelake doctor` for details.")
 
 
 def test_the_lock_of_a_killed_process_is_free(project, holder):
