@@ -92,6 +92,13 @@
   if (at) whoAsks().catch(() => {}); // signed out meanwhile: the next page says so
 })();
 
+// Loads the page again, but not under a reader who types into the search or has followed a link.
+let leaves = false;
+addEventListener("beforeunload", () => { leaves = true; });
+function reload() {
+  if (!leaves && !document.activeElement.closest(".find")) location.reload();
+}
+
 // An element with text and children. Texts of people and passages are never read as HTML.
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);

@@ -10,18 +10,14 @@ async function look() {
     const answer = await fetch(job.dataset.state);
     if (answer.ok) {
       const state = await answer.json();
-      if (state.ended) {
-        location.reload();
-        return;
-      }
+      if (state.ended) reload();
       if (state.progress) shown.textContent = state.progress;
       if (state.total) {
         bar.max = state.total;
         bar.value = state.done;
       }
     } else if (answer.status < 500) {
-      location.reload(); // signed out, or the server began anew: its page says so
-      return;
+      reload(); // signed out, or the server began anew: its page says so
     }
   } catch {
     shown.textContent = "The server does not answer; trying again.";
