@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.faults.whole import LAKES, campaign
+from tests.end_to_end.faults.whole import campaign
 
 pytestmark = pytest.mark.slow
 
 # on each catalog; the first kill ingest, build, grade, a Ray actor of it, and then an engine's
-# process in a night; 500 take some hours
-FEW = {"sqlite": 5, "postgres": 2, "s3": 2}
+# process in a night; of 500 each, the first and the last go side by side
+FEW = {"sqlite": 5, "s3": 2, "postgres": 2}
 TABLES = Path(__file__).parents[2] / "build" / "campaigns"
 SEED = int(os.environ.get("GRADELAKE_FAULTS_SEED", "2019"))
 
 
-@pytest.mark.parametrize("lake", LAKES)
+@pytest.mark.parametrize("lake", FEW)
 def test_whatever_breaks_nothing_acknowledged_is_lost_or_doubled(tmp_path, lake):
     n_faults = int(os.environ.get("GRADELAKE_FAULTS", FEW[lake]))
     tally = campaign(tmp_path, n_faults, SEED, print, lake)
