@@ -1,11 +1,9 @@
 """Leaderboards for the report: scores, also by query, ranks, how ranks moved, how boards agree."""
 
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from gradelake.analyses.choosing import measures
-from gradelake.analyses.report.report_queries import ask, ask_by, rows_of
+from gradelake.analyses.report.report_queries import ask, ask_by, columns_of
 from gradelake.analyses.stats.boards import effective_queries
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.lake.opening import Lake
@@ -95,12 +93,16 @@ def read_query_scores(lake: Lake, collection: str, label_sets: list[str]) -> dic
     In units of 0.0001; None where a query does not count, -1e9 where the system left it unanswered.
     A measure that knows no level stands at the lowest alone.
     """
-    values = {"collection": collection, "label_sets": label_sets}
+    of = {"collection": collection, "label_sets": label_sets}
+    columns = columns_of(lake, "query_scores", **of)
+    boards = [one for one in columns["board"].tolist() if one]
+    values = columns["score"].tolist()
+    n_queries = len(values) // max(1, len(boards))
     found: dict[str, Scores] = {}
-    for key, rows in groupby(rows_of(lake, "query_scores", **values), itemgetter(0, 1, 2, 3)):
-        label_set, level, measure, system = key
-        measures = found.setdefault(label_set, {}).setdefault(level, {})
-        measures.setdefault(measure, {})[system] = [row[4] for row in rows]
+    for at, board in enumerate(boards):
+        measures = found.setdefault(board["label_set"], {}).setdefault(board["level"], {})
+        own = values[at * n_queries : (at + 1) * n_queries]
+        measures.setdefault(board["measure"], {})[board["system"]] = own
     return found
 
 

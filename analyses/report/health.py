@@ -17,15 +17,27 @@ def read_health(
     Without an assessor nothing is known to be relevant: no item is spurious then, no passage
     uncovered.
     """
-    by_grader: dict[str, list[dict[str, Any]]] = {}
     of = {"collection": collection, "rubric_version": rubric_version}
-    for row in ask(lake, "rubric_health", assessor=assessor, **of):
+    counts = ask(lake, "rubric_health", assessor=assessor, **of)
+    by_grader: dict[str, list[dict[str, Any]]] = {}
+    # what no passage answers from the highest grade on has what none answers from a lower one
+    unanswered = []
+    if counts:
+        highest = max(row["tau"] for row in counts)
+        unanswered = ask_book(lake, "never_covered_items", tau=highest, **of)
+    for row in counts:
+        own = [
+            item
+            for item in unanswered
+            if item["grader"] == row["grader"] and item["best_grade"] < row["tau"]
+        ]
+        row |= {"n_never_covered": len(own), "never_covered_items": own[:SHOWN]}
         by_grader.setdefault(row["grader"], []).append(row)
     found = [
         next((row for row in reversed(rows) if row["tau"] <= TAU), rows[0]) | {"by_tau": rows}
         for rows in by_grader.values()  # in order of tau
     ]
-    for question in ("spurious_items", "uncovered_passages", "never_covered_items"):
+    for question in ("spurious_items", "uncovered_passages"):
         answers = {
             tau: ask_book(lake, question, tau=tau, **of) for tau in {one["tau"] for one in found}
         }

@@ -1,14 +1,14 @@
 """The report's questions: one SQL file each, asked by name, and some of the query book."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from gradelake.sql.ask import book
 from gradelake.sql.lake.connection import execute
 from gradelake.sql.lake.opening import Lake
 
-_AT_ONCE = 10_000  # rows
 QUERIES = Path(__file__).parent / "queries"
 
 
@@ -17,13 +17,10 @@ def ask(lake: Lake, name: str, **values: Any) -> list[dict[str, Any]]:
     return lake.objects((QUERIES / f"{name}.sql").read_text(encoding="utf-8"), **values)
 
 
-def rows_of(lake: Lake, name: str, **values: Any) -> Iterator[tuple]:
-    """The rows of queries/NAME.sql, read as they are needed: they may be more than memory holds.
-    Ask nothing else of the lake in between."""
+def columns_of(lake: Lake, name: str, **values: Any) -> dict[str, np.ndarray]:
+    """The columns of queries/NAME.sql, masked where they are null, for very many rows."""
     query = (QUERIES / f"{name}.sql").read_text(encoding="utf-8")
-    found = execute(lake.connection, query, values)
-    while rows := found.fetchmany(_AT_ONCE):
-        yield from rows
+    return execute(lake.connection, query, values).fetchnumpy()
 
 
 def ask_by(lake: Lake, name: str, *keys: str, **values: Any) -> dict[Any, Any]:

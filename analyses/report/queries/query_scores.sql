@@ -1,5 +1,6 @@
 -- Each system's scores on the queries of label sets, in units of 0.0001, in the order of query ids:
--- null where a query does not count, -1e9 where the system left it unanswered (it counts 0)
+-- null where a query does not count, -1e9 where the system left it unanswered (it counts 0). Which
+-- board they are of stands beside the first of them alone.
 with
 
 measures as (
@@ -17,6 +18,13 @@ measures as (
 -- a measure that knows no level has the same scores at each
 boards as (
     select
+        row_number() over (
+            order by
+                leaderboard.label_set,
+                leaderboard.level,
+                leaderboard.measure,
+                leaderboard.system
+        ) as board_id,
         leaderboard.label_set,
         leaderboard.level,
         leaderboard.measure,
@@ -73,20 +81,53 @@ counted as (
         'answers' as counted_by,
         query_id
     from topic_scores
+),
+
+scores as (
+    select
+        boards.board_id,
+        topic_scores.query_id,
+        topic_scores.value
+    from topic_scores
+    inner join boards using (label_set, level, measure, system)
+),
+
+ways as (
+    select distinct
+        label_set,
+        counted_by
+    from boards
+),
+
+asked as (
+    select
+        ways.label_set,
+        ways.counted_by,
+        queries.query_id,
+        counted.query_id is not null as counts,
+        queries.query_id
+        = min(queries.query_id) over (partition by ways.label_set, ways.counted_by) as is_first
+    from ways
+    inner join lake.raw.queries as queries on queries.collection = $collection
+    left join counted using (label_set, counted_by, query_id)
 )
 
 select
-    boards.label_set,
-    boards.level,
-    boards.measure,
-    boards.system,
     case
-        when counted.query_id is null then null
-        else coalesce(cast(round(10000 * topic_scores.value) as integer), -1000000000)
+        when asked.is_first
+            then struct_pack(
+                label_set := boards.label_set,
+                level := boards.level,
+                measure := boards.measure,
+                system := boards.system
+            )
+    end as board,
+    case
+        when asked.counts
+            then coalesce(cast(round(10000 * scores.value) as integer), -1000000000)
     end as score
 from boards
-inner join lake.raw.queries as queries on queries.collection = $collection
-left join counted using (label_set, counted_by, query_id)
-left join topic_scores using (label_set, level, measure, system, query_id)
+inner join asked using (label_set, counted_by)
+left join scores using (board_id, query_id)
 -- rows, not lists: what is sorted into lists does not spill to the disk
-order by boards.label_set, boards.level, boards.measure, boards.system, queries.query_id
+order by boards.board_id, asked.query_id

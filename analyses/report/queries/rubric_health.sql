@@ -1,4 +1,5 @@
--- How many items and passages of a version of the rubric ask for a look, by grader and tau
+-- How many items of a version of the rubric are graded, are spurious, and how many passages are
+-- uncovered, by grader and tau
 with
 
 spurious as (
@@ -28,25 +29,20 @@ uncovered as (
     group by all
 ),
 
-never_covered as (
-    select
-        grader,
-        tau,
-        count(*) as n_never_covered
-    from lake.marts.never_covered_items
-    where collection = $collection and rubric_version = $rubric_version
-    group by all
-),
-
+-- not by rubric_progress, which computes the pool once more
 items as (
     select
-        grader,
+        items.grader,
         count(*) as n_items
-    from lake.marts.rubric_progress
-    where
-        collection = $collection
-        and rubric_version = $rubric_version
-        and n_graded > 0
+    from lake.intermediate.int_grader_items as items
+    semi join lake.intermediate.int_item_grades as item_grades
+        on
+            items.collection = item_grades.collection
+            and items.grader_id = item_grades.grader_id
+            and items.query_id = item_grades.query_id
+            and items.item_id = item_grades.item_id
+            and items.gold_sha256 is not distinct from item_grades.gold_sha256
+    where items.collection = $collection and items.rubric_version = $rubric_version
     group by all
 ),
 
@@ -67,11 +63,9 @@ select
     items.n_items,
     coalesce(spurious.n_spurious, 0) as n_spurious,
     cast(coalesce(spurious.n_hits, 0) as bigint) as n_hits,
-    coalesce(uncovered.n_uncovered, 0) as n_uncovered,
-    coalesce(never_covered.n_never_covered, 0) as n_never_covered
+    coalesce(uncovered.n_uncovered, 0) as n_uncovered
 from items
 inner join taus using (grader)
 left join spurious using (grader, tau)
 left join uncovered using (grader, tau)
-left join never_covered using (grader, tau)
 order by all
