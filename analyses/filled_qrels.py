@@ -14,6 +14,7 @@ from gradelake.analyses.qrels_export import (
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.connection import execute
 from gradelake.sql.lake.opening import Lake
 
 FILLED = """
@@ -117,7 +118,7 @@ def export_filled(
         require_columns(lake, collection, [label_set, fill])
         pairs = mapping or {}
         parameters = [collection, label_set, fill, mapping is not None, [*pairs], [*pairs.values()]]
-        lake.connection.execute(FILLED, parameters)
+        execute(lake.connection, FILLED, parameters)
         write_lines(lake, output, LINES)
         return Filled(collection, label_set, fill, output, *lake.rows(COUNTS)[0])
 

@@ -11,6 +11,7 @@ from gradelake.analyses.stats.counting import n_effective
 from gradelake.analyses.stats.krippendorff_alpha import alpha, bootstrap_alpha, coincidences
 from gradelake.analyses.stats.resample import Spread, or_none
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.connection import execute
 from gradelake.sql.lake.opening import Lake
 
 # what a judge's label rubrics were distilled from says nothing about its agreement
@@ -77,7 +78,7 @@ def compare_labels(
             f"{names[0]!r} alone cannot agree", "Name at least two label sets: --label-set NAME."
         )
     key = {"collection": collection, "label_sets": names}
-    columns = lake.connection.execute(LABELS, key).fetchnumpy()
+    columns = execute(lake.connection, LABELS, key).fetchnumpy()
     query_ids = columns["query_id"].astype(str)
     found = coincidences(query_ids, columns["pair"], columns["label"])
     overall = alpha(found.counts.sum(axis=0), found.scale, metric)

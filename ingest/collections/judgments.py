@@ -253,9 +253,7 @@ def _write(
     key = {"collection": collection, "assessor": assessor}
     files_of_others = _files_without_a_sample(transaction, collection, assessor, target)
     with lake.registered("pairs", rows):
-        lake.connection.execute(
-            STATED, key | {"sample": done.by["sample"], "emptied_count": not files_of_others}
-        )
+        lake.rows(STATED, **key, sample=done.by["sample"], emptied_count=not files_of_others)
         done.changed = lake.value(THERE_BEFORE)
         put_judgments(transaction, lake.frame("from stated"))
         if _stated_top(lake, collection) is None:

@@ -21,6 +21,7 @@ from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Problems, Rejected, reject
 from gradelake.sql.lake import extensions
+from gradelake.sql.lake.connection import execute
 
 Row = tuple[int, dict[str, Any]]
 
@@ -122,7 +123,7 @@ def _relation(path: Path, shown: str, name: str) -> Iterator[Row]:
     with duckdb.connect(config={"threads": 1}) as connection:
         try:
             if name.endswith(".parquet"):
-                found = connection.execute("from read_parquet(?)", [str(path)])
+                found = execute(connection, "from read_parquet(?)", [str(path)])
             elif name.endswith(".xlsx"):
                 found = _sheet(connection, path, shown)
             else:
@@ -153,7 +154,7 @@ def _sheet(connection: Any, path: Path, shown: str) -> Any:
     sheet = _chosen([html.unescape(each) for each in named], "sheets", shown)
     extensions.load(connection, "excel")
     relation = "read_xlsx(?, sheet = ?, all_varchar = true, header = true, stop_at_empty = false)"
-    return connection.execute(f"from {relation}", [str(path), sheet])
+    return execute(connection, f"from {relation}", [str(path), sheet])
 
 
 def _cell(value: str | None) -> str | None:

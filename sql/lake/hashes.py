@@ -80,7 +80,8 @@ def record_releases(lake: Any) -> None:
 
 def forget(lake: Any, needed: Collection[str]) -> None:
     """Remove the hashes of all files but these, the releases, and rows that are in the catalog."""
-    inside = (_inlined(lake, table) for table in _inlined_tables(lake))
+    with lake.one_state():  # for each transaction DuckDB reads the catalog's tables anew
+        inside = [_inlined(lake, table) for table in _inlined_tables(lake)]
     needed = set(needed).union(releases(lake.project), *inside)
     lake.rows(f"delete from {_HERE} where path not in (select unnest(?))", sorted(needed))
 

@@ -49,9 +49,8 @@ class Storage:
 
     def _remote(self) -> list[tuple[str, int]]:
         try:
-            return self.connection.execute(
-                "select filename, size from read_blob(?)", [f"{self.root}**"]
-            ).fetchall()
+            query = "select filename, size from read_blob(?)"
+            return execute(self.connection, query, [f"{self.root}**"]).fetchall()
         except duckdb.Error as error:
             if "No files found" in str(error):
                 return []

@@ -13,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from gradelake.sql.lake.connection import METADATA
+from gradelake.sql.lake.connection import METADATA, execute
 from gradelake.sql.lake.identity import open_catalog
 
 DOOMED = datetime(1971, 1, 1, tzinfo=UTC)  # what was scheduled before goes at the next cleanup
@@ -177,16 +177,14 @@ def hold(connection: duckdb.DuckDBPyConnection, files: Iterable[str], now: datet
         first = max(highest or 0, _UNKNOWN_FROM) + 1
         places = ", ".join(f"({first + n}, ?, ?, ?)" for n in range(len(unknown)))
         values = [v for path in unknown for v in (path, not _is_absolute(path), _text(now))]
-        connection.execute(f"insert into {_SCHEDULED} values {places}", values)
+        execute(connection, f"insert into {_SCHEDULED} values {places}", values)
     return len(late) + len(unknown)
 
 
 def _date(connection: duckdb.DuckDBPyConnection, files: list[str], date: datetime) -> None:
     if files:
-        connection.execute(
-            f"update {_SCHEDULED} set schedule_start = ? where path in (select unnest(?))",
-            [_text(date), files],
-        )
+        query = f"update {_SCHEDULED} set schedule_start = ? where path in (select unnest(?))"
+        execute(connection, query, [_text(date), files])
 
 
 def _text(date: datetime) -> str:

@@ -1,5 +1,6 @@
 """Tidying a lake: what stays reads as it did when it was published, and what nobody needs goes."""
 
+import json
 import os
 import random
 import shutil
@@ -25,6 +26,7 @@ from gradelake.sql.operations.upkeep.compaction import merge_small_files
 from gradelake.sql.operations.upkeep.retention import Maintained, maintain
 from gradelake.sql.releases import data_files, keeping, publishing
 from tests import projects
+from tests.command_line import run_apart
 from tests.projects import rows
 from tests.sql import small_lake
 
@@ -208,6 +210,15 @@ def test_a_file_goes_a_day_after_its_last_release_not_before(project):
         assert maintain(project) == Maintained(bytes_freed=0), "there is nothing left to do"
     with Lake.published(project) as lake:
         assert contents(lake)["queries"][0] == 40
+
+
+def test_tidying_does_not_import_pandas(project):
+    with Lake.writer(project) as lake:
+        merged_away(lake)
+    done = run_apart(project.folder, "lake", "tidy", "--json", PYTHONPROFILEIMPORTTIME="1")
+    assert json.loads(done.stdout)["files_held"] == 2
+    assert "duckdb" in done.stderr
+    assert "pandas.core" not in done.stderr
 
 
 def test_orphans_go_after_a_day_unless_a_release_reads_them(project):
