@@ -49,6 +49,8 @@ def pytest_collection_modifyitems(config, items):
     """Begin with the files that take longest, so that two processes end together."""
     config.stash[COLLECTED] = {item.path for item in items}
     yield  # some are left out
+    if "GRADELAKE_FAULTS" in os.environ:
+        return  # `make campaigns` says the order
     seconds, of_file = _seconds(), Counter()
     for item in items:
         guessed = _GUESSED.get(item.nodeid.partition("::")[0], 1)

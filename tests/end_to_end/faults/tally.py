@@ -1,13 +1,23 @@
-"""What became of the faults."""
+"""What became of the faults.
 
+    python -m tests.end_to_end.faults.tally
+
+prints the tables of the last campaign, whose parts each kept theirs.
+"""
+
+import pickle
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 AGAIN, TOLD = "retried", "clear error"
 HARM = ("lost", "doubled", "unsound")
+KEPT = Path(__file__).parents[3] / "build" / "campaigns"
 
 
 @dataclass
@@ -61,3 +71,32 @@ class Tally:
             for problem in self.problems:
                 console.print(f"- {problem}")
         return printed.get()
+
+    def keep(self, lake: str, seed: int) -> None:
+        KEPT.mkdir(parents=True, exist_ok=True)
+        (KEPT / f"{lake}-{seed}.pickle").write_bytes(pickle.dumps(self))
+
+    @classmethod
+    def of(cls, parts: Iterable["Tally"]) -> "Tally":
+        """Several in one."""
+        whole = cls()
+        for part in parts:
+            whole.ended += part.ended
+            whole.harm += part.harm
+            whole.problems += part.problems
+            whole.left_out |= part.left_out
+            whole.rounds += part.rounds
+            whole.runs += part.runs
+            whole.reads += part.reads
+        return whole
+
+
+def main() -> None:
+    files = sorted(KEPT.glob("*.pickle"))
+    for lake, parts in groupby(files, lambda file: file.stem.partition("-")[0]):
+        print(lake)
+        print(Tally.of(pickle.loads(part.read_bytes()) for part in parts).text())
+
+
+if __name__ == "__main__":
+    main()
