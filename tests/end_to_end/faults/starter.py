@@ -44,11 +44,16 @@ class Job:
     def __init__(self, starter: "Starter", folder: Path, words: list[str], **more: Any):
         self.starter = starter
         self.stopped = starter.folder / "stopped"
-        self.stopped.unlink(missing_ok=True)
-        self.begun = time.monotonic()
+        has_begun = starter.folder / "begun"
+        for file in (self.stopped, has_begun):
+            file.unlink(missing_ok=True)
         self.code: int | None = None
         self._lock = threading.Lock()
         self.pid = starter.ask({"folder": str(folder), "words": words, **more})["pid"]
+        self.begun = time.monotonic()
+        while self.running and not has_begun.exists():  # a signal is for the command alone
+            time.sleep(0.001)
+        self.begun = time.monotonic()
 
     @property
     def running(self) -> bool:
@@ -175,6 +180,7 @@ def _be(ours: Path, folder: str, words: list[str], given: str = "", at: list | N
             os.dup2(file.fileno(), number)
     _watch(ours, at)
     sys.argv = ["gradelake", *words]
+    (ours / "begun").touch()
     main()
 
 
