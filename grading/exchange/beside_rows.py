@@ -116,13 +116,6 @@ def rankings_of(row: Row | None, beside: Row, depth: int | None) -> tuple[str, i
     return as_json(others + of_files), len(others + of_files)
 
 
-def with_beside(written: Row, beside: Row) -> Row:
-    """An object with what was beside it; null is absent, as the workbench has it."""
-    if not beside:
-        return written
-    return {key: value for key, value in (written | beside).items() if value is not None}
-
-
 def _others(value: Row, known: set[str]) -> Row:
     return {key: item for key, item in value.items() if key not in known and item is not None}
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from gradelake.grading.exchange.beside_rows import Row, as_json, judgments_of, rankings_of, together
 from gradelake.grading.exchange.workbench import OF_ITEM
-from gradelake.grading.exchange.workbench_write import Grade, GraderEntry, paragraph
+from gradelake.grading.exchange.workbench_write import GraderEntry, Grades, paragraph
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -26,14 +26,14 @@ BLOCKS = """
         union all
         select query_id from lake.raw.run_entries where collection = $collection
     ),
+    sizes as (
+        select query_id, count(*) as n from found group by query_id
+    ),
     counted as (
-        select
-            query_id,
-            sum(count(found.query_id)) over (order by query_id) // $at_once as block
+        select query_id, sum(coalesce(n, 0)) over (order by query_id) // $at_once as block
         from lake.raw.queries
-        left join found using (query_id)
+        left join sizes using (query_id)
         where collection = $collection
-        group by query_id
     )
     select list(query_id order by query_id) from counted group by block order by block
 """
@@ -75,7 +75,7 @@ RANKINGS = """
         ', "paragraphId": ' || to_json(passage_id) || ', "queryId": ' || to_json(query_id)
         || ', "rank": ' as in_all,
         string_agg(
-            method || rank || ', "score": ' || score || '}', chr(2)
+            concat(method, rank, ', "score": ', score, '}'), chr(2)
         ) as places
     from placed
     where $depth is null or rank <= $depth
@@ -105,17 +105,17 @@ _KEYS = ", ".join(f"""'"{column}": ' || {text}""" for column, text in _JSON_OF.i
 _GRADES = f"""
     from lake.raw.grades
     where {_OF_BLOCK} and grader_id in (select unnest($graders))
-    order by passage_id, grader_id, item_id, graded_at
 """
 _ENTRY = ["passage_id", "grader_id"]
 GRADES = f"""
-    select query_id, {", ".join([*_ENTRY, *Grade._fields[:-1]])}, epoch_us(graded_at) as since
-    {_GRADES}
+    select query_id, {", ".join([*_ENTRY, *Grades._fields[:-1]])}, epoch_us(graded_at) as since
+    {_GRADES}  -- sorted later, which is cheaper
 """
 # `whole` is the JSON of the grade, for a `gradelake` object: made here in a fifth of Python's time
 WHOLES = f"""
     select query_id, {", ".join(_ENTRY)}, '{{' || concat_ws(', ', {_KEYS}) || '}}' as whole
     {_GRADES}
+    order by passage_id, grader_id, item_id, graded_at
 """
 BROUGHT_ALONG = f"""
     select query_id, part, content from lake.raw.brought_along
@@ -194,7 +194,7 @@ class _Rows(NamedTuple):
     """All that is written of a query, by passage."""
 
     query_id: str
-    grades: dict[str, dict[str, list[Grade]]]  # by grader, in order of their items
+    grades: dict[str, dict[str, Grades]]  # by grader, in order of their items
     wholes: Callable[[str, str], str]  # by passage and grader
     judgments: dict[str, list[Row]]
     rankings: dict[str, Row]
@@ -218,7 +218,7 @@ def _rows(
     grades = read(GRADES, "query_id", "passage_id", graders=list(graders))
     judgments = read(JUDGMENTS, "query", "paragraphId")
     rankings = read(RANKINGS, "query_id", "passage_id", depth=depth)
-    with lake.registered("named", pl.concat(named).to_frame()):
+    with lake.registered("named", pl.concat(named).unique().to_frame()):
         texts = dict(lake.rows(TEXTS, collection=collection))
     brought = read(BROUGHT_ALONG, "query_id", "part", source=f"{collection}/grades/")
 
@@ -257,7 +257,7 @@ def _paragraphs(
         rankings, n_rankings = rankings_of(rows.rankings.get(passage_id), beside, depth)
         if passage_id not in rows.texts:
             counts["passages_without_text"] += 1
-        counts["grades"] += sum(map(len, graded.values()))
+        counts["grades"] += sum(len(rows.item_id) for rows in graded.values())
         counts["judgments"] += len(judged)
         counts["rankings"] += n_rankings
         text = rows.texts.get(passage_id, "")
@@ -265,15 +265,15 @@ def _paragraphs(
         yield paragraph(passage_id, text, judged, rankings, graded, wholes, graders, beside)
 
 
-def _by_grader(grades: pl.DataFrame | None) -> dict[str, dict[str, list[Grade]]]:
-    """By passage and grader; rows are made of whole columns, which is cheaper than one by one."""
-    found: dict[str, dict[str, list[Grade]]] = {}
+def _by_grader(grades: pl.DataFrame | None) -> dict[str, dict[str, Grades]]:
+    """By passage and grader."""
+    found: dict[str, dict[str, Grades]] = {}
     if grades is not None:
-        lists = grades.group_by(_ENTRY, maintain_order=True).agg(Grade._fields)
+        in_order = grades.sort(*_ENTRY, "item_id", "since")
+        lists = in_order.group_by(_ENTRY, maintain_order=True).agg(Grades._fields)
         in_columns = (column.to_list() for column in lists.iter_columns())
         for passage_id, grader_id, *columns in zip(*in_columns, strict=True):
-            rows = map(Grade._make, zip(*columns, strict=True))
-            found.setdefault(passage_id, {})[grader_id] = list(rows)
+            found.setdefault(passage_id, {})[grader_id] = Grades._make(columns)
     return found
 
 

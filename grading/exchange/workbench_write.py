@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import groupby
-from operator import attrgetter
 from typing import Any, NamedTuple
 
-from gradelake.grading.exchange.beside_rows import Row, as_json, with_beside
+from gradelake.grading.exchange.beside_rows import Row, as_json
 from gradelake.grading.exchange.workbench import GRADER_COLUMNS, sha256
 
 # by a grader's id, the JSON of all that a `gradelake` object says of its grades of a passage: few
@@ -14,16 +14,20 @@ from gradelake.grading.exchange.workbench import GRADER_COLUMNS, sha256
 Wholes = Callable[[str], str]
 
 
-class Grade(NamedTuple):
-    """What tells an item of an entry: columns of raw.grades, and one more."""
+_quoted = lru_cache(maxsize=1000)(as_json)  # of short texts that come again and again
 
-    item_id: str
-    grade: Any  # a whole number; None where it failed
-    answer: str | None
-    response: str | None
-    error: str | None
-    passage_sha256: str | None
-    since: int  # when it was graded
+
+class Grades(NamedTuple):
+    """One grader's grades of a passage in order of their items, by column, which is cheaper than
+    grade by grade: columns of raw.grades, and one more."""
+
+    item_id: list[str]
+    grade: list[Any]  # whole numbers; None where it failed
+    answer: list[str | None]
+    response: list[str | None]
+    error: list[str | None]
+    passage_sha256: list[str | None]
+    since: list[int]  # when it was graded
 
 
 class GraderEntry:
@@ -43,81 +47,88 @@ class GraderEntry:
         self.is_plain = is_from_file and grader["parser"] == "published"
         self.is_label = is_from_file and grader["parser"] == "label"
         self.is_direct = grader["target"] == "direct"
-        if self.is_plain:
-            self.head = {"llm": grader["model"], **words}
-        else:
-            self.head = _own_words(grader, settings)
+        words = {"llm": grader["model"], **words} if self.is_plain else _own_words(grader, settings)
+        self.head = _texts(words)
 
     def entry(
-        self,
-        rows: list[Grade],
-        wholes: Wholes,
-        text_hash: str | None,
-        label: int | None,
-        beside: Row,
+        self, rows: Grades, wholes: Wholes, text_hash: str | None, label: int | None, beside: Row
     ) -> str:
-        """The grades of one passage, in order of their items, with what was beside them: JSON."""
-        is_repeated = len({row.item_id for row in rows}) < len(rows)  # with another text, too
+        """The grades of one passage with what was beside them: JSON."""
+        is_repeated = len(set(rows.item_id)) < len(rows.item_id)  # with another text, too
         best = _one_per_item(rows, text_hash) if is_repeated else rows
-        entry = self._direct(best[0]) if self.is_direct else self._exam(best)
+        entry = self._direct(best) if self.is_direct else self._exam(best)
         if not self.is_plain:
-            label = best[0].grade if self.is_direct else None
+            label = best.grade[0] if self.is_direct else None
         if label is not None:
-            entry["relevance_label"] = label
-        other_text = any(row.passage_sha256 != text_hash for row in rows)
-        text = as_json(with_beside(entry, beside))
-        if not self.is_plain or is_repeated or other_text:
-            whole = wholes(self.grader["grader_id"])
-            text = f'{text[:-1]}, "gradelake": {{"grades": [{whole}]}}}}'
-        return text
+            entry["relevance_label"] = str(label)
+        if beside:  # null is absent, as the workbench has it
+            entry |= _texts(beside)
+            entry = {key: text for key, text in entry.items() if text != "null"}
+        if not self.is_plain or is_repeated or set(rows.passage_sha256) != {text_hash}:
+            entry["gradelake"] = f'{{"grades": [{wholes(self.grader["grader_id"])}]}}'
+        return _object(entry)
 
-    def _exam(self, best: list[Grade]) -> Row:
-        """Of `exam_grades`."""
-        graded = [row for row in best if row.grade is not None]
-        correct = [row.item_id for row in graded if row.grade > 0]
-        entry: Row = {
-            "correctAnswered": correct,
-            "wrongAnswered": [row.item_id for row in graded if row.grade <= 0],
-            "answers": [
-                [row.item_id, reply] for row in graded if (reply := self._reply(row)) is not None
-            ],
+    def _exam(self, best: Grades) -> dict[str, str]:
+        """Of `exam_grades`: JSON of each key."""
+        items = map(_quoted, best.item_id)
+        each = zip(items, best.grade, self._replies(best), strict=True)
+        graded = [(item, grade, reply) for item, grade, reply in each if grade is not None]
+        correct = [item for item, grade, _ in graded if grade > 0]
+        entry = {
+            "correctAnswered": _list(correct),
+            "wrongAnswered": _list([item for item, grade, _ in graded if grade <= 0]),
+            "answers": _list(
+                [f"[{item}, {_quoted(reply)}]" for item, _, reply in graded if reply is not None]
+            ),
             **self.head,
-            "exam_ratio": len(correct) / len(best),
+            "exam_ratio": str(len(correct) / len(best.item_id)),
         }
         if self.grader["target"] != "extract":
             key = "nugget_id" if self.grader["target"] == "nugget" else "question_id"
-            entry["self_ratings"] = [{key: row.item_id, "self_rating": row.grade} for row in graded]
-        if failed := [row for row in best if row.grade is None]:
-            entry["llm_response_errors"] = {
-                row.item_id: {
-                    "response": row.response or "",
-                    "prompt": "",
-                    "failure_reason": row.error or "no reason given",
-                    "caught_exception": None,
+            entry["self_ratings"] = _list(
+                [f'{{"{key}": {item}, "self_rating": {grade}}}' for item, grade, _ in graded]
+            )
+        if len(graded) < len(best.item_id):
+            entry["llm_response_errors"] = as_json(
+                {
+                    item_id: {
+                        "response": response or "",
+                        "prompt": "",
+                        "failure_reason": error or "no reason given",
+                        "caught_exception": None,
+                    }
+                    for item_id, grade, _, response, error, *_ in zip(*best, strict=True)
+                    if grade is None
                 }
-                for row in failed
-            }
+            )
         return entry
 
-    def _direct(self, row: Grade) -> Row:
-        """Of `grades`. A failed grade is 0 with an error, as the workbench has it."""
-        grade = row.grade or 0
-        entry: Row = {
-            "correctAnswered": grade > 0,
-            "answer": self._reply(row) or "",
+    def _direct(self, best: Grades) -> dict[str, str]:
+        """Of `grades`: JSON of each key. A failed grade is 0 with an error, as the workbench has
+        it."""
+        grade = best.grade[0] or 0
+        entry = {
+            "correctAnswered": as_json(grade > 0),
+            "answer": as_json(self._replies(best)[0] or ""),
             **self.head,
-            "self_ratings": grade,
+            "self_ratings": str(grade),
         }
-        if row.grade is None:
-            entry["llm_response_error"] = row.error or "no reason given"
+        if best.grade[0] is None:
+            entry["llm_response_error"] = as_json(best.error[0] or "no reason given")
         return entry
 
-    def _reply(self, row: Grade) -> str | None:
-        if self.grader["target"] == "extract" and row.answer is not None:
-            return row.answer
-        if row.response is None and not self.is_plain and row.grade is not None:
-            return str(row.grade)  # the workbench cannot do without replies
-        return row.response
+    def _replies(self, best: Grades) -> list[str | None]:
+        replies = best.response
+        if not self.is_plain:  # the workbench cannot do without replies
+            both = zip(replies, best.grade, strict=True)
+            replies = [
+                str(grade) if reply is None and grade is not None else reply
+                for reply, grade in both
+            ]
+        if self.grader["target"] == "extract":
+            both = zip(replies, best.answer, strict=True)
+            replies = [reply if answer is None else answer for reply, answer in both]
+        return replies
 
 
 def paragraph(
@@ -125,7 +136,7 @@ def paragraph(
     text: str,
     judgments: list[Row],
     rankings: str,
-    by_grader: dict[str, list[Grade]],
+    by_grader: dict[str, Grades],
     wholes: Wholes,
     graders: dict[str, GraderEntry],
     beside: Row,
@@ -151,9 +162,9 @@ def paragraph(
     value["paragraph_data"] = _object(data)
     value |= _texts(beside.get("keys", {}))
     if exam:
-        value["exam_grades"] = f"[{', '.join(exam)}]"
+        value["exam_grades"] = _list(exam)
     if direct:
-        value["grades"] = f"[{', '.join(direct)}]"
+        value["grades"] = _list(direct)
     return _object(value)
 
 
@@ -161,22 +172,26 @@ def _texts(values: Row) -> dict[str, str]:
     return {key: as_json(value) for key, value in values.items()}
 
 
+def _list(texts: list[str]) -> str:
+    return f"[{', '.join(texts)}]"
+
+
 def _object(texts: dict[str, str]) -> str:
     """JSON of an object, from its values' JSON."""
-    return f"{{{', '.join(f'{as_json(key)}: {text}' for key, text in texts.items())}}}"
+    return f"{{{', '.join([f'{_quoted(key)}: {text}' for key, text in texts.items()])}}}"
 
 
 def _labels_of_others(
-    by_grader: dict[str, list[Grade]], graders: dict[str, GraderEntry], text_hash: str | None
+    by_grader: dict[str, Grades], graders: dict[str, GraderEntry], text_hash: str | None
 ) -> dict[Any, int]:
     """`key` of graders -> the label that stands in their entry, not in one of its own."""
     entered = {graders[grader_id].key for grader_id in by_grader if graders[grader_id].is_plain}
     return {
-        graders[grader_id].key: rows[0].grade
+        graders[grader_id].key: rows.grade[0]
         for grader_id, rows in by_grader.items()
         if graders[grader_id].is_label
         and graders[grader_id].key in entered
-        and [row.passage_sha256 for row in rows] == [text_hash]
+        and rows.passage_sha256 == [text_hash]
     }
 
 
@@ -199,11 +214,12 @@ def _own_words(grader: Row, settings: dict[str, Any]) -> Row:
     }
 
 
-def _one_per_item(rows: list[Grade], text_hash: str | None) -> list[Grade]:
+def _one_per_item(rows: Grades, text_hash: str | None) -> Grades:
     """Each item's grade: of the text that the file shows if there is one, else the newest."""
 
-    def merit(row: Grade) -> tuple:
-        return row.passage_sha256 in (None, text_hash), row.since
+    def merit(n: int) -> tuple:
+        return rows.passage_sha256[n] in (None, text_hash), rows.since[n]
 
-    by_item = groupby(rows, attrgetter("item_id"))
-    return [max(of_item, key=merit) for _, of_item in by_item]
+    by_item = groupby(range(len(rows.item_id)), rows.item_id.__getitem__)
+    best = [max(of_item, key=merit) for _, of_item in by_item]
+    return Grades._make([column[n] for n in best] for column in rows)
