@@ -6,10 +6,11 @@
    - board_queries: `by`, query_id, weight, cluster;
    - cells: `by`, level, system, measure; every system meets every query of its cell;
    - scored: as cells, and query_id, weight, cluster, value: what was answered; the rest counts 0.
+   `cell`: the columns that name a cell, where fewer do; `scored` has these then.
    A cluster is null where all queries of the collection count alike (`int_query_weights`). #}
-{% macro board_means(by) -%}
+{% macro board_means(by, cell=none) -%}
     {%- set board = by | join(', ') -%}
-    {%- set cell = (by + ['level', 'system', 'measure']) | join(', ') -%}
+    {%- set cell = (cell or by + ['level', 'system', 'measure']) | join(', ') -%}
 -- as decimals, sums are exact: they do not depend on which thread adds first
 even_sums as (
     select

@@ -16,6 +16,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake import hashes
+from gradelake.sql.lake.connection import NAME
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import data_files, publishing
@@ -122,6 +123,7 @@ def build(
                 chosen = _to_make(models, None if everything else changed)
         with lake.transaction("build") as transaction:
             if built.changed:
+                _ask_on_one_connection(lake)
                 runner = Runner(
                     lake, models, standing(lake, lake.newest_snapshot()), whole, on_node
                 )
@@ -150,6 +152,15 @@ def build(
             publishing.publish(lake, built.release)
     built.seconds = time.monotonic() - started
     return built
+
+
+def _ask_on_one_connection(lake: Lake) -> None:
+    """DuckLake asks its catalog several questions for every table that a query names. While its
+    transaction has written nothing, SQLite answers each on a new connection, which reads the schema
+    of all tables first: a seventh of a build's time where DuckDB has several threads. So an option
+    is written, as it is anyway."""
+    if not lake.project.on_postgres:
+        lake.connection.execute(f"call {NAME}.set_option('parquet_compression', 'snappy')")
 
 
 def _to_make(models: Plan, changed: list[str] | None) -> set[str]:

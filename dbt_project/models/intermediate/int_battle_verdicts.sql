@@ -1,3 +1,5 @@
+{{ config(materialized='table') }}
+
 -- Of the answers as they are, and of the newest rubric where the judge was shown it.
 select item_grades.* exclude (grader_id, gold_sha256, answer)
 from {{ ref('int_item_grades') }} as item_grades

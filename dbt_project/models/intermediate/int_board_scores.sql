@@ -6,11 +6,6 @@ stale_systems as (
     select * from {{ ref('int_board_systems') }}
 ),
 
-topic_scores as (
-    select * from {{ ref('topic_scores') }}
-    semi join stale_systems using (collection, label_set, system)
-),
-
 board_queries as (
     select * from {{ ref('int_board_queries') }}
     semi join stale_systems using (collection, label_set)
@@ -22,12 +17,15 @@ grid as (
 
 scored as (
     select
-        topic_scores.*,
-        grid.averaged_over,
+        stale_systems.part,
+        topic_scores.level,
+        topic_scores.measure,
+        topic_scores.query_id,
+        topic_scores.value,
         weights.weight,
         weights.cluster
-    from topic_scores
-    inner join grid using (measure)
+    from {{ ref('topic_scores') }} as topic_scores
+    inner join stale_systems using (collection, label_set, system)
     left join {{ ref('int_query_weights') }} as weights using (collection, query_id)
     where coalesce(weights.weight, 1) > 0
 ),
@@ -47,13 +45,11 @@ cells as (
     cross join {{ ref('evaluation_levels') }} as levels
 ),
 
-{{ board_means(['collection', 'label_set', 'averaged_over']) }},
+{{ board_means(['collection', 'label_set', 'averaged_over'], ['part', 'level', 'measure']) }},
 
 at_k as (
     select
-        stale_systems.collection,
-        stale_systems.label_set,
-        stale_systems.system,
+        stale_systems.part,
         unlabelled.k,
         cast(sum(unlabelled.n_entries) as bigint) as n_entries,
         cast(sum(unlabelled.n_unlabelled) as bigint) as n_unlabelled
@@ -73,7 +69,5 @@ from means
 inner join grid using (measure)
 left join at_k
     on
-        means.collection = at_k.collection
-        and means.label_set = at_k.label_set
-        and means.system = at_k.system
+        means.part = at_k.part
         and grid.cutoff = at_k.k

@@ -11,6 +11,15 @@ stale_pairs as (
     select * from {{ ref('int_label_pairs') }}
 ),
 
+reference_labels as (
+    select labels.* rename (label_set as reference)
+    from labels
+    semi join stale_pairs
+        on
+            labels.collection = stale_pairs.collection
+            and labels.label_set = stale_pairs.reference
+),
+
 compared as (
     select
         stale_pairs.part,
@@ -20,11 +29,10 @@ compared as (
         one.query_id,
         one.passage_id,
         one.label,
-        other.label as judgment
-    from stale_pairs
-    inner join labels as one using (collection, label_set)
-    inner join labels as other using (collection, query_id, passage_id)
-    where stale_pairs.reference = other.label_set
+        reference_labels.label as judgment
+    from labels as one
+    inner join stale_pairs using (collection, label_set)
+    inner join reference_labels using (collection, reference, query_id, passage_id)
 ),
 
 -- what a judge's label rubrics were distilled from says nothing about its agreement

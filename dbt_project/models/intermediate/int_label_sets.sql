@@ -11,15 +11,25 @@ label_sets as (
     group by all
 ),
 
+rubric_sizes as (
+    select
+        part as variant,
+        max(n_items) as n_items
+    from {{ ref('int_passage_grades') }}
+    group by all
+),
+
 rubric_label_sets as (
     select
-        collection,
-        grader || '/v' || rubric_version || '/' || policy as label_set,
-        grader,
-        rubric_version,
-        policy,
-        max(n_items) as n_items
-    from {{ ref('int_rubric_labels') }}
+        rubrics.collection,
+        rubrics.grader || '/v' || rubrics.rubric_version || '/' || policies.policy as label_set,
+        rubrics.grader,
+        rubrics.rubric_version,
+        policies.policy,
+        max(rubric_sizes.n_items) as n_items
+    from {{ ref('int_rubric_variants') }} as rubrics
+    inner join rubric_sizes using (variant)
+    cross join {{ ref('int_label_policies') }} as policies
     group by all
 )
 

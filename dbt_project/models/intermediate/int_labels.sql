@@ -2,7 +2,7 @@
 
 with
 
-labels as (
+labels as not materialized (
     select
         collection,
         'assessor:' || assessor as label_set,
@@ -11,21 +11,7 @@ labels as (
         relevance as label
     from {{ source('raw', 'judgments') }}
     union all by name
-    -- a direct judge grades passages without a rubric: its grade is the label
-    select
-        grades.collection,
-        'judge:' || graders.grader as label_set,
-        grades.query_id,
-        grades.passage_id,
-        grades.grade as label,
-        grades.n_items,
-        grades.n_missing
-    from {{ ref('int_grades') }} as grades
-    inner join {{ ref('int_graders') }} as graders using (grader_id)
-    where
-        graders.target = 'direct'
-        and grades.item_id = ''
-        and grades.grade is not null
+    select * from {{ ref('int_direct_labels') }}
     union all by name
     select
         collection,
@@ -38,7 +24,7 @@ labels as (
     union all by name
     select
         collection,
-        grader || '/v' || rubric_version || '/' || policy as label_set,
+        label_set,
         query_id,
         passage_id,
         label,
@@ -58,22 +44,6 @@ members as (
     from {{ ref('hybrids') }}
 ),
 
--- people's judgment where there is one, else the judge's label, on the judgments' scale
-hybrid_labels as (
-    select
-        labels.* replace (
-            members.hybrid_set as label_set,
-            cast({{ renamed('labels.label', 'members.mapping') }} as integer) as label
-        )
-    from labels
-    inner join members using (collection, label_set)
-    qualify
-        row_number() over (
-            partition by labels.collection, members.hybrid_set, labels.query_id, labels.passage_id
-            order by members.place
-        ) = 1
-),
-
 panel_members as (
     select
         collection,
@@ -88,6 +58,39 @@ panel_members as (
     )
 ),
 
+member_sets as (
+    select
+        collection,
+        label_set
+    from members
+    union
+    select
+        collection,
+        label_set
+    from panel_members
+),
+
+member_labels as (
+    select * from labels
+    semi join member_sets using (collection, label_set)
+),
+
+-- people's judgment where there is one, else the judge's label, on the judgments' scale
+hybrid_labels as (
+    select
+        labels.* replace (
+            members.hybrid_set as label_set,
+            cast({{ renamed('labels.label', 'members.mapping') }} as integer) as label
+        )
+    from member_labels as labels
+    inner join members using (collection, label_set)
+    qualify
+        row_number() over (
+            partition by labels.collection, members.hybrid_set, labels.query_id, labels.passage_id
+            order by members.place
+        ) = 1
+),
+
 -- who of a panel says what of a passage
 votes as (
     select
@@ -100,8 +103,8 @@ votes as (
         labels.label,
         count(*) as n_votes,
         max(panel_members.place) as last_place
-    from panel_members
-    inner join labels using (collection, label_set)
+    from member_labels as labels
+    inner join panel_members using (collection, label_set)
     group by all
 ),
 

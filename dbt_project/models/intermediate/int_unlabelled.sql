@@ -8,6 +8,11 @@ cutoffs as (
     where cutoff is not null
 ),
 
+labels as (
+    select * from {{ ref('int_labels') }}
+    semi join {{ ref('int_labelled_rankings') }} using (collection, label_set, query_id)
+),
+
 unlabelled as (
     select
         stale_rankings.part,
@@ -15,7 +20,7 @@ unlabelled as (
     from {{ ref('int_ranked_entries') }} as ranked_entries
     inner join {{ ref('int_labelled_rankings') }} as stale_rankings
         using (collection, system, query_id)
-    anti join {{ ref('int_labels') }} using (collection, label_set, query_id, passage_id)
+    anti join labels using (collection, label_set, query_id, passage_id)
     where ranked_entries.rank <= (select max(cutoffs.k) from cutoffs)
     group by all
 )

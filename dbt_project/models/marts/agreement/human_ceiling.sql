@@ -29,8 +29,12 @@ trios as (
 ),
 
 judgments as (
-    select * from labels
-    where starts_with(label_set, 'assessor:')
+    select labels.* from labels
+    semi join label_pairs
+        on
+            labels.collection = label_pairs.collection
+            and labels.label_set = label_pairs.reference
+            and label_pairs.assessor is not null
 ),
 
 people as (

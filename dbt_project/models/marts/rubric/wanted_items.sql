@@ -22,6 +22,11 @@ answers as (
     from {{ source('raw', 'answers') }}
 ),
 
+answer_texts as (
+    select * from {{ ref('stg_passages') }}
+    semi join answers using (collection, passage_id)
+),
+
 newest_items as (
     select distinct
         collection,
@@ -79,9 +84,9 @@ select
     'battle' as kind,
     answers.query_id,
     answers.passage_id as item_id,
-    passages.passage_text as text,
+    answer_texts.passage_text as text,
     rubrics.item_texts as gold_answers,
     sha256(cast(to_json(rubrics.item_texts) as varchar)) as gold_sha256
 from answers
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join answer_texts using (collection, passage_id)
 left join rubrics using (collection, query_id)
