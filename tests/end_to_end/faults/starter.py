@@ -5,6 +5,7 @@ it go on.
 """
 
 import contextlib
+import faulthandler
 import functools
 import json
 import os
@@ -35,6 +36,7 @@ POINTS = {
 }
 
 
+SAYS_WHERE = 200  # seconds until a command that does not end says where it is
 HUNG = -99  # the exit code of a command that had to be killed
 
 
@@ -180,6 +182,7 @@ def _be(ours: Path, folder: str, words: list[str], given: str = "", at: list | N
             os.dup2(file.fileno(), number)
     _watch(ours, at)
     sys.argv = ["gradelake", *words]
+    faulthandler.dump_traceback_later(SAYS_WHERE)
     (ours / "begun").touch()
     main()
 

@@ -43,9 +43,11 @@ def campaign(
     minutes: float = float("inf"),
     only: tuple[str, ...] = (),
     by: tuple[str, ...] = (),
+    turn: int = 0,
 ) -> Tally:
     """Break commands of a lake made in `folder` by so many faults; `only` these, and `by` these
-    kinds of fault, if some are named.
+    kinds of fault, if some are named. A command meets each kind once before any twice, from the
+    first on, or from as far down the list as `turn` says: campaigns in parts meet all.
 
     No round is begun after so many minutes.
     """
@@ -75,6 +77,8 @@ def campaign(
         else:
             kinds += [CatalogLocked, ParquetLost]
         kinds = [kind for kind in kinds if not by or kind.kind in by]
+        turn %= len(kinds)
+        kinds = kinds[turn:] + kinds[:turn]
         asked = stack.enter_context(model())
         desk = Desk.made(folder / "disk" / "desk", f"{setting}\n{writers(asked)}")
         if lake == LAKES[2]:
