@@ -45,6 +45,12 @@ def filled(data: bytes) -> int:
     return sum(bool(line.strip()) for line in data.decode().split("\n"))
 
 
+def said(data: bytes) -> int:
+    """How many answers say anything: an empty one has no passage."""
+    lines = data.removeprefix(b"\xef\xbb\xbf").decode().split("\n")
+    return sum(bool(json.loads(line)["text"].strip()) for line in lines if line.strip())
+
+
 def pairs(data: bytes) -> int:
     """How many different pairs qrels judge."""
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
@@ -214,7 +220,7 @@ KINDS = [
         text(*ANSWERS),
         GENERATED,
         generated("responses/answers.jsonl"),
-        filled,
+        said,
         settings={"responses": ["responses/*"]},
     ),
     Kind(
