@@ -20,7 +20,7 @@ def read_health(
     of = {"collection": collection, "rubric_version": rubric_version}
     counts = ask(lake, "rubric_health", assessor=assessor, **of)
     by_grader: dict[str, list[dict[str, Any]]] = {}
-    # what no passage answers from the highest grade on has what none answers from a lower one
+    # an item that no passage answers with a grade is not answered with a higher one: ask once
     unanswered = []
     if counts:
         highest = max(row["tau"] for row in counts)

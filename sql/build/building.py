@@ -158,7 +158,7 @@ def _ask_on_one_connection(lake: Lake) -> None:
     """DuckLake asks its catalog several questions for every table that a query names. While its
     transaction has written nothing, SQLite answers each on a new connection, which reads the schema
     of all tables first: a seventh of a build's time where DuckDB has several threads. So an option
-    is written, as it is anyway."""
+    is written first, with the value that it has anyway."""
     if not lake.project.on_postgres:
         lake.connection.execute(f"call {NAME}.set_option('parquet_compression', 'snappy')")
 

@@ -1,5 +1,5 @@
--- How many items of a version of the rubric are graded, are spurious, and how many passages are
--- uncovered, by grader and tau
+-- How many items of a version of the rubric are graded, how many are spurious, and how many
+-- passages are uncovered, by grader and tau
 with
 
 spurious as (
