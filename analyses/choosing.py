@@ -7,6 +7,7 @@ from typing import Any
 
 from gradelake.analyses.qrels_export import label_sets, require_label_set
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
 
 LEVELLED = "binary", "rubric"  # kinds of measures whose scores differ by relevance level
@@ -53,6 +54,15 @@ def completeness(lake: Lake, collection: str) -> dict[str, Completeness]:
         of_answers = reference is None and share is not None
         found[label_set] = Completeness(share, is_incomplete, of_answers)
     return found
+
+
+def cut_systems(lake: Lake, collection: str) -> list[str]:
+    """Systems whose rankings came with graded passages, and hold no others."""
+    return lake.column(
+        "select system from lake.raw.systems "
+        "where collection = ? and cut_at is not null order by system",
+        collection,
+    )
 
 
 def min_relevant(lake: Lake, collection: str) -> int:
@@ -103,12 +113,33 @@ def reference_of(lake: Lake, collection: str, reference: str | None) -> str:
 
 
 def require_board(lake: Lake, collection: str, label_set: str) -> None:
-    """Raise `BadInput` for what neither labels passages nor scores answers."""
-    if not lake.value(
+    """Raise `BadInput` for what neither labels passages nor scores answers or systems."""
+    if is_imported(label_set) or not lake.value(
         "select count(*) from lake.marts.leaderboard where collection = ? and label_set = ?",
         collection,
         label_set,
     ):
+        require_scored(lake, collection, label_set)
+
+
+def is_imported(label_set: str) -> bool:
+    """Whether it is a board that was computed elsewhere, of `imported_scores`."""
+    return label_set.startswith("scores:")
+
+
+def require_scored(lake: Lake, collection: str, label_set: str) -> None:
+    """Raise `BadInput` for what is neither a label set nor a board that was computed elsewhere."""
+    if is_imported(label_set):
+        known = lake.column(
+            "select distinct label_set from lake.marts.imported_scores where collection = ?",
+            collection,
+        )
+        if label_set not in known:
+            raise BadInput(
+                f"{collection!r} has no board {label_set!r}",
+                did_you_mean(label_set, known) if known else "See `gradelake import scores`.",
+            )
+    else:
         require_label_set(lake, collection, label_set)
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -118,6 +119,12 @@ def export_public(project, read, collection, folder, layout, names):
     return {"collection": collection, "folder": str(folder), "written": written}
 
 
+def _show_workbench(done: dict[str, Any]) -> None:
+    for what in done["left_out"]:
+        console.warn(f"left out: {what}")
+    console.say(f"{done['folder']}: wrote {counted(len(done['written']), 'files')}")
+
+
 @click.command("workbench", short_help="Write the files of the RUBRIC workbench's walk-through.")
 @options.on_collection
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -126,21 +133,18 @@ def export_public(project, read, collection, folder, layout, names):
 @options.numbered(
     "--min-rating",
     "Grade from which an item is answered, and a passage relevant; may be repeated; lists are of "
-    "the first.",
+    "the first. Default: 4, or the top of a shorter scale.",
     multiple=True,
-    default=(4,),
 )
 @options.with_reference
 @options.named("--leaderboard", "The official ranks. Default: the only ones there are.")
-@answering(
-    lambda done: console.say(f"{done['folder']}: wrote {counted(len(done['written']), 'files')}")
-)
-def export_workbench(read, collection, folder, min_rating, **asked):
+@answering(_show_workbench)
+def export_workbench(read, collection, folder, label_sets, min_rating, **asked):
     """Write COLLECTION as the RUBRIC workbench does, by its names of files, into a new FOLDER.
 
     Its four lists (verify grading, bad questions, uncovered passages, grids), and for each label
     set qrels, leaderboards by measures and by coverage, their correlation with official ranks, and
-    tables of agreement with people's judgments.
+    tables of agreement with people's judgments. What there is nothing for is left out, and named.
 
     \b
     Examples:
@@ -148,8 +152,15 @@ def export_workbench(read, collection, folder, min_rating, **asked):
       gradelake export workbench dl19 out --label-set flan/v0/best \\
           --min-rating 4 --min-rating 3 --min-rating 5 --measure RR --measure AP
     """
+    from gradelake.analyses.workbench_export import Export
     from gradelake.analyses.workbench_export import export_workbench as run_export
 
     with console.working("reading the lake"), read() as lake:
-        written = run_export(lake, collection, folder, ratings=min_rating, **asked)
-    return {"collection": collection, "folder": str(folder), "written": written}
+        export = Export(lake, collection, ratings=min_rating, **asked)
+        written = run_export(export, folder, label_sets)
+    return {
+        "collection": collection,
+        "folder": str(folder),
+        "written": written,
+        "left_out": export.left_out,
+    }

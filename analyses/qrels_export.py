@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import TO_LABEL, did_you_mean
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.connection import execute
 from gradelake.sql.lake.opening import Lake
@@ -83,12 +83,8 @@ def label_sets(lake: Lake, collection: str) -> list[str]:
         collection,
     )
     if not names:
-        known = set(lake.column("select collection from lake.marts.relevance_labels"))
-        raise BadInput(
-            f"there are no labels of a collection {collection!r} here",
-            did_you_mean(collection, known)
-            + " `gradelake build` brings what was imported and graded into the marts.",
-        )
+        lake.require_collection(collection)
+        raise BadInput(f"{collection!r} has no labels here", TO_LABEL)
     return names
 
 

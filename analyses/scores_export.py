@@ -34,23 +34,42 @@ NAMES = {
     "SetR": ("set_recall", None),
     "SetF": ("set_F", None),
 }
-# a system without an answer to a query counts 0 in its mean, and has no line of that query
+# a query that a system has no score of counts 0 in its mean, and says so
 ROWS = """
     with
 
-    scores as (
-        select system as run, query_id as topic, measure, value, false as is_mean
-        from lake.marts.topic_scores
-        where collection = $1 and label_set = $2 and level = $3
-        union all
-        select system as run, 'all' as topic, measure, score as value, true as is_mean
+    board as (
+        select system, measure, averaged_over, score
         from lake.marts.leaderboard
+        inner join lake.intermediate.int_measures using (measure)
+        where
+            collection = $1 and label_set = $2 and level = $3
+            and ($4 is null or list_contains($4, measure))
+    ),
+
+    topics as (
+        select averaged_over, query_id
+        from lake.intermediate.int_board_queries
+        where collection = $1 and label_set = $2
+    ),
+
+    scores as (
+        select * from lake.marts.topic_scores
         where collection = $1 and label_set = $2 and level = $3
+    ),
+
+    lines as (
+        select
+            system as run, query_id as topic, measure, coalesce(value, 0) as value, false as is_mean
+        from board
+        inner join topics using (averaged_over)
+        left join scores using (system, query_id, measure)
+        union all
+        select system as run, 'all' as topic, measure, score as value, true as is_mean from board
     )
 
     select run, topic, measure, value
-    from scores
-    where $4 is null or list_contains($4, measure)
+    from lines
     order by measure, run, is_mean, topic
 """
 

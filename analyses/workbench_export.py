@@ -7,32 +7,37 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradelake.analyses import choosing
 from gradelake.analyses.qrels_export import require_columns, require_label_set, write_lines
 from gradelake.analyses.stats.boards import read_official_ranks
-from gradelake.analyses.tables.agreement import agreement_table
+from gradelake.analyses.tables.inter_annotator import inter_annotator_tables
 from gradelake.analyses.tables.latex import render
+from gradelake.analyses.tables.leaderboard import Scores as BoardScores
 from gradelake.analyses.tables.leaderboard import read_scores
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.rank_correlation import correlations, signs
 from gradelake.sql.common.spreadsheet import shown_row
 from gradelake.sql.common.whole_file import whole_folder
 from gradelake.sql.lake.opening import Lake
 
+ANSWERED = 4  # the rating from which the papers count an item as answered
 MEASURES = {"RR": "mrr", "AP": "map", "nDCG": "ndcg"}  # as the workbench's files are called
 HEAD = ("method", "exam", "+/-", "exam-std", "n-exam", "+/-", "n-exam-std")
 RUBRICS = """
-    select label_set, grader, rubric_version
+    select label_set, grader, rubric_version, scale_max
     from lake.intermediate.int_label_sets
-    where collection = $1 and kind = 'rubric' and (len($2) = 0 or list_contains($2, label_set))
+    inner join lake.intermediate.int_graders using (grader)
+    where
+        collection = $1
+        and int_label_sets.kind = 'rubric'
+        and (len($2) = 0 or list_contains($2, label_set))
     qualify len($2) > 0 or rubric_version = max(rubric_version) over ()
     order by label_set
 """
@@ -49,10 +54,11 @@ LISTS = {
         3,
         "\n{1}\n{2}\n",
         f"""
-            select distinct query_id, item_id, item_text, item_text, passage_id, grade, answer
+            select query_id, item_id, item_text, item_text, passage_id, grade, answer
             from lake.marts.verify_grades
             where {OF_GRADER} and $4 is not null
-            order by query_id, item_id, grade desc, passage_id
+            group by all
+            order by query_id, min(place), item_id, grade desc, passage_id
         """,
     ),
     "bad-question": (
@@ -62,7 +68,7 @@ LISTS = {
         f"""
             select query_id, item_id, max(n_hits) as n, item_text
             from lake.marts.spurious_items
-            where {OF_GRADER} and tau = $4
+            where {OF_GRADER} and tau = $4 and below = 1
             group by query_id, item_id, item_text
             qualify
                 row_number() over (partition by query_id order by max(n_hits) desc, item_id) <= 20
@@ -82,9 +88,9 @@ LISTS = {
     ),
 }
 GRID = f"""
-    select query_id, query_text, list(item_id order by item_id),
-        list(item_text order by item_id), passage_id, any_value(passage_text),
-        list(grade order by item_id), list(answer order by item_id)
+    select query_id, query_text, list(item_id order by place),
+        list(item_text order by place), passage_id, any_value(passage_text),
+        list(grade order by place), list(answer order by place)
     from lake.marts.grade_grid
     inner join lake.staging.stg_queries using (collection, query_id)
     left join lake.staging.stg_passages using (collection, passage_id)
@@ -105,102 +111,184 @@ COVER = f"""
     group by system
     order by system
 """
+HAS_SYSTEMS = "select count(*) > 0 from lake.raw.systems where collection = ?"
+LEVELS = """
+    select distinct level from lake.marts.leaderboard
+    where collection = ? and label_set = ?
+"""
 Scores = list[tuple]  # (system, score, standard error, both normalised)
 
 
+@dataclass(frozen=True)
+class Export:
+    """What is asked for, and what of it cannot be written. Without ratings it is the papers', 4, or
+    the top of a grader's scale that ends before."""
+
+    lake: Lake
+    collection: str
+    measures: tuple[str, ...] = ("RR",)
+    ratings: tuple[int, ...] = ()
+    reference: str | None = None
+    leaderboard: str | None = None
+    left_out: list[str] = field(default_factory=list)
+
+    def leave_out(self, what: str) -> None:
+        if what not in self.left_out:
+            self.left_out.append(what)
+
+
+class Rubric(NamedTuple):
+    """A label set by a rubric, the rating of its lists, and the ratings that it has labels for."""
+
+    label_set: str
+    grader: str
+    version: int
+    first: int
+    ratings: tuple[int, ...]
+
+    @property
+    def prompt_class(self) -> str:
+        """As which it stands in names of files."""
+        return self.label_set.replace("/", ".")
+
+
 def export_workbench(
-    lake: Lake,
-    collection: str,
-    folder: Path,
-    label_sets: tuple[str, ...] = (),
-    measures: tuple[str, ...] = ("RR",),
-    ratings: tuple[int, ...] = (4,),
-    reference: str | None = None,
-    leaderboard: str | None = None,
+    asked: Export, folder: Path, label_sets: tuple[str, ...] = ()
 ) -> dict[str, int]:
     """Write the files into a new folder, there whole or not at all; returns file -> its lines.
 
     Lists to verify grades by, spurious items, uncovered passages and grids, of the first rating;
     for each label set (all of the newest rubric) and rating qrels, boards by measures and by
-    coverage, and the same over their correlation with official ranks, where there are any; and the
-    agreement with people's judgments, where they judged. Raises `BadInput` for what is not there.
+    coverage, and the same over their correlation with official ranks; and the agreement with
+    people's judgments. What the collection has nothing for is left out, and named in
+    `asked.left_out`. Raises `BadInput` for what is asked for and not there.
     """
     if folder.exists():
         raise BadInput(f"{folder}: is there already", "Name a new folder.")
-    with lake.one_state():
-        for name in label_sets:
-            require_label_set(lake, collection, name)
-        rubrics = lake.rows(RUBRICS, collection, list(label_sets))
-        if not rubrics or len({*label_sets} - {name for name, *_ in rubrics}):
-            what = " or ".join(map(repr, label_sets)) or repr(collection)
-            raise BadInput(f"{what} has no labels by a rubric", "Grade its items, then build.")
-        highest = choosing.highest_labels(lake, collection)
-        for name, *_ in rubrics:
-            if not 1 <= min(ratings) <= max(ratings) <= highest[name]:
-                said = f"--min-rating {', '.join(map(str, ratings))}: labels of {name!r} are 0-"
-                raise BadInput(f"{said}{highest[name]}", "Say which grades count as answered.")
-        require_columns(lake, collection, [name for name, *_ in rubrics])
+    with asked.lake.one_state():
+        rubrics = _rubrics(asked, label_sets)
         with whole_folder(folder.absolute()) as unfinished:
-            wanted = rubrics, measures, ratings, reference, leaderboard
-            for name, text in _texts(lake, collection, *wanted):
+            for name, text in _texts(asked, rubrics):
                 (unfinished / name).write_text(text, encoding="utf-8", newline="")
-            for (label_set, *_), at in ((rubric, at) for rubric in rubrics for at in ratings):
-                name = f"rubric-qrels-{_class(label_set)}-minrating-{at}.solo.qrels"
-                file = unfinished / f"{collection}-{name}"
-                write_lines(lake, file, QRELS, at, collection, label_set)
+            for rubric in rubrics:
+                _write_qrels(asked, rubric, unfinished)
             files = sorted(unfinished.iterdir())
             return {file.name: file.read_bytes().count(b"\n") for file in files}
 
 
-def _texts(
-    lake: Lake,
-    collection: str,
-    rubrics: list[tuple],
-    measures: tuple[str, ...],
-    ratings: tuple[int, ...],
-    reference: str | None,
-    leaderboard: str | None,
-) -> Iterator[tuple[str, str]]:
+def _rubrics(asked: Export, label_sets: tuple[str, ...]) -> list[Rubric]:
+    lake, collection, ratings = asked.lake, asked.collection, asked.ratings
+    for name in label_sets:
+        require_label_set(lake, collection, name)
+    found = lake.rows(RUBRICS, collection, list(label_sets))
+    if not found or len({*label_sets} - {name for name, *_ in found}):
+        what = " or ".join(map(repr, label_sets)) or repr(collection)
+        raise BadInput(f"{what} has no labels by a rubric", "Grade its items, then build.")
+    highest = choosing.highest_labels(lake, collection)
+    if ratings and not 1 <= min(ratings) <= max(ratings) <= max(highest[row[0]] for row in found):
+        ends = ", ".join(f"{name!r} are 0-{highest[name]}" for name, *_ in found)
+        said = f"--min-rating {', '.join(map(str, ratings))}: labels of {ends}"
+        raise BadInput(said, "Say which grades count as answered.")
+    rubrics = []
+    for name, grader, version, scale_max in found:
+        wanted = ratings or (min(ANSWERED, scale_max),)
+        able = tuple(at for at in wanted if at <= highest[name])
+        if beyond := [str(at) for at in wanted if at not in able]:
+            what = f"{name} at rating {', '.join(beyond)}: its labels are 0-{highest[name]}"
+            asked.leave_out(what)
+        rubrics.append(Rubric(name, grader, version, wanted[0], able))
+    return rubrics
+
+
+def _write_qrels(asked: Export, rubric: Rubric, folder: Path) -> None:
+    try:
+        require_columns(asked.lake, asked.collection, [rubric.label_set])
+    except BadInput as error:
+        asked.leave_out(f"qrels of {rubric.label_set}: {error}")
+        return
+    for at in rubric.ratings:
+        name = f"rubric-qrels-{rubric.prompt_class}-minrating-{at}.solo.qrels"
+        file = folder / f"{asked.collection}-{name}"
+        write_lines(asked.lake, file, QRELS, at, asked.collection, rubric.label_set)
+
+
+def _texts(asked: Export, rubrics: list[Rubric]) -> Iterator[tuple[str, str]]:
     """(name, text) of each file but the qrels."""
-    graders = dict.fromkeys((collection, *grader) for _, *grader in rubrics)
+    lake, collection = asked.lake, asked.collection
+    of_graders = ((collection, each.grader, each.version, each.first) for each in rubrics)
+    graders = list(dict.fromkeys(of_graders))
     for name, (n_keys, head, query) in LISTS.items():
-        rows = [row for grader in graders for row in lake.rows(query, *grader, ratings[0])]
+        rows = [row for grader in graders for row in lake.rows(query, *grader)]
         yield f"{collection}-{name}.txt", _list(rows, n_keys, head)
-    grids = [row for grader in graders for row in lake.rows(GRID, *grader)]
+    grids = [row for grader in graders for row in lake.rows(GRID, *grader[:3])]
     yield f"{collection}-grid-display.txt", _grids(grids)
     ranks: dict[str, float] = {}
     if choosing.official_ranks(lake, collection):
-        ranks = read_official_ranks(lake, collection, leaderboard).ranks
+        ranks = read_official_ranks(lake, collection, asked.leaderboard).ranks
         yield f"official_{collection}_leaderboard.json", json.dumps(ranks, indent=1) + "\n"
-    judged = any(name.startswith("assessor:") for name in choosing.highest_labels(lake, collection))
-    for label_set, grader, version in rubrics:
-        boards: dict[tuple[str, int, str], Scores] = {}
-        for at in ratings:
-            for each in read_scores(lake, collection, (label_set,), measures, (at,)):
-                family, _, k = each.measure.partition("@")
-                end = f".{MEASURES.get(family, family)}{f'_cut.{k}' if k else ''}"
-                of_systems = sorted(each.systems.items())
-                scores = [(name, *found[:2], None, None) for name, found in of_systems]
-                boards["rubric-qrels-leaderboard", at, end] = scores
-            cover = lake.rows(COVER, collection, grader, version, at)
-            if not cover:
-                raise BadInput("there is no Cover@20", measure_hint("Cover@20", (), lake.rows))
-            boards["rubric-cover-leaderboard", at, ".solo"] = cover
-        for (kind, at, end), scores in boards.items():
-            name, board = f"{collection}-{kind}-{_class(label_set)}", _board(scores, ranks)
-            yield f"{name}-minrating-{at}{end}.tsv", board
-            if ranks:
-                whole = board + _correlated(scores, ranks)
-                yield f"{name}-minlevel-{at}{end}.correlation.tsv", whole
-        if judged or reference:
-            asked = (lake, collection, (label_set,), reference)
-            merged = replace(agreement_table(*asked, cut=ratings[0]), name="agreement-merged")
-            text = "\n".join(map(render, (agreement_table(*asked), merged)))
-            yield f"{collection}-rubric-inter-annotator-{_class(label_set)}.tex", text
+    has_systems = lake.value(HAS_SYSTEMS, collection)
+    if not has_systems:
+        asked.leave_out("leaderboards: the collection has no rankings")
+    elif not ranks:
+        asked.leave_out("correlations: the collection has no official ranks")
+    for rubric in rubrics:
+        if has_systems:
+            yield from _leaderboards(asked, rubric, ranks)
+        yield from _agreement(asked, rubric)
 
 
-def _class(label_set: str) -> str:
-    return label_set.replace("/", ".")
+def _leaderboards(
+    asked: Export, rubric: Rubric, ranks: dict[str, float]
+) -> Iterator[tuple[str, str]]:
+    """Boards of a label set, and the same over their correlations with the ranks. Only one measure
+    is named in the files of correlations: where it is not the walk-through's own."""
+    lake, collection = asked.lake, asked.collection
+    boards: dict[tuple[str, int, str, str], Scores] = {}
+    for at in rubric.ratings:
+        for each in _scores(asked, rubric, at):
+            family, _, k = each.measure.partition("@")
+            measure = f".{MEASURES.get(family, family)}{f'_cut.{k}' if k else ''}"
+            of_systems = sorted(each.systems.items())
+            scores = [(name, *found[:2], None, None) for name, found in of_systems]
+            own = "" if each.measure == "RR" else measure
+            boards["qrels", at, f".solo{measure}", own] = scores
+        if cover := lake.rows(COVER, collection, rubric.grader, rubric.version, at):
+            boards["cover", at, ".solo", ""] = cover
+        else:
+            asked.leave_out(f"boards of coverage at rating {at}: Cover@20 is not computed there")
+    for (kind, at, end, own), scores in boards.items():
+        name = f"{collection}-rubric-{kind}-leaderboard-{rubric.prompt_class}"
+        board = _board(scores, ranks)
+        yield f"{name}-minrating-{at}{end}.tsv", board
+        if ranks:
+            whole = board + _correlated(scores, ranks)
+            yield f"{name}-minlevel-{at}{own}.correlation.tsv", whole
+
+
+def _scores(asked: Export, rubric: Rubric, at: int) -> list[BoardScores]:
+    """The boards at a level; none where `seeds/evaluation_levels.csv` leaves it out."""
+    levels = asked.lake.column(LEVELS, asked.collection, rubric.label_set)
+    if at not in levels:
+        asked.leave_out(
+            f"leaderboards of {rubric.label_set} at rating {at}: seeds/evaluation_levels.csv has "
+            "no such level"
+        )
+        return []
+    named = (asked.collection, (rubric.label_set,), asked.measures)
+    return read_scores(asked.lake, *named, levels=(at,))
+
+
+def _agreement(asked: Export, rubric: Rubric) -> Iterator[tuple[str, str]]:
+    known = choosing.highest_labels(asked.lake, asked.collection)
+    if not (asked.reference or any(name.startswith("assessor:") for name in known)):
+        asked.leave_out("tables of agreement: nobody judged passages")
+        return
+    reference = choosing.reference_of(asked.lake, asked.collection, asked.reference)
+    tables = inter_annotator_tables(
+        asked.lake, asked.collection, rubric.grader, rubric.version, reference, rubric.first
+    )
+    text = "\n".join(map(render, tables))
+    yield f"{asked.collection}-rubric-inter-annotator-{rubric.prompt_class}.tex", text
 
 
 def _line(*cells: Any) -> str:

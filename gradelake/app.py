@@ -63,7 +63,7 @@ SECTIONS = {
         "grade": "grading.commands:grade",
         "sentinel": "grading.sentinel.commands:sentinel",
         "probe": "grading.probe.commands:probe",
-        "generate": "grading.generate.generate_command:generate",
+        "generate": "generating:generate",
         "distil": "grading.distil.distil_command:distil",
         "prompts": "grading.prompts.prompt_commands:prompts",
     },

@@ -1,14 +1,17 @@
 """A grader of Gradelake as a judge that `auto-judge run` of TREC AutoJudge can call.
 
 A workflow.yml names `gradelake.autojudge.Judge`, and in its settings a gradelake.toml and one of
-its graders. What the judge is given becomes a collection of a lake of its own, where only what is
-missing is graded: with the model's endpoint off, a second run says the same from the lake alone.
+its graders. What a call is given, and nothing else, becomes a collection of a lake of its own,
+named by a hash of it. Only what is missing is graded, and what another collection of the lake has
+a grade of is not asked again: with the model's endpoint off, a second run says the same.
 `pip install 'gradelake[autojudge]'` brings autojudge-base; analyses/TRACK.md shows it at work.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +34,26 @@ from autojudge_base.nugget_data import (
 )
 from autojudge_base.qrels.qrels import QrelRow
 
+from gradelake.grading.plan.plans import Plans
 from gradelake.open_lake import OpenLake
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.lake.opening import Lake
 
-COLLECTION = "autojudge"
-BANK = "nuggets"
+BANK = "nuggets"  # that it wrote itself
+NUGGETS = "nuggets.jsonl"  # that it was given
 _REPORT = {"metadata", "responses", "references"}  # what `ingest` reads of one
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a call was given, in the lake."""
+
+    lake: OpenLake
+    collection: str
 
 
 class Judge:
@@ -53,7 +66,8 @@ class Judge:
     - label_set: which of the grader's, where it has several; default: of the newest rubric version
       the first by name
     - measures: which of its measures; default: all
-    - failed_allowed: how many failed grades it may do without; default: none
+    - failed_allowed: how many failed grades it may do without; default: none. Where no more have
+      failed, they are not asked for again
 
     Each method raises `GradelakeError` with what is wrong in the settings, the files or the model,
     and where something is left that the model gave no grade or nuggets for: what it did not say is
@@ -77,15 +91,15 @@ class Judge:
         """The grader's board: a run without an answer to a topic has 0 there, as `leaderboard`
         counts it. `qrels` are not used: the lake has its own."""
         reports = list(rag_responses)
-        with _lake_of(reports, rag_topics, llm_config, corpus, settings) as lake:
-            label_set = _graded(lake, settings, nugget_banks)
-            rows = lake.sql(_SCORES, collection=COLLECTION, label_set=label_set).fetchall()
+        asked = (reports, rag_topics, llm_config, corpus, settings, nugget_banks)
+        with _given(*asked) as given:
+            called, rows = _graded(given, settings, "leaderboard", _SCORES)
         known = {measure for _, _, measure, _ in rows}
         for measure in measures:
-            require_known(measure, known, f"measures: {label_set} has no {measure!r}")
+            require_known(measure, known, f"measures: {called} has no {measure!r}")
         names = sorted(known & set(measures) if measures else known)
         values = {(run, topic, measure): value for run, topic, measure, value in rows}
-        specs = (MeasureSpec(name, float, f"{name} by {label_set}") for name in names)
+        specs = (MeasureSpec(name, float, f"{name} by {called}") for name in names)
         board = LeaderboardBuilder(LeaderboardSpec(tuple(specs)))
         for run in sorted({report.metadata.run_id for report in reports}):
             for topic in rag_topics:
@@ -104,9 +118,9 @@ class Judge:
     ) -> Qrels:
         """The labels of the answers' passages; a passage's id is the MD5 hash of its text, as
         autojudge-base's `doc_id_md5` makes it."""
-        with _lake_of(list(rag_responses), rag_topics, llm_config, corpus, settings) as lake:
-            label_set = _graded(lake, settings, nugget_banks, "relevance_labels")
-            rows = lake.sql(_LABELS, collection=COLLECTION, label_set=label_set).fetchall()
+        asked = (list(rag_responses), rag_topics, llm_config, corpus, settings, nugget_banks)
+        with _given(*asked) as given:
+            _, rows = _graded(given, settings, "relevance_labels", _LABELS)
         return Qrels(rows=[QrelRow(*row) for row in rows])
 
     def create_nuggets(
@@ -126,9 +140,11 @@ class Judge:
         from gradelake.grading.generate.generation_bank import GenerationRequest
         from gradelake.grading.graders.configured import writing
 
-        with _lake_of(list(rag_responses or ()), rag_topics, llm_config, corpus, settings) as lake:
+        asked = (list(rag_responses or ()), rag_topics, llm_config, corpus, settings)
+        with _given(*asked) as given:
+            lake = given.lake
             writer = writing(lake.project, grader, "generate")
-            request = GenerationRequest(COLLECTION, writer, BANK)
+            request = GenerationRequest(given.collection, writer, BANK)
             with console.quietly(True):
                 done = generation.generate(lake.project, request, ["autojudge", grader])
             if done.failed or done.left:
@@ -137,7 +153,7 @@ class Judge:
                     f"{len(done.failed) + done.left} topics got no nuggets: {': '.join(first)}"
                 )
             lake.build()
-            rows = lake.sql(_ITEMS, collection=COLLECTION, bank=BANK).fetchall()
+            rows = lake.sql(_ITEMS, collection=given.collection, bank=BANK).fetchall()
         banks = {}
         for topic in rag_topics:
             bank = NuggetBank(query_id=topic.request_id, title_query=topic.title)
@@ -163,11 +179,14 @@ _ITEMS = """
     where collection = $collection and bank = $bank and rubric_version = 0
     order by query_id, item_id
 """
+# `called`: under the names of gradelake.toml, whatever graders of these names the lake had before
 _LABEL_SETS = """
-    select distinct label_set from {mart}
-    where collection = $collection
-        and (label_set = 'judge:' || $grader or starts_with(label_set, $grader || '/'))
-    order by try_cast(regexp_extract(label_set, '/v([0-9]+)/', 1) as integer) desc, label_set
+    select distinct replace(label_set, graders.grader, graders.name) as called, label_set
+    from {mart}
+    inner join intermediate.int_graders as graders
+        on label_set = 'judge:' || graders.grader or starts_with(label_set, graders.grader || '/')
+    where collection = $collection and list_contains($grader_ids, graders.grader_id)
+    order by try_cast(regexp_extract(label_set, '/v([0-9]+)/', 1) as integer) desc, called
 """
 
 
@@ -182,26 +201,27 @@ def _nugget(
 
 
 @contextmanager
-def _lake_of(
+def _given(
     reports: list[Report],
     topics: Sequence[Request],
     llm_config: LlmConfigProtocol,
     corpus: str | None,
     settings: dict[str, Any],
-) -> Iterator[OpenLake]:
+    banks: NuggetBanks | None = None,
+) -> Iterator[Given]:
     """The lake with what was given in it, as files beside it hold it."""
     if "gradelake" not in settings:
         raise BadInput("workflow.yml: the settings name no gradelake.toml", "gradelake: FILE")
     project = Project.find(settings["gradelake"])
     folder = Path(settings.get("lake") or Path(settings.get("outdir", ".")) / "gradelake").resolve()
-    collection = _files(folder / "given", reports, topics, corpus)
+    name, files = _files(folder / "given", reports, topics, corpus, banks)
     table = {"model": llm_config.model}
     if base_url := getattr(llm_config, "base_url", None):
         table["base_url"] = base_url
     project = replace(
         project,
         lake_path=folder / "lake",
-        collections={COLLECTION: collection},
+        collections={name: files},
         graders={
             name: (table if grader.get("engine") == "openai" and "model" not in grader else {})
             | grader
@@ -210,16 +230,23 @@ def _lake_of(
     )
     Lake.create(project).close()
     with OpenLake(project) as lake:
-        for refused in lake.ingest(COLLECTION)["rejected"]:
+        for refused in lake.ingest(name)["rejected"]:
             problem = refused["problems"][0]
             raise BadInput(f"{refused['file']}: {problem['message']}", refused["what_to_do"])
-        yield lake
+        if banks:
+            lake.import_.bank(name, folder / "given" / name / NUGGETS, name="given")
+        yield Given(lake, name)
 
 
 def _files(
-    folder: Path, reports: list[Report], topics: Sequence[Request], corpus: str | None
-) -> dict[str, Any]:
-    """The collection's settings, and the files that they name."""
+    folder: Path,
+    reports: list[Report],
+    topics: Sequence[Request],
+    corpus: str | None,
+    banks: NuggetBanks | None,
+) -> tuple[str, dict[str, Any]]:
+    """A collection's name, a hash of what was given, and its settings, with the files that they
+    name."""
     from gradelake.ingest.collections.written import write_collection
 
     if corpus and not Path(corpus).is_file():
@@ -240,46 +267,57 @@ def _files(
         by_run.setdefault(report.metadata.run_id, []).append(said)
         texts |= {name: one.text for name, one in (report.documents or {}).items() if not corpus}
     passages = [{"passage_id": name, "text": text} for name, text in sorted(texts.items())]
-    settings = write_collection(folder, queries, passages, by_run)
-    return settings | ({"passages": str(Path(corpus).resolve())} if corpus else {})
+    nuggets = ""
+    if banks:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_nugget_banks_generic(banks, folder / NUGGETS)
+        nuggets = (folder / NUGGETS).read_text(encoding="utf-8")
+    held = [queries, passages, by_run, corpus and sha256_of(Path(corpus)), nuggets]
+    name = hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:16]
+    settings = write_collection(folder / name, queries, passages, by_run)
+    if banks:
+        (folder / NUGGETS).replace(folder / name / NUGGETS)
+    return name, settings | ({"passages": str(Path(corpus).resolve())} if corpus else {})
 
 
 def _graded(
-    lake: OpenLake, settings: dict[str, Any], banks: NuggetBanks | None, mart: str = "leaderboard"
-) -> str:
-    """Grade what is missing, and build; returns the label set that is asked for, of those that a
-    mart has of the grader."""
+    given: Given, settings: dict[str, Any], mart: str, query: str
+) -> tuple[str, list[tuple[Any, ...]]]:
+    """Grade what is missing, and build; returns the label set that is asked for, as settings call
+    it, of those that a mart has of the grader, and what a query of it finds."""
     if "grader" not in settings:
         raise BadInput("workflow.yml: the settings name no grader", "grader: NAME")
-    grader = settings["grader"]
-    if banks and not _has(lake.project, banks):
-        file = lake.project.lake_path.parent / "given" / "nuggets.jsonl"
-        write_nugget_banks_generic(banks, file)
-        lake.import_.bank(COLLECTION, file, name="given")
-    done = lake.grade(COLLECTION, grader, retry_failed=True)
-    for one in done.get("trials", [done]):
-        lacks = one["left"] + one["failed"]
-        if lacks > settings.get("failed_allowed", 0):
+    lake, grader, allowed = given.lake, settings["grader"], settings.get("failed_allowed", 0)
+    before = _planned(given, grader)
+    too_many = any(totals.failed > allowed for _, totals in before.plans)
+    lake.grade(given.collection, grader, retry_failed=too_many)
+    for _, totals in _planned(given, grader).plans:
+        lacks = totals.missing + totals.under_way + totals.failed
+        if lacks > allowed:
             raise WorkFailed(
                 f"{grader} has no grade of {counted(lacks, 'pairs')}",
                 "Run it again; failed_allowed: N in the settings does without N.",
             )
     lake.build()
-    asked = {"collection": COLLECTION, "grader": grader}
-    found = [name for (name,) in lake.sql(_LABEL_SETS.format(mart=mart), **asked).fetchall()]
+    asked = {
+        "collection": given.collection,
+        "grader_ids": [one.grader_id for one, _ in before.plans],
+    }
+    found = dict(lake.sql(_LABEL_SETS.format(mart=mart), **asked).fetchall())
     if not found:
         raise BadInput(f"{grader} makes no label set of {mart}", "Choose another grader.")
     if chosen := settings.get("label_set"):
         require_known(chosen, found, f"label_set: {grader} makes no {chosen!r}")
-    return chosen or found[0]
+    called = chosen or next(iter(found))
+    rows = lake.sql(query, collection=given.collection, label_set=found[called]).fetchall()
+    return called, rows
 
 
-def _has(project: Project, banks: NuggetBanks) -> bool:
-    """Whether all nuggets are in the lake, as those are that it wrote itself."""
-    with Lake.live(project) as lake:
-        known = set(lake.rows("select query_id, text from lake.raw.rubric_items"))
-    return known >= {
-        (topic, one.claim if isinstance(one, NuggetClaim) else one.question)
-        for topic, bank in banks.banks.items()
-        for one in bank.nuggets_as_list()
-    }
+def _planned(given: Given, grader: str) -> Plans:
+    """What a grader, or each of its trials, has still to do, and what of it failed."""
+    from gradelake.grading.run.grading import grade
+
+    with console.quietly(True):
+        plans = grade(given.lake.project, given.collection, (grader,), dry_run=True)
+    assert isinstance(plans, Plans)
+    return plans

@@ -25,6 +25,7 @@ from gradelake.sql.common.command_line import called_from_python
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.results import as_object
+from gradelake.sql.lake.connection import open_duckdb
 
 _UNASKED = {"as_json", "release"}  # results are objects; the release is the lake's
 _FORMS = {"bank": "csv", "grades": "jsonl"}  # what an import reads; of others Parquet
@@ -47,7 +48,8 @@ class Answer(dict[str, Any]):
             known = f"It has {', '.join(lists)}." if lists else "It has no rows."
             raise BadInput(f"no rows of the name {name!r}" if name else "which rows?", known)
         frame = pl.from_dicts(lists[chosen], infer_schema_length=None)
-        return duckdb.from_arrow(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
+        rows = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return open_duckdb().from_arrow(rows)
 
 
 def _lists(found: dict[str, Any], beside: dict[str, Any] | None = None) -> dict[str, list[dict]]:

@@ -11,7 +11,7 @@ from click.types import StringParamType
 
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, GradelakeError
-from gradelake.sql.common.project import Project
+from gradelake.sql.common.project import Project, if_any
 from gradelake.sql.common.whole_file import whole_file
 
 SHELLS = ("bash", "zsh", "fish")
@@ -35,8 +35,15 @@ _OF_LAKE = {
 }
 
 
-def _names(kind: str, project: Project, collection: str | None) -> Iterable[str]:
-    """Names of a kind that a project has; of one collection where it is told."""
+def _names(kind: str, project: Project | None, collection: str | None) -> Iterable[str]:
+    """Names of a kind that a project has; of one collection where it is told. Without a project
+    there are prompts."""
+    if kind == "prompts":
+        from gradelake.grading.prompts.prompt_file import load_prompts
+
+        return sorted(load_prompts(project))
+    if project is None:
+        return []
     if (own := getattr(project, kind, None)) is not None:
         return own
     from gradelake.sql.lake.opening import Lake
@@ -55,13 +62,9 @@ def _names(kind: str, project: Project, collection: str | None) -> Iterable[str]
 
         with Lake.live(project) as lake:
             return [each.name for each in reversed(available(project, lake.connection))]
-    if kind == "questions":
-        from gradelake.sql.ask.book import entries
+    from gradelake.sql.ask.book import entries
 
-        return [f"@{name}" for name in entries()]
-    from gradelake.grading.prompts.prompt_file import load_prompts
-
-    return sorted(load_prompts(project))
+    return [f"@{name}" for name in entries()]
 
 
 class Named(StringParamType):
@@ -73,10 +76,10 @@ class Named(StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The names that begin so; none without a gradelake.toml, or the lake that they are in."""
+        """The names that begin so; none without the gradelake.toml or the lake that they are in."""
         collection = ctx.params.get("collection")
         try:
-            project = Project.find(ctx.find_root().params.get("config"))
+            project = if_any(lambda: Project.find(ctx.find_root().params.get("config")))
             names = list(_names(self.kind, project, collection))
         except (GradelakeError, OSError):
             return []
@@ -85,7 +88,7 @@ class Named(StringParamType):
 
 # what completes -> options, arguments, and arguments of one command or group
 _COMPLETED = {
-    "collections": ("collection", "collections"),
+    "collections": ("collection", "collections", "generate names"),
     "graders": ("--grader", "card grader"),
     "gates": ("--rule",),
     "sentinels": ("sentinels",),

@@ -268,14 +268,15 @@ class OpenLake:
         return console.plain(done.as_object())
 
     def compare(self, *names: str, **asked: Any) -> dict[str, Any]:
-        """Whether B is better than A, of `names`: A and B, perhaps after their collection.
+        """Whether B is better than A, of `names`: A and B, perhaps after their collection; or who
+        is better than whom, of more.
 
-        `sentence` has the answer; `asked` may have measure, label_set, level, segment, alpha,
-        replicates and seed.
+        `sentence` has the answer, or that of each of `pairs`; `asked` may have measure, label_set,
+        level, segment, alpha, replicates and seed.
         """
-        from gradelake.analyses.compare.comparison import compare
+        from gradelake.analyses.compare.several import compare_named
 
-        return console.plain(compare(self._reading(), names, **asked).as_object())
+        return console.plain(compare_named(self._reading(), names, **asked).as_object())
 
     def gate(
         self,
@@ -289,7 +290,8 @@ class OpenLake:
         """Whether a system fell behind a baseline: `verdict` is "passed", "fell" or "cannot tell".
 
         By a `rule` of gradelake.toml, or by `asked`: system, label_set and segment (one or more),
-        baseline, baseline_release, level, tolerance, alpha.
+        baseline, baseline_release, level, tolerance, alpha, sure ("any": however differences are
+        distributed), queries ("fixed": these and no others).
         """
         from gradelake.analyses.gate.forms import Answer
         from gradelake.analyses.gate.gate import run_gate

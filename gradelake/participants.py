@@ -25,8 +25,9 @@ SCORES = """
     with
 
     board as (
-        select system, collection, label_set, level, measure, score
+        select system, collection, label_set, level, measure, averaged_over, score
         from lake.marts.leaderboard
+        inner join lake.intermediate.int_measures using (measure)
         semi join (from lake.marts.usual_levels where collection = $collection)
             using (label_set, level)
         where
@@ -36,15 +37,15 @@ SCORES = """
     ),
 
     queries as (
-        select distinct label_set, level, measure, query_id
-        from lake.marts.topic_scores
+        select label_set, averaged_over, query_id
+        from lake.intermediate.int_board_queries
         where collection = $collection
     ),
 
     cells as (
         select board.*, queries.query_id, coalesce(scores.value, 0) as value
         from board
-        inner join queries using (label_set, level, measure)
+        inner join queries using (label_set, averaged_over)
         left join lake.marts.topic_scores as scores
             using (collection, label_set, level, measure, system, query_id)
         union all
@@ -52,7 +53,7 @@ SCORES = """
     )
 
     select
-        * exclude (collection, score),
+        * exclude (collection, averaged_over, score),
         max(value) over of_all as best,
         round(median(value) over of_all, 10) as median,
         min(value) over of_all as worst,

@@ -5,14 +5,16 @@ from pathlib import Path
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, typed
+from gradelake.sql.common.command_line import answering, typed, without_project
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.quoting import shell_word
 from gradelake.sql.lake.opening import Lake
 
 
 @click.command(short_help="Write a starter gradelake.toml and make an empty lake.")
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--demo", is_flag=True, help="Start with the demo collection.")
+@without_project
 def init(folder, demo):
     """Write a starter gradelake.toml and make an empty lake, here or in FOLDER.
 
@@ -30,17 +32,19 @@ def init(folder, demo):
     console.say(f"wrote {file}")
     console.say(f"made an empty lake in {project.lake_path}")
     if demo:
-        console.hint(f"next: cd {folder} && gradelake ingest demo && gradelake build")
+        console.hint(f"next: cd {shell_word(folder)} && gradelake ingest demo && gradelake build")
     else:
         console.hint("next: describe your collection there, then run `gradelake ingest mine`")
 
 
 @click.command(short_help="Write the gradelake.toml of the files in a FOLDER.")
-@click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.argument(
+    "folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
 @click.option("--name", help="Name of the collection (default: the folder's).")
 @answering(lambda done: done.print())
-@click.pass_obj
-def start(project, folder, name):
+@without_project
+def start(folder, name):
     """Look at the files here or in FOLDER, and write a gradelake.toml of what they are.
 
     Tables are known by their columns, TREC's forms by their lines. How each file was understood
@@ -230,6 +234,32 @@ def import_judgments(project, collection, file, assessor, columns):
         return run_import(lake, collection, file, assessor, typed(), columns)
 
 
+@import_.command("scores", short_help="Store a board whose scores somebody else computed.")
+@click.argument("collection")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", required=True, help="Name of the board.")
+@click.option("--measure", metavar="NAME", help="What was measured, where FILE does not say it.")
+@answering(lambda done: done.print())
+@click.pass_obj
+def import_scores(project, collection, file, name, measure):
+    """Store the scores of a board that was computed elsewhere: `scores:NAME`, once built.
+
+    FILE is JSON {"system": score}, or a table with columns system and score, and stderr and measure
+    where there are such. The board stands in `export latex leaderboard` and `correlation` and in
+    `plot boards` like a label set, in the column of its measure.
+
+    \b
+    Examples:
+      gradelake import scores car exam.tsv --name EXAM --measure Cover@20
+      gradelake plot boards car --board scores:EXAM Cover@20 1 \\
+          --board assessor:nist AP 1 -o boards.svg
+    """
+    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
+        from gradelake.ingest.collections.scores import import_scores as run_import
+
+        return run_import(lake, collection, file, name, typed(), measure)
+
+
 @import_.command("support", short_help="Store people's labels of what citations support.")
 @click.argument("collection")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -240,8 +270,12 @@ def import_support(project, collection, file, assessor):
     """Store people's labels of how far cited passages support sentences of answers.
 
     A table with system, query_id, sentence (its number in the answer, from 1),
-    cited_passage_id and support: full, partial or none. The mart `support_agreement` compares them
-    with graders' labels, and with other people's.
+    cited_passage_id and support: full, partial or none. They score the answers, under label
+    sets such as `assessor:NAME/first_citation`; the mart `support_agreement` compares them with
+    graders' labels, and with other people's. What another tool assigned comes in under its name.
+
+    Rows that give the same sentence and passage different labels are left out, all of them (exit
+    code 3); the rest lands.
 
     \b
     Examples:

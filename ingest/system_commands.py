@@ -7,6 +7,7 @@ import click
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, typed
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.project import TO_RANK
 from gradelake.sql.lake.opening import Lake
 
 _NEXT = "next: `gradelake build`; older releases keep what they have"
@@ -24,6 +25,9 @@ def system():
 
 
 def _show_list(found: dict[str, list[dict[str, Any]]]) -> None:
+    if not found["systems"]:
+        console.say(TO_RANK)
+        return
     columns = ["system", "kind", "source_file", "n_rows"]
     console.print_table(columns, [[row[each] for each in columns] for row in found["systems"]])
 
@@ -47,6 +51,9 @@ def list_(project, collection):
 
 
 def _show_removed(done: dict[str, Any]) -> None:
+    if not done["removed"]:
+        console.say(f"removed from {done['collection']} before")
+        return
     console.say(f"removed {counted(len(done['removed']), 'systems')} from {done['collection']}")
     console.warn(
         f"note: as long as they name it, these bring it back: {', '.join(sorted({*done['files']}))}"

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +22,9 @@ if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 # the files of tests that were collected, before any was left out
 COLLECTED = pytest.StashKey[set[Path]]()
+# when this run begins no more tests, in seconds since 1970: a machine may be slow
+_UNTIL = float(os.environ.get("GRADELAKE_UNTIL", "inf"))
+_NOT_REACHED = "not reached in time"
 # how long each test took when it last ran, in seconds
 _SECONDS = REPOSITORY / "build" / "test_seconds.json"
 _spent: Counter[str] = Counter()
@@ -56,6 +60,21 @@ def pytest_collection_modifyitems(config, items):
         guessed = _GUESSED.get(item.nodeid.partition("::")[0], 1)
         of_file[item.path] += seconds.get(item.nodeid, guessed)
     items.sort(key=lambda item: -of_file[item.path])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    if time.time() > _UNTIL:
+        pytest.skip(_NOT_REACHED)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Name what a slow machine left out."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    left = sorted({one.nodeid for one in skipped if _NOT_REACHED in str(one.longrepr)})
+    if left:
+        terminalreporter.section(f"{len(left)} tests were not reached in time; `make test-rest`")
+        terminalreporter.write_line("\n".join(left))
 
 
 def pytest_runtest_logreport(report):

@@ -19,8 +19,9 @@ MEASURES = {
     "Rprec": "Rprec",
     "P@10": "P_10",
     "R@100": "recall_100",
+    "Success@20": "success_20",
 }
-_REQUEST = {"ndcg_cut.10,20", "map", "recip_rank", "Rprec", "P.10", "recall.100"}
+_REQUEST = {"ndcg_cut.10,20", "map", "recip_rank", "Rprec", "P.10", "recall.100", "success.20"}
 LEVELS = range(1, 6)
 
 Qrels = dict[str, dict[str, int]]

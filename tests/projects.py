@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import polars as pl
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.quoting import toml_key, toml_value
 from gradelake.sql.lake.raw_tables import raw_tables
 from gradelake.sql.lake.rows import contract
 
@@ -41,8 +41,10 @@ def project(
     for name, content in (files or {}).items():
         write(folder / name, content)
     tables = dict(settings)
-    tables |= {f"collections.{_key(name)}": table for name, table in (collections or {}).items()}
-    tables |= {f"graders.{_key(name)}": table for name, table in (graders or {}).items()}
+    tables |= {
+        f"collections.{toml_key(name)}": table for name, table in (collections or {}).items()
+    }
+    tables |= {f"graders.{toml_key(name)}": table for name, table in (graders or {}).items()}
     return Project.read(write(folder / "gradelake.toml", toml(tables)))
 
 
@@ -51,20 +53,8 @@ def toml(tables: Tables) -> str:
     lines = []
     for heading, table in tables.items():
         lines += [f"[{heading}]"]
-        lines += [f"{_key(k)} = {toml_value(v)}" for k, v in table.items() if v is not None]
+        lines += [f"{toml_key(k)} = {toml_value(v)}" for k, v in table.items() if v is not None]
     return "".join(f"{line}\n" for line in lines)
-
-
-def toml_value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(k)} = {toml_value(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(toml_value, value)) + "]"
-    return json.dumps(str(value) if isinstance(value, Path) else value)
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 
 
 def write(path: Path, content: Any) -> Path:

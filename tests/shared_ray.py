@@ -1,6 +1,8 @@
 """One Ray of a core for all that a process of tests grades, whose workers serve run after run:
 starting it takes seconds, and so does each worker. More workers: tests/grading/test_cluster.py."""
 
+import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -14,7 +16,9 @@ _are_kept = True
 
 
 def install() -> None:
-    """Let what grades in this process find it."""
+    """Let what grades in this process find it. Its token is none of a home's: tests have several,
+    and Ray knows but one in a process, that of the first that it started."""
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     for module in (grader_run, writers):
         vars(module)["Crew"] = _Crew
 

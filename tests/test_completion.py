@@ -102,6 +102,13 @@ def test_commands_options_collections_and_graders_complete(project, words, found
     assert [line.removeprefix("plain,") for line in done.stdout.split()] == found
 
 
+def test_prompts_complete_where_there_is_no_project(tmp_path):
+    assert completed(tmp_path, "prompts", "show", "product").stdout.split() == [
+        "plain,product_search"
+    ]
+    assert not completed(tmp_path, "plan", "").stdout.split()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "found"),

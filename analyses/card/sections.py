@@ -117,7 +117,8 @@ SECTIONS = (
         kappa_rows,
         "No person judged what it labelled: import judgments, or `gradelake queue add`.",
         "Cohen's kappa of what is relevant, at the label set's usual level; 95% intervals, over "
-        "queries. generosity: how much more it takes as relevant than people do, as a share.",
+        "queries. n_disagreeing: in how many queries labels differ from people's; generosity: how "
+        "much more it takes as relevant than people do, as a share.",
     ),
     Section(
         "ceiling",

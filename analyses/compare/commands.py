@@ -16,17 +16,18 @@ from gradelake.sql.common.command_line import reading
 
 
 @click.command("compare", short_help="Say whether system B is better than A, and how surely.")
-@click.argument("names", nargs=-1, required=True, metavar="[COLLECTION] A B")
+@click.argument("names", nargs=-1, required=True, metavar="[COLLECTION] A B...")
 @named("--measure", "As in the leaderboard. Default: nDCG@10, or its first.")
 @named("--label-set", f"{LABEL_SET} Default: the one that a report opens on.")
 @at_level
 @in_segment
 @at_alpha("B is called better, or worse, where p is at or below it.")
-@replicated("Permutations; with up to 14 queries all sign patterns are tried.", 100_000)
+@replicated("Permutations; with up to 14 queries all sign patterns are tried.")
 @reading
 @answers
 def compare(read, names, **asked):
-    """Say whether system B is better than A, by how much, and how surely.
+    """Say whether system B is better than A, by how much, and how surely; of three systems or more,
+    who is better than whom.
 
     First the answer in one sentence; then the difference with its interval and p, the queries that
     decide, how much of what both rank high is judged, and how far judging the rest could move the
@@ -36,8 +37,9 @@ def compare(read, names, **asked):
     Examples:
       gradelake compare bm25 mine
       gradelake compare dl19 bm25 mine --measure P@10 --label-set judge:Sun
+      gradelake compare dl19 bm25 mine theirs
     """
-    from gradelake.analyses.compare.comparison import compare
+    from gradelake.analyses.compare.several import compare_named
 
     with console.working("comparing"), read() as lake:
-        return compare(lake, names, **asked)
+        return compare_named(lake, names, **asked)

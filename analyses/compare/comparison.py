@@ -15,6 +15,14 @@ from gradelake.analyses.report.shown import (
     opens_on,
     shown_label_sets,
 )
+from gradelake.analyses.stats.better import (
+    BETTER,
+    UNTESTED,
+    Decided,
+    decide,
+    queries_of_half,
+    said_p,
+)
 from gradelake.analyses.stats.boards import (
     UNIT,
     Board,
@@ -24,11 +32,11 @@ from gradelake.analyses.stats.boards import (
     segments_of,
 )
 from gradelake.analyses.stats.resample import or_none
-from gradelake.analyses.stats.significance import Pairs, compare_pairs
+from gradelake.analyses.stats.significance import REPLICATES, compare_pairs
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, NotThere
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import TO_LABEL, TO_RANK, did_you_mean
 from gradelake.sql.lake.opening import Lake
 
 FIRST = 10  # passages that are looked at for a measure that knows no cutoff
@@ -38,9 +46,9 @@ WITH_BOARDS = """
     select label_set from lake.marts.leaderboard
     where
         collection = $collection
-        and system in ($a, $b)
+        and list_contains($systems, system)
         and measure = coalesce($measure, measure)
-    group by label_set having count(distinct system) = 2
+    group by label_set having count(distinct system) = len(list_distinct($systems))
 """
 HEADS = """
     with
@@ -69,6 +77,12 @@ HEADS = """
     full join heads using (query_id, passage_id)
     group by query_id
     having count(label) > 0
+"""
+
+
+SAME_RUN = """
+    select count(*) from lake.intermediate.int_same_runs
+    where collection = $collection and system = $a and list_contains(split(same_as, ', '), $b)
 """
 
 
@@ -111,7 +125,7 @@ def compare(
     level: int | None = None,
     segment: str | None = None,
     alpha: float = 0.05,
-    replicates: int = 100_000,
+    replicates: int = REPLICATES,
     seed: int = 1,
     board: Board | None = None,
 ) -> Comparison:
@@ -123,17 +137,13 @@ def compare(
     the level is the usual one. `board`: that of the three, where it was read before. Raises
     `BadInput` for what is not there, and the same system twice.
     """
-    collection, a, b = _named(lake, names)
-    if label_set is None:
-        label_set = _usual_label_set(lake, collection, a, b, measure)
-    level = default_level(lake, collection, label_set) if level is None else level
-    if measure is None:
-        known = {name for name, at in measures_of(lake, collection, label_set) if at == level}
-        usual = ("nDCG@10", *choosing.measures(lake))
-        measure = next((name for name in usual if name in known), usual[0])
-    board = board or read_board(lake, collection, label_set, measure, level, segment)
+    collection, (a, b) = named(lake, names)
+    if board is None:
+        board = usual_board(lake, collection, (a, b), measure, label_set, level, segment)
+    label_set, measure, level = board.label_set, board.measure, board.level
     board = board.pair(b, a)
     pairs = compare_pairs(board, replicates, seed)
+    (decided,) = decide(pairs, alpha)
     mean_b, mean_a = board.units.means / UNIT
     rows = _queries(lake, collection, board)
     unweighted = board.differences.mean() / UNIT if board.counting else np.nan
@@ -149,12 +159,14 @@ def compare(
         "segment": segment,
         "n_queries": len(board.queries),
         **_rounded(mean_a=mean_a, mean_b=mean_b),
-        **_told(pairs, alpha),
+        **_told(decided),
         **_rounded(difference_unweighted=unweighted),
         "alpha": alpha,
+        "test": pairs.test,
         "is_exact": pairs.is_exact,
         "replicates": replicates,
         **board.outcomes,
+        "n_half": queries_of_half(pairs.units.totals[:, 0]),
         **_missing(lake, collection, board),
         "segments": _by_segment(lake, collection, board, alpha, replicates, seed),
         "best": [row for row in rows if row["difference"] > 0][:LISTED],
@@ -163,14 +175,15 @@ def compare(
     labels = f"{label_set}{choosing.at_level(lake, measure, level)}"
     if complete := board.completeness.says:
         labels += f"; {complete}"
-    said = {"labels": labels} | says(found)
-    return Comparison({"sentence": sentence(found)} | found | {"says": said})
+    said = {"labels": labels} | says(found, decided)
+    if lake.value(SAME_RUN, collection=collection, a=a, b=b):
+        said["runs"] = f"the files of {a} and {b} are byte for byte the same"
+    return Comparison({"sentence": sentence(decided, found)} | found | {"says": said})
 
 
-def _told(pairs: Pairs, alpha: float) -> dict[str, float | None]:
-    difference, reach = pairs.difference[0], pairs.reach(alpha)[0]
-    ends = _rounded(difference=difference, low=difference - reach, high=difference + reach)
-    return ends | {"p": float(pairs.p[0])}
+def _told(decided: Decided) -> dict[str, Any]:
+    names = ("difference", "low", "high", "confidence", "p", "verdict")
+    return {name: getattr(decided, name) for name in names}
 
 
 def _by_segment(
@@ -182,35 +195,63 @@ def _by_segment(
         with suppress(BadInput):
             of = (board.label_set, board.measure, board.level, segment)
             own = read_board(lake, collection, *of).pair(*board.systems)
+            (decided,) = decide(compare_pairs(own, *of_test), alpha)
             about = {"segment": segment, "n_queries": len(own.queries)}
-            found.append(about | _told(compare_pairs(own, *of_test), alpha))
+            found.append(about | _told(decided))
     return found
 
 
-def _named(lake: Lake, names: Sequence[str]) -> tuple[str, str, str]:
-    """(collection, A, B): the collection is the only one that has both, unless it is named."""
-    if len(names) not in (2, 3):
-        raise BadInput("compare takes two systems, perhaps after their collection")
-    *named, a, b = names
-    if named:
-        lake.require_collection(named[0])
-        return named[0], a, b
+def named(lake: Lake, names: Sequence[str]) -> tuple[str, list[str]]:
+    """(collection, systems), of systems that may stand after their collection; else it is the only
+    one that has them all. Raises `BadInput` for fewer than two systems and what is not there."""
+    collections = lake.column("select collection from lake.raw.collections order by all")
+    if len(names) > 2 and names[0] in collections:
+        return names[0], [*names[1:]]
+    if len(names) < 2:
+        raise BadInput("compare takes two systems or more, perhaps after their collection")
     of_all = "select system, list(collection) from lake.raw.systems group by all order by system"
     known = dict(lake.rows(of_all))
-    for system in (a, b):
+    for place, system in enumerate(names):
         if system not in known:
-            raise NotThere(f"there is no system {system!r}", did_you_mean(system, known))
-    collections = sorted({*known[a]} & {*known[b]})
+            may_be = len(names) > 2 and not place
+            what = "collection or system" if may_be else "system"
+            hint = did_you_mean(system, [*collections, *known] if may_be else known, TO_RANK)
+            raise NotThere(f"there is no {what} {system!r}", hint)
+    collections = sorted(set.intersection(*(set(known[system]) for system in names)))
     if len(collections) != 1:
+        both = " and ".join(map(repr, names)) if len(names) == 2 else "all of them"
+        have = counted(len(collections), "collections", "have")
         raise BadInput(
-            f"{counted(len(collections), 'collections', 'have')} both {a!r} and {b!r}",
+            f"{have} {'both ' if len(names) == 2 else ''}{both}",
             f"Name one before them: {', '.join(collections)}." if collections else None,
         )
-    return collections[0], a, b
+    return collections[0], [*names]
 
 
-def _usual_label_set(lake: Lake, collection: str, a: str, b: str, measure: str | None) -> str:
-    of = {"collection": collection, "a": a, "b": b, "measure": measure}
+def usual_board(
+    lake: Lake,
+    collection: str,
+    systems: Sequence[str],
+    measure: str | None,
+    label_set: str | None,
+    level: int | None,
+    segment: str | None,
+) -> Board:
+    """The board that systems are compared by: what is not chosen is as `compare` has it."""
+    if label_set is None:
+        label_set = _usual_label_set(lake, collection, systems, measure)
+    level = default_level(lake, collection, label_set) if level is None else level
+    if measure is None:
+        known = {name for name, at in measures_of(lake, collection, label_set) if at == level}
+        usual = ("nDCG@10", *choosing.measures(lake))
+        measure = next((name for name in usual if name in known), usual[0])
+    return read_board(lake, collection, label_set, measure, level, segment)
+
+
+def _usual_label_set(
+    lake: Lake, collection: str, systems: Sequence[str], measure: str | None
+) -> str:
+    of = {"collection": collection, "systems": [*systems], "measure": measure}
     usable = lake.column(WITH_BOARDS, **of)
     shown, shares = shown_label_sets(lake, collection), judged_shares(lake, collection)
     judged = {row["label_set"]: shares.get(row["label_set"], 0.0) for row in shown}
@@ -218,10 +259,7 @@ def _usual_label_set(lake: Lake, collection: str, a: str, b: str, measure: str |
     # where no board has them, reading one says why
     found = opens_on(chosen_reference(None, shown), own or judged)
     if found is None:
-        raise BadInput(
-            f"{collection} has no labels yet",
-            "Ingest judgments, `gradelake import labels` or `gradelake grade`; then build.",
-        )
+        raise BadInput(f"{collection} has no labels yet", TO_LABEL)
     return found
 
 
@@ -270,26 +308,10 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
     return {"k": k, "judged": _rounded(**shares)} | _rounded(least=least, most=most)
 
 
-def sentence(found: dict[str, Any]) -> str:
-    """What somebody wants to know who reads one sentence."""
-    a, b, difference, p = (found[name] for name in ("a", "b", "difference", "p"))
-    better, worse = (b, a) if difference > 0 else (a, b)
-    n = counted(found["n_queries"], "queries")
-    n += f" of {found['segment']}" if found["segment"] else ""
-    n += " by their weights" if found["difference_unweighted"] is not None else ""
-    sure = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"
-    if found["low"] is not None:
-        low, high = _of_better(found, "low", "high")
-        sure = f"{low:z.3f} to {high:z.3f}, {sure}"
-    by = f"by {abs(difference):.3f} of {found['measure']} on {n} ({sure})"
-    if not found["wins"] + found["losses"]:
-        said = f"{b} and {a} have the same {found['measure']} on each of {n}"
-    elif difference == 0:
-        said = f"{b} and {a} have the same mean {found['measure']} on {n} ({sure})"
-    elif p <= found["alpha"]:
-        said = f"{better} is better than {worse} {by}"
-    else:
-        said = f"No significant difference between {b} and {a}: {better} is ahead {by}"
+def sentence(decided: Decided, found: dict[str, Any]) -> str:
+    """What somebody wants to know who reads one sentence: who is better, how surely, and whether
+    labels that are missing matter. `found` is of `_missing`."""
+    said = decided.sentence
     if (judged := found["judged"]["either"]) is None:
         return f"{said}."
     if judged == 1:
@@ -297,43 +319,45 @@ def sentence(found: dict[str, Any]) -> str:
     share = f"{100 * (1 - judged):.0f}" if judged <= 0.995 else "less than 1"
     said += f"; {share}% of what they rank in the first {found['k']} is unjudged, and"
     if found["least"] is None:
-        return f"{said} how much that could change is unknown for {found['measure']}."
-    least, most = _of_better(found, "least", "most")
-    if difference == 0:
+        return f"{said} how much that could change is unknown for {decided.measure}."
+    least, most = found["least"], found["most"]
+    if decided.difference == 0:
         could = "could" if least < most else "could not"
         return f"{said} that {could} make one of them better."
-    if p > found["alpha"]:
-        return f"{said} that {'could' if least < 0 else 'could not'} put {worse} ahead."
-    could = "reverse this" if least < 0 else "make them equal"
-    return f"{said} that could {could if least <= 0 else 'not reverse this'}."
+    if decided.difference < 0:
+        least = -most
+    if decided.verdict != BETTER:
+        return f"{said} that {'could' if least < 0 else 'could not'} put {decided.worse} ahead."
+    could = f"put {decided.worse} ahead" if least < 0 else "make them equal"
+    return f"{said} that could {could if least <= 0 else f'not put {decided.worse} ahead'}."
 
 
-def _of_better(found: dict[str, Any], low: str, high: str) -> tuple[float, float]:
-    """Bounds of the difference, seen from the system that is ahead."""
-    ends = found[low], found[high]
-    return ends if found["difference"] > 0 else (-ends[1], -ends[0])
-
-
-def says(found: dict[str, Any]) -> dict[str, str]:
+def says(found: dict[str, Any], decided: Decided) -> dict[str, str]:
     """Figures in words, by what they are."""
     a, b, measure = found["a"], found["b"], found["measure"]
     interval = ""
     if found["low"] is not None:
-        interval = f", {100 * (1 - found['alpha']):g}% interval {_from_to(found, 'low', 'high')}"
-    patterns = "all" if found["is_exact"] else f"{found['replicates']:,} random"
+        interval = f", {100 * found['confidence']:.3g}% interval {_from_to(found, 'low', 'high')}"
+    p = "none" if found["p"] is None else f"{found['p']:.4f}"
     said = {
         measure: f"{b} {found['mean_b']:.4f}, {a} {found['mean_a']:.4f}",
         f"{b} less {a}": f"{found['difference']:z.4f}{interval}",
-        "p": f"{found['p']:.4f} (paired randomisation test, {patterns} sign patterns)",
+        "p": f"{p} ({found['test']})",
         f"{b} is": f"better on {found['wins']}, worse on {found['losses']}, equal on "
         f"{found['ties']} of {counted(found['n_queries'], 'queries')}",
     }
+    if found["n_half"]:
+        known = found["judged"]["either"]
+        fact = "a fact, all of it judged" if known == 1 else "a fact, as far as labels go"
+        half = counted(found["n_half"], "queries", "carry")
+        said["on these queries alone"] = f"{found['difference']:z.4f} is {fact}; {half} half of it"
     if (plain := found["difference_unweighted"]) is not None:
         said["with every query counted once"] = f"{b} less {a} {plain:z.4f}"
     for part in found["segments"]:
         n = counted(part["n_queries"], "queries")
         interval = "" if part["low"] is None else f" ({_from_to(part, 'low', 'high')})"
-        said[part["segment"]] = f"{part['difference']:z.4f}{interval}, p = {part['p']:.4f}, {n}"
+        p = UNTESTED.get(part["verdict"]) or said_p(part["p"])
+        said[part["segment"]] = f"{part['difference']:z.4f} on {n}{interval}, {p}"
     shares = zip((b, a, "both together"), found["judged"].values(), strict=True)
     if judged := [f"{who} {share:.0%}" for who, share in shares if share is not None]:
         known = f"unknown for {measure}; known for {', '.join(f'{name}@k' for name in BOUNDED)}"

@@ -34,6 +34,18 @@ FORMS = "text", "json", "markdown", "junit"
     type=click.FloatRange(0, 0.5, True, True),
     help="How often a verdict may be wrong. Default: 0.05.",
 )
+@click.option(
+    "--sure",
+    type=click.Choice(("typical", "any")),
+    help="any: alpha holds however differences are distributed; takes more queries. "
+    "Default: typical.",
+)
+@click.option(
+    "--fixed-queries",
+    "queries",
+    flag_value="fixed",
+    help="Judge these queries and no others, such as a shop's own traffic.",
+)
 @click.option("--rule", metavar="NAME", help="Take all of this from [gates.NAME] instead.")
 @click.option(
     "--queries",
@@ -57,7 +69,8 @@ def gate(project, read, rule, n_queries, form, **asked):
     The difference of each query, and an interval of their mean: above the tolerance the
     measure passed, below it fell, else it cannot be told. All measures must pass, by each label set
     on each segment; that any fell is corrected for how many that are (Holm). Queries count by their
-    weights, and clusters of queries as one. Nothing is written.
+    weights, and clusters of queries as one. Where they are fixed, the difference on them decides.
+    Nothing is written.
 
     \b
     Exit codes: 0 passed, 4 fell, 5 cannot tell (and how many queries it
@@ -72,6 +85,8 @@ def gate(project, read, rule, n_queries, form, **asked):
       gradelake gate dl19 --system mine --baseline bm25 --measure AP \\
           --label-set assessor:nist --label-set judge:Sun \\
           --segment all --segment tail
+      gradelake gate shop --system mine --baseline live --measure nDCG@10 \\
+          --label-set judge:gpt --fixed-queries
       gradelake gate --rule production
     """
     from gradelake.analyses.gate.forms import Answer

@@ -8,7 +8,9 @@ from xml.etree import ElementTree
 
 from gradelake.analyses.gate.gate import Block, Gate
 from gradelake.analyses.gate.rules import ALL
+from gradelake.analyses.gate.sample import ANY, FIXED, MOVED
 from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Judged, worst
+from gradelake.analyses.stats.better import queries_of_half
 from gradelake.analyses.stats.boards import UNIT
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -37,7 +39,8 @@ class Answer:
         found, blocks = self.found, self.found.blocks
         return {
             "verdict": found.verdict.verdict,
-            **found.rule.model_dump(exclude={"measures", "level"}),
+            **found.rule.model_dump(exclude={"measures", "level", "queries"}),
+            "queries_are": found.rule.queries,
             "baseline": found.baseline,
             "release": found.release,
             "baseline_release": found.baseline_release,
@@ -67,6 +70,7 @@ class Answer:
 
 def _measure(one: Judged) -> dict[str, Any]:
     pair, found = one.pair, one.difference
+    low, high = found.bounds or (None, None)
     system, baseline = pair.units.means / UNIT
     return {
         "label_set": pair.label_set,
@@ -81,13 +85,18 @@ def _measure(one: Judged) -> dict[str, Any]:
         "baseline": round(float(baseline), 10),
         "system": round(float(system), 10),
         "difference": round(found.mean, 10),
-        "low": round(found.low, 10),
-        "high": round(found.high, 10),
-        "p_passed": found.p_passed,
-        "p_fell": one.p_fell,
+        "low": _rounded(low),
+        "high": _rounded(high),
+        "p_passed": found.p_passed if found.bounds else None,
+        "p_fell": one.p_fell if found.bounds else None,
+        "unseen_share": _rounded(found.unseen if found.bounds else None),
         "queries_as_seen": one.queries_as_seen,
         "queries_if_equal": one.queries_if_equal,
     }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 10)
 
 
 def _deciders(found: Gate, block: Block, n: int) -> list[dict[str, Any]]:
@@ -111,7 +120,7 @@ def print_text(found: Gate, n_queries: int) -> None:
     for block in found.blocks:
         if several:
             console.say(f"\n{worst(block.measures)}: {_by(block)}")
-        console.print_table(_titles(found), [_row(one) for one in block.measures])
+        console.print_table(_titles(found), [_row(found, one) for one in block.measures])
         for line in _sentences(found, block):
             console.say(line, wrap=True)
         if deciders := _deciders(found, block, n_queries):
@@ -132,7 +141,7 @@ def markdown(found: Gate, n_queries: int) -> str:
     for block in found.blocks:
         if several:
             lines += ["", f"#### {worst(block.measures).capitalize()}: {_by(block, _code)}"]
-        lines += ["", *_table(_titles(found), [_row(one) for one in block.measures]), ""]
+        lines += ["", *_table(_titles(found), [_row(found, one) for one in block.measures]), ""]
         lines += [f"- {_plain(line)}" for line in _sentences(found, block)]
         if deciders := _deciders(found, block, n_queries):
             rows = [tuple(map(_points, one.values())) for one in deciders]
@@ -164,6 +173,7 @@ def junit(found: Gate, n_queries: int) -> str:
             told = [each for each in deciders if each["measure"] == one.pair.measure]
             line = "{query_id}: {baseline:.4f} -> {system:.4f} ({text})"
             element.text = _xml("\n".join(map(line.format_map, told)))
+        ElementTree.SubElement(suite, "system-out").text = _xml("\n".join(_sentences(found, block)))
     ElementTree.indent(suites)
     # what is not ASCII becomes a reference: whatever the terminal's or the file's encoding
     return ElementTree.tostring(suites, encoding="us-ascii", xml_declaration=True).decode("ascii")
@@ -192,12 +202,18 @@ def _by(block: Block, name: Callable[[str], str] = str) -> str:
 
 
 def _limits(found: Gate) -> str:
-    return f"tolerance {found.rule.tolerance:g}, alpha {found.rule.alpha:g}"
+    rule = found.rule
+    if rule.way == FIXED:
+        return f"tolerance {rule.tolerance:g}, on these queries"
+    any_ = ", however differences are distributed" if rule.way == ANY else ""
+    return f"tolerance {rule.tolerance:g}, alpha {rule.alpha:g}{any_}"
 
 
 def _promise(found: Gate) -> str:
     """Of a gate with several blocks: how errors are bounded."""
     n = len(found.verdict.measures)
+    if found.rule.way == FIXED:
+        return f"All {n} must pass"
     return (
         f"All {n} tests must pass, each at alpha, which then bounds how often the gate as a whole "
         f"passes wrongly; that any fell is corrected for all {n} (Holm)"
@@ -205,15 +221,20 @@ def _promise(found: Gate) -> str:
 
 
 def _titles(found: Gate) -> tuple[str, ...]:
+    if found.rule.way == FIXED:
+        return *_TITLES, "verdict"
     return *_TITLES, f"{100 * (1 - 2 * found.rule.alpha):g}% interval", "verdict"
 
 
-def _row(one: Judged) -> tuple[Any, ...]:
+def _row(found: Gate, one: Judged) -> tuple[Any, ...]:
     row = _measure(one)
     shown = ["measure", "level", "n_queries", "n_worse", "n_better"]
     shown += ["baseline", "system", "difference"]
-    interval = f"{row['low']:z.4f} to {row['high']:z.4f}"
-    return *(_points(row[name]) for name in shown), interval, one.verdict
+    interval = "none" if one.difference.p_passed else "same rankings"
+    if row["low"] is not None:
+        interval = f"{row['low']:z.4f} to {row['high']:z.4f}"
+    ends = [one.verdict] if found.rule.way == FIXED else [interval, one.verdict]
+    return *(_points(row[name]) for name in shown), *ends
 
 
 def _points(value: Any) -> Any:
@@ -221,16 +242,35 @@ def _points(value: Any) -> Any:
 
 
 def _sentences(found: Gate, block: Block) -> list[str]:
-    sentences = [_sentence(found, one) for one in block.measures if one.verdict != PASSED]
-    if any(one.pair.counting for one in block.measures):
+    is_fixed, measures = found.rule.way == FIXED, block.measures
+    sentences = [_sentence(found, one) for one in measures if is_fixed or one.verdict != PASSED]
+    if any(one.pair.counting for one in measures):
         sentences.append("queries count by their weights, and clusters of queries as one")
+        if found.rule.way == ANY:
+            sentences[-1] += "; nothing is said of queries that weigh more than these"
+    sentences += dict.fromkeys(_unseen(one) for one in measures if one.difference.bounds)
     return sentences + [f"note: {note}" for note in block.notes]
+
+
+def _unseen(one: Judged) -> str:
+    """What so many queries cannot show, whatever their differences are."""
+    found, share = one.difference, 100 * one.difference.unseen
+    what = {PASSED: "losses", FELL: "gains"}.get(one.verdict, "losses or gains")
+    among = f"{found.n:.3g} effective queries" if one.pair.counting else f"{found.n:,.0f}"
+    said = f"{share:.0f}%" if share >= 1 else f"{share:.1g}%"
+    return f"{what} on fewer than {said} of queries may not show in {among}"
 
 
 def _sentence(found: Gate, one: Judged) -> str:
     """What a measure's verdict means, and what would help."""
     row, tolerance = _measure(one), found.rule.tolerance
     moved = f"{row['baseline']:.4f} to {row['system']:.4f}"
+    if found.rule.way == FIXED:
+        return _fact(one, row, moved, tolerance)
+    if one.difference.is_one:
+        what = "query" if row["n_queries"] == len(one.pair.units.sizes) else "cluster of queries"
+        share = f"{100 * one.difference.greatest_share:.0f}%"
+        return f"one {what} carries {share} of the weight: {row['measure']} tells nothing of others"
     if one.verdict == FELL:
         return (
             f"{row['measure']} fell by {-row['difference']:.4f} ({moved}), more than {tolerance:g}"
@@ -248,11 +288,28 @@ def _sentence(found: Gate, one: Judged) -> str:
     moves = "is lower" if row["high"] < 0 else "may be lower"
     if row["difference"] >= 0:
         moves = "is higher here" if row["difference"] else "is equal here"
+    few = ""
+    if one.difference.few:
+        few = f", as too few of them moved by {MOVED:g} to show how far queries go"
     return (
         f"{row['measure']} {moves} ({moved}), and {counted(row['n_queries'], 'queries')} cannot "
-        f"tell whether it fell by more than {tolerance:g}; it would take "
+        f"tell whether it fell by more than {tolerance:g}{few}; it would take "
         f"{', or '.join(needed) or 'more than a million queries'}"
     )
+
+
+def _fact(one: Judged, row: dict[str, Any], moved: str, tolerance: float) -> str:
+    """What is true of these queries, whatever others do, and how much of it hangs on few."""
+    found = row["difference"]
+    said = "did not change"
+    if found:
+        said = f"{'rose' if found > 0 else 'fell'} by {abs(found):.4f} ({moved})"
+    if found < 0:
+        said += f", {'less' if row['verdict'] == PASSED else 'no less'} than {tolerance:g}"
+    system, baseline = one.pair.units.totals.T
+    if n_half := queries_of_half(system - baseline):
+        said += f"; {counted(n_half, 'queries', 'carry')} half of it"
+    return f"on these {counted(row['n_queries'], 'queries')} {row['measure']} {said}"
 
 
 # --- markdown and XML -----------------------------------------------------------------------------

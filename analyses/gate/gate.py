@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses.gate.rules import ALL, Rule, rule_of
+from gradelake.analyses.gate.sample import ANY, FIXED
 from gradelake.analyses.gate.verdict import Judged, Verdict, judge
-from gradelake.analyses.stats.boards import Board, counting_of, read_board
+from gradelake.analyses.stats.boards import UNIT, Board, counting_of, read_board
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -74,8 +75,8 @@ def run_gate(
 
     Queries are those of the label set and the segment, in both; one that a system left unanswered
     is 0, as on the leaderboard. Nothing is written. Raises `BadInput` for a collection, label set,
-    segment, measure, level or system that is not there, the same system twice, and fewer than two
-    queries.
+    segment, measure, level or system that is not there, the same system twice, and no query that
+    both have.
     """
     rule = rule_of(project, name, asked)
     release = rule.baseline_release
@@ -109,7 +110,11 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
                     same.append(len(pairs))
             pairs.append(pair)
             about += _notes_on_unlabelled(lake, earlier or lake, rule, baseline, board)
-    verdict = judge(pairs, rule.tolerance, rule.alpha, same)
+    if rule.way == ANY and any(np.abs(pair.differences).max() > UNIT for pair in pairs):
+        raise BadInput(
+            f"sure = {ANY!r} needs measures between 0 and 1", "Leave out those that go beyond."
+        )
+    verdict = judge(pairs, rule.tolerance, rule.alpha, same, rule.way)
     judged_of: dict[tuple[str, str], list[Judged]] = {part: [] for part in notes}
     for one in verdict.measures:
         judged_of[one.pair.label_set, one.pair.segment or ALL].append(one)
@@ -130,17 +135,16 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
     """The system and its baseline on the queries of both boards, which count as the newer lake
     says."""
     queries = [query for query in board.queries if query in set(other.queries)]
-    if len(queries) < 2:
+    if not queries:
         of_segment = f" of segment {board.segment!r}" if board.segment else ""
         raise BadInput(
-            f"{board.label_set!r} has {counted(len(queries), 'queries')}{of_segment} to compare by "
-            f"{board.measure}",
-            "An interval needs two at least, and is worth something from some tens on.",
+            f"{board.label_set!r} has no queries{of_segment} to compare by {board.measure}",
+            "Compare releases that have queries in common.",
         )
     where = "" if earlier is None else f"release {earlier.release}: "
     was, now = other.of([baseline], where), board.of([system])
     rows, their_rows = ([one.queries.index(query) for query in queries] for one in (board, other))
-    pair = replace(
+    return replace(
         now,
         queries=tuple(queries),
         systems=(system, baseline),
@@ -148,12 +152,6 @@ def _paired(board: Board, other: Board, system: str, baseline: str, earlier: Lak
         printed=np.hstack([now.printed, was.printed]),
         counting=board.counting and board.counting.of(np.array(rows)),
     )
-    if pair.counting and pair.units.n_effective < 1.1:
-        raise BadInput(
-            f"one query, or one cluster of queries, has nearly all weight by {board.measure}",
-            "An interval needs two at least that weigh about the same.",
-        )
-    return pair
 
 
 def _notes_on_labels(
@@ -191,4 +189,5 @@ def _notes_on_unlabelled(
             f"{board.measure}: {counted(ours, 'passages')} that {rule.system} ranks high and "
             f"{theirs:,} of the baseline's have no label; they count as not relevant"
             + (" (of all segments)" if board.segment else "")
+            + ("; so the difference is of what is labelled" if rule.way == FIXED else "")
         )

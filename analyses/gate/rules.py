@@ -2,14 +2,16 @@
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, field_validator
 
+from gradelake.analyses.gate.sample import ANY, FIXED, TYPICAL
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
 
 ALL = "all"  # of segments: every query
+SAMPLE = "sample"  # queries that stand for all of their kind
 
 
 def _as_tuple(value: Any) -> Any:
@@ -23,7 +25,8 @@ class Rule(Checked):
     """A system, what it is compared with, and by what. `tolerance` is in points of the measures.
 
     Each label set is judged on each segment. Without a `baseline` the system is compared with
-    itself in another release.
+    itself in another release. `sure`: of differences as they typically are spread, or however they
+    are. `queries`: a sample of all queries like these, or these and no others ("fixed").
     """
 
     collection: Text
@@ -42,6 +45,23 @@ class Rule(Checked):
     )
     tolerance: float = Field(0.01, ge=0, le=1, description="In points: 0.01 of 0 to 1.")
     alpha: float = Field(0.05, gt=0, lt=0.5)
+    sure: Annotated[Text, checked.one_of((TYPICAL, ANY))] = TYPICAL
+    queries: Annotated[Text, checked.one_of((SAMPLE, FIXED))] = SAMPLE
+
+    @field_validator("queries")
+    @classmethod
+    def _leaves_chance(cls, queries: str, others: ValidationInfo) -> str:
+        if queries == FIXED and others.data.get("sure") == ANY:
+            raise ValueError(
+                "fixed queries leave nothing to chance, so nothing to be sure of",
+                f"Leave sure out, or have queries = {SAMPLE!r}.",
+            )
+        return queries
+
+    @property
+    def way(self) -> str:
+        """For what the verdict holds: `TYPICAL` or `ANY` differences, or `FIXED` queries."""
+        return FIXED if self.queries == FIXED else self.sure
 
 
 def rule_of(project: Project, name: str | None, asked: dict[str, Any]) -> Rule:
@@ -67,7 +87,10 @@ def rule_of(project: Project, name: str | None, asked: dict[str, Any]) -> Rule:
         )
     if name not in project.gates:
         raise NotThere(
-            f"{project.file}: there is no [gates.{name}]", did_you_mean(name, project.gates)
+            f"{project.file}: there is no [gates.{name}]",
+            did_you_mean(
+                name, project.gates, "Describe it there: collection, system, label_set, measures."
+            ),
         )
     rule = checked.table(Rule, project, "gates", name)
     return rule if rule.baseline_release else rule.model_copy(update=asked)

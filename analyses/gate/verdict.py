@@ -2,13 +2,13 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from gradelake.analyses.gate.sample import Difference
+from gradelake.analyses.gate.sample import TYPICAL, Difference
 from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.analyses.stats.significance import holm
@@ -49,6 +49,7 @@ class Verdict:
     measures: list[Judged]
     tolerance: float
     alpha: float
+    sure: str = TYPICAL
 
     @property
     def verdict(self) -> str:
@@ -67,12 +68,13 @@ class Verdict:
                 if differences[row] == 0:
                     break
                 without = CANNOT_TELL
-                if len(differences) > 2:
+                if len(differences) > 1:
                     left = np.delete(np.arange(len(differences)), row)
                     rest = counting and counting.of(left)
-                    limits = self.tolerance, self.alpha
                     others = [each.difference for each in self.measures]
-                    others[place] = Difference.of(differences[left], *limits, counting=rest)
+                    others[place] = Difference.of(
+                        differences[left], self.tolerance, self.alpha, counting=rest, sure=self.sure
+                    )
                     without = _verdicts(others, self.alpha)[place][1]
                 scores = (*pair.values[row, ::-1], differences[row])
                 names = ("baseline", "system", "difference")
@@ -85,11 +87,15 @@ class Verdict:
 
 
 def judge(
-    pairs: Sequence[Board], tolerance: float, alpha: float, same: Collection[int] = ()
+    pairs: Sequence[Board],
+    tolerance: float,
+    alpha: float,
+    same: Collection[int] = (),
+    sure: str = TYPICAL,
 ) -> Verdict:
     """The gate's verdict on boards of a system and its baseline; `tolerance` is in points of a
     measure, `alpha` below 0.5. `same`: places of boards for which both rank the same passages in
-    the same order, for every query.
+    the same order, for every query. `sure`: as `Difference.of` has it.
 
     Non-inferiority by the inclusion of an interval (Wellek, Testing Statistical Hypotheses of
     Equivalence and Noninferiority, 2nd edition 2010; over topics as in Sakai, Laboratory
@@ -100,20 +106,24 @@ def judge(
     - passed, where mu <= -tolerance is rejected at alpha: the lower bound is above -tolerance;
     - fell, where mu >= -tolerance is: the upper bound is below -tolerance. A drop that is certain,
       and may be smaller than the tolerance, is none;
-    - else it cannot be told. A system that ranks the same passages in the same order passes; one
-      that is equal on these queries, though its rankings are others, may lose on queries like none
-      of these, and is judged as where all differences are equal (`Difference.p_values`).
+    - else it cannot be told; nor where one query has most of the weight. A system that ranks the
+      same passages in the same order passes; one that is equal on these queries, though its
+      rankings are others, may lose on queries like none of these.
+
+    Of these queries and no others (`sure` is `FIXED`) the mean is known: what is lower by the
+    tolerance or more fell, all else passed.
 
     The gate passed where every measure did, by every label set and on every segment: each at alpha,
     for what needs all of several tests needs no correction (Berger, Multiparameter hypothesis
     testing and acceptance sampling, Technometrics 1982). It fell where any measure did, and that
     any did by chance has several chances: these p are corrected by Holm (1979) for all of them. So
     the probability of passing a system of which a measure is lower by the tolerance or more, and of
-    having any measure fall that is not, is alpha at most each, as far as the tests hold for so few
-    queries (tests/benchmarks/README.md). Measures, label sets and segments need not be independent.
+    having any measure fall that is not, is alpha at most each: however differences are distributed
+    where `sure` is `ANY`, else as far as the tests hold (tests/benchmarks/README.md has where not).
+    Measures, label sets and segments need not be independent.
     """
     differences = [
-        Difference.of(pair.differences, tolerance, alpha, place in same, pair.counting)
+        Difference.of(pair.differences, tolerance, alpha, place in same, pair.counting, sure)
         for place, pair in enumerate(pairs)
     ]
     judged = []
@@ -128,7 +138,7 @@ def judge(
                 n and ceil(n * more) for n in queries_needed(found, tolerance, alpha, len(pairs))
             )
         judged.append(Judged(pair, found, p_fell, verdict, *needed))
-    return Verdict(judged, tolerance, alpha)
+    return Verdict(judged, tolerance, alpha, sure)
 
 
 def _verdicts(differences: Sequence[Difference], alpha: float) -> list[tuple[float, str]]:
@@ -146,21 +156,24 @@ def _verdicts(differences: Sequence[Difference], alpha: float) -> list[tuple[flo
 def queries_needed(
     found: Difference, tolerance: float, alpha: float, n_measures: int
 ) -> tuple[int | None, int | None]:
-    """(as seen, if equal) of `Judged`, by the spread and the skewness observed.
+    """(as seen, if equal) of `Judged`, by the differences observed.
 
     The first is where the bound meets the tolerance; for a drop beyond it at Holm's strictest
     level. The second is where it does so still for the mean that one in five equal systems is
-    below, as in the usual formula for a sample's size (Sakai 2018, chapter 6).
+    below, as in the usual formula for a sample's size (Sakai 2018, chapter 6). No number of queries
+    is known where one query has most of the weight.
     """
+    if found.is_one:
+        return None, None
     above = found.mean + tolerance
 
     def is_clear(n: int) -> bool:
-        p_passed, p_fell = replace(found, n=n).p_values(above)
+        p_passed, p_fell = found.of_size(n).p_values(above)
         return p_passed <= alpha if above > 0 else p_fell <= alpha / n_measures
 
     def has_power(n: int) -> bool:
         unlucky = student_reach(n, 2 * POWER - 1) * found.spread / np.sqrt(n)
-        p_passed, _ = replace(found, n=n, mean=0).p_values(float(tolerance - unlucky))
+        p_passed, _ = found.of_size(n, mean=0).p_values(float(tolerance - unlucky))
         return p_passed <= alpha
 
     as_seen, if_equal = (

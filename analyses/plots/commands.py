@@ -79,17 +79,26 @@ of_label_set = options.named("--label-set", options.LABEL_SET, required=True)
 @drawing
 @of_label_set
 @options.with_reference
+@click.option(
+    "--by-label",
+    is_flag=True,
+    help="Shares of each label of --label-set (default: of each of the reference's).",
+)
 def confusion(lake, collection, label_set, **asked):
-    """Draw how often each label meets each judgment: counts, and shares of each row.
+    """Draw how often each label meets each judgment: counts, and shares of each judgment.
+
+    By people's labels, as in UMBRELA's Figure 2: of what they judged 3, how much has which label.
 
     \b
     Examples:
       gradelake plot confusion dl19 --label-set flan/v0/best -o confusion.svg
+      gradelake plot confusion dl19 --label-set flan/v0/best --by-label -o c.svg
     """
     from gradelake.analyses.plots.confusion import draw_confusion
 
-    n_pairs = draw_confusion(lake, collection, label_set, **asked)
-    return {"pairs": n_pairs}, f"drew {counted(n_pairs, 'pairs')} of {label_set}"
+    n_pairs, whose = draw_confusion(lake, collection, label_set, **asked)
+    says = f"drew {counted(n_pairs, 'pairs')} of {label_set}, as shares of each label of {whose}"
+    return {"pairs": n_pairs, "shares_of": whose}, says
 
 
 @plot.command(short_help="Draw the systems' scores by labels and by a reference.")
@@ -125,7 +134,9 @@ def scatter(lake, collection, measure, **asked):
     "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
 )
 @options.of_measures("May be repeated.")
-@options.of_levels("May be repeated (default: min_relevant, or the highest label below it).")
+@options.of_levels(
+    "May be repeated (default: 4 of a rubric, else min_relevant, or the highest label below it)."
+)
 @click.option(
     "--board",
     "single",
@@ -177,7 +188,10 @@ def leaderboard(lake, collection, replicates, **asked):
 
     found = draw_leaderboard(lake, collection, n_replicates=replicates, **asked)
     names = [one.system for one in found.systems]
-    figures = {"systems": names, "groups": [names[a : z + 1] for a, z in found.groups]}
+    figures = {
+        "systems": names,
+        "groups": [[names[place] for place in group] for group in found.groups],
+    }
     groups = counted(len(found.groups), "overlapping groups")
     return figures, f"drew {counted(len(names), 'systems')} in {groups}"
 

@@ -1,5 +1,6 @@
 """The leaderboard picture: scores with intervals, and which systems cannot be told apart."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def draw_leaderboard(
                 axes.plot([one.low, one.high], [place, place], color=BLUE, linewidth=1.2)
             axes.plot(one.score, place, "o", color=BLUE, markersize=4.5)
         across = min(ACROSS, ALL_ACROSS / len(found.groups))
-        for column, (first, last) in enumerate(found.groups):  # two in one column read as one group
+        for column, first, last in _bars(found.groups):  # two in one column read as one group
             axes.plot(
                 [1.02 + across * column] * 2,
                 [first - 0.3, last + 0.3],
@@ -53,9 +54,18 @@ def draw_leaderboard(
         )
         lines = [
             f"{shortened(collection)}: {len(names)} systems, {len(board.queries)} queries",
-            f"within a bar none differ significantly (Tukey's HSD, {found.alpha:g})",
+            f"within a bar none differ significantly among all ({found.alpha:g})",
         ]
         if says := board.completeness.says:
             lines.append(f"{shortened(label_set)} is {says}")
         title(drawn, *lines)
     return found
+
+
+def _bars(groups: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
+    """(column, first, last) of each unbroken run of places in a group, a column a group."""
+    for column, places in enumerate(groups):
+        starts = [at for at in places if at - 1 not in places]
+        ends = [at for at in places if at + 1 not in places]
+        for first, last in zip(starts, ends, strict=True):
+            yield column, first, last

@@ -2,19 +2,21 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
+from gradelake.analyses.stats import better
 from gradelake.analyses.stats.boards import Board, read_official_ranks
-from gradelake.analyses.stats.correlation import agreement, shared_systems, units_of
+from gradelake.analyses.stats.correlation import agreement, shared_systems
 from gradelake.analyses.stats.decisions import DecisionError, decision_errors
 from gradelake.analyses.stats.ranks import rank_uncertainty
-from gradelake.analyses.stats.resample import or_none, student_reach
-from gradelake.analyses.stats.significance import Pairs, compare_pairs, randomisation_test
+from gradelake.analyses.stats.resample import or_none
+from gradelake.analyses.stats.significance import Pairs, compare_pairs
 from gradelake.analyses.stats.top import Top, TopAgreement, top_agreement
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.rank_correlation import correlations, signs
 from gradelake.sql.lake.opening import Lake
@@ -31,6 +33,7 @@ OF_ANSWERS = (
     "WinRate",
 )  # whose systems are told apart, too
 ALPHA = 0.05
+MOST_SAID = 2000  # pairs of a board: of more, the file would be mostly sentences
 TOPS = (5, 10)  # people's first systems
 TOLD_BY = {"p": "each pair alone", "p_tukey": "randomised Tukey HSD"}
 
@@ -62,8 +65,8 @@ def decide(
     if reference:
         with suppress(BadInput):  # people's labels have no board of this measure
             board = read(reference, measure)
-            p_tukey = told(board).p_tukey if len(board.systems) > 1 else None
-            group = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED, p_tukey=p_tukey).top
+            pairs = told(board) if len(board.systems) > 1 else None
+            group = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED, pairs=pairs).top
     theirs = board or (read_official_ranks(lake, collection, official) if official else None)
     found: list[Decided] = []
     if theirs is None:
@@ -98,18 +101,26 @@ def correlate(
 
     `read` gives the board of a label set and measure. Compared with the official ranks when their
     leaderboard is named, else with the reference's board. `low` and `high` bound Kendall's tau-b:
-    the 95% interval of `agreement`, over queries.
+    the 95% interval of `agreement`, over queries; `no_interval` says why there is none. `low_among`
+    and `high_among` bound that which holds for all `n_compared` label sets at once.
     """
     if official is None and reference is None:
         return [], []
     ranks = read_official_ranks(lake, collection, official) if official else None
     pairs = [(n, m) for m in MEASURES for n in label_sets if ranks or n != reference]
+    n_compared = len({name for name, _ in pairs})
     found: list[dict[str, Any]] = []
     left_out = []
     for name, measure in progress("correlating", pairs, len(pairs)):
         try:
             theirs = ranks or read(str(reference), measure)
-            one = agreement(read(name, measure), theirs, n_replicates=REPLICATES, seed=SEED)
+            one = agreement(
+                read(name, measure),
+                theirs,
+                n_replicates=REPLICATES,
+                seed=SEED,
+                n_compared=n_compared,
+            )
         except BadInput as error:
             left_out.append(f"{name} by {measure}: {error.message}")
             continue
@@ -126,6 +137,10 @@ def correlate(
                 "kendall": kendall.value,
                 "low": kendall.spread["queries"].low,
                 "high": kendall.spread["queries"].high,
+                "no_interval": kendall.spread["queries"].no_interval,
+                "n_compared": n_compared,
+                "low_among": kendall.among.low,
+                "high_among": kendall.among.high,
                 "spearman": by_name["spearman"].value,
                 "tau_ap": by_name["tau_ap"].value,
                 "p_value": kendall.p_value,
@@ -141,7 +156,7 @@ def telling() -> Callable[[Board], Pairs]:
     def told(board: Board) -> Pairs:
         key = board.label_set, board.measure, board.level, board.systems
         if key not in known:
-            known[key] = compare_pairs(board, REPLICATES, SEED)
+            known[key] = compare_pairs(board)
         return known[key]
 
     return told
@@ -160,8 +175,8 @@ def compare_systems(
     `read` gives the board of a label set and measure, or raises `BadInput` where there is none;
     `told` is of `telling`.
 
-    The p of each pair stand in the order of the pairs: (0, 1), (0, 2), ..., (1, 2), ...; `holm` is
-    None where no p could be small enough for Holm's correction to find anything. In a board,
+    `says` has a sentence for each pair, in the order of the pairs: (0, 1), (0, 2), ..., (1, 2),
+    ...; None of more than `MOST_SAID`. In a board,
     `best` and `worst` bound each system's rank, `groups` are letters (see `rank_uncertainty`); a
     measure that knows no level has the same at every one.
     """
@@ -174,9 +189,7 @@ def compare_systems(
         except BadInput:  # not at its usual level
             continue
         pairs = told(board) if len(board.systems) > 1 else None
-        ranked = rank_uncertainty(
-            board, n_replicates=REPLICATES, seed=SEED, p_tukey=pairs.p_tukey if pairs else None
-        )
+        ranked = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED, pairs=pairs)
         of = {one.system: one for one in ranked.systems}
         systems = [of.get(system) for system in boards[name]["systems"]]
         for level, by_measure in boards[name]["boards"].items():
@@ -187,14 +200,10 @@ def compare_systems(
                     "groups": [one and one.groups for one in systems],
                 }
         if pairs:
-            has_holm = pairs.least_p * len(pairs.p) < ALPHA
             found[name][measure] = {
                 "level": board.level,
                 "systems": board.systems,
-                "is_exact": pairs.is_exact,
-                "p": pairs.p.round(4).tolist(),
-                "tukey": pairs.p_tukey.round(4).tolist(),
-                "holm": pairs.p_holm.round(4).tolist() if has_holm else None,
+                "says": _said(pairs) if len(pairs.first) <= MOST_SAID else None,
             }
     return found
 
@@ -209,12 +218,12 @@ def compare_label_sets(
     `levels`: label set -> its usual level, at which `read` gives its board of a measure, and
     `scores_of` (label set -> measure -> system) scores, as `at_level` has them. Returns `levels`;
     `boards`: label set -> other -> measure -> tau; `queries`: the same -> one tau per query, over
-    the systems that answered it; `p` and `is_exact` of `differ_by_chance`. Tau is as in the marts
+    the systems that answered it; `says` of `which_is_higher`. Tau is as in the marts
     `leaderboard_agreement` and `topic_agreement`, which compute every level and measure when they
     are asked for one; None where it is undefined.
     """
     found: dict[str, Any] = {"levels": levels, "boards": {}, "queries": {}}
-    found["p"], found["is_exact"] = differ_by_chance(list(levels), read)
+    found["says"] = which_is_higher(list(levels), read)
     for (ours, theirs), measure in product(combinations(levels, 2), MEASURES):
         try:
             boards = [read(name, measure) for name in (ours, theirs)]
@@ -240,52 +249,64 @@ def compare_label_sets(
     return found
 
 
-def differ_by_chance(
+def which_is_higher(
     label_sets: list[str], read: Callable[[str, str], Board]
-) -> tuple[dict[str, dict[str, dict[str, float]]], dict[str, bool]]:
-    """(label set -> other -> measure -> p, measure -> whether all sign patterns were tried).
-
-    p is of `randomisation_test`: that the means over the systems of both boards, paired by query,
-    differ so by chance. There is none where they have no system or query in common.
+) -> dict[str, dict[str, dict[str, str]]]:
+    """label set -> other -> measure -> whether one scores the systems higher than the other, in a
+    sentence: by the means over the systems of both boards, paired by query. There is none where
+    they have no system, or no query, in common.
     """
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    tried: dict[str, bool] = {}
+    found: dict[str, dict[str, dict[str, str]]] = {}
     for measure in MEASURES:
         boards = {}
         for name in label_sets:
             with suppress(BadInput):  # no such measure
                 boards[name] = read(name, measure)
-        queries = sorted({query for board in boards.values() for query in board.queries})
-        columns = {}
-        for pair in combinations(boards, 2):
-            ours, theirs = (boards[name] for name in pair)
-            systems = sorted(set(ours.systems) & set(theirs.systems))
-            (one, has_one), (other, has_other) = (
-                board.of(systems).on(queries) for board in (ours, theirs)
-            )
-            if systems and (has_one * has_other).any():
-                # a query that one of them leaves out is 0: no sign of it changes a sum; the weights
-                # of each board are 1 on average
-                both = (has_one > 0) & (has_other > 0)
-                alike = (has_one[both] / has_other[both])[0]
-                columns[pair] = np.rint(one.sum(axis=1) - alike * other.sum(axis=1)) * both
-        if not columns:
-            continue
-        units = units_of(boards.values(), queries)
-        differences = np.zeros((units.max() + 1, len(columns)))
-        np.add.at(differences, units, np.array(list(columns.values())).T)
-        slack = len(queries) if any(board.counting for board in boards.values()) else 0
-        p, tried[measure] = randomisation_test(differences, REPLICATES, SEED, slack)
-        for (one_name, other_name), value in zip(columns, p.round(4).tolist(), strict=True):
-            found.setdefault(one_name, {}).setdefault(other_name, {})[measure] = value
-    return found, tried
+        for one, other in combinations(boards, 2):
+            if both := _means_over_systems(boards[one], boards[other]):
+                (decided,) = better.decide(compare_pairs(both), ALPHA)
+                said = replace(decided, is_better="scores the systems higher than").sentence
+                found.setdefault(one, {}).setdefault(other, {})[measure] = f"{said}."
+    return found
+
+
+def _means_over_systems(ours: Board, theirs: Board) -> Board | None:
+    """A board on which both label sets are systems."""
+    systems = sorted(set(ours.systems) & set(theirs.systems))
+    queries = [query for query in ours.queries if query in set(theirs.queries)]
+    if not systems or not queries:
+        return None
+    rows = [[one.queries.index(query) for query in queries] for one in (ours, theirs)]
+    means = [
+        np.rint(one.of(systems).values[own].mean(axis=1))
+        for one, own in zip((ours, theirs), rows, strict=True)
+    ]
+    return replace(
+        ours,
+        queries=tuple(queries),
+        systems=(ours.label_set, theirs.label_set),
+        values=np.stack(means, axis=1),
+        counting=ours.counting and ours.counting.of(np.array(rows[0])),
+    )
+
+
+def _said(pairs: Pairs) -> list[str]:
+    """Of each pair: who is better, also among all systems, and how much hangs on few queries."""
+    n_systems = len(pairs.board.systems)
+    told = []
+    for at, decided in enumerate(better.decide(pairs, ALPHA)):
+        said = f"{decided.sentence}."
+        if decided.verdict == better.BETTER and n_systems > 2:
+            p = pairs.p_tukey[at]
+            holds = "it holds" if p <= ALPHA else "it is not shown"
+            said += f" Among all {n_systems} systems {holds} ({pairs.correction}, "
+            said += f"{better.said_p(p)})."
+        if n := better.queries_of_half(pairs.units.totals[:, at]):
+            said += f" {counted(n, 'queries', 'carry')} half of the difference."
+        told.append(said)
+    return told
 
 
 def _tau(ours: np.ndarray, theirs: np.ndarray) -> float | None:
     tau = or_none(correlations(signs(ours), signs(theirs))["kendall"])
     return None if tau is None else round(tau, 3)
-
-
-def t_quantiles(most: int) -> list[float]:
-    """Student's t for a two-sided 95% interval over 2, 3, ... `most` queries."""
-    return student_reach(np.arange(2, most + 1), 1 - ALPHA).round(6).tolist()

@@ -11,6 +11,7 @@ import numpy as np
 from gradelake.analyses.compare.comparison import compare
 from gradelake.analyses.gate.sample import Difference
 from gradelake.analyses.gate.verdict import queries_needed
+from gradelake.analyses.stats.better import BETTER
 from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.ceiling import Together
 from gradelake.sql.common.counted import counted
@@ -59,11 +60,11 @@ def overview(
     names = (collection, other, one)
     of_board = board.measure, board.label_set, board.level
     said = compare(lake, names, *of_board, alpha=ALPHA, board=board).found
-    if said["p"] <= ALPHA:
+    if said["verdict"] == BETTER:
         settling = f"The queries tell the first from the second: {said['sentence']}"
-    elif more := more_queries(board.pair(one, other)):
-        settling = f"About {counted(more, 'more queries')} would tell the first from the second, if"
-        settling += f" the difference stayed as large. {said['sentence']}"
+    elif said["low"] is not None and (more := more_queries(board.pair(one, other))):
+        settling = f"About {counted(more, 'more queries')} would tell the first from the second"
+        settling += " four times in five, if the difference stayed as large. " + said["sentence"]
     else:
         settling = f"{said['sentence']} How many queries would settle it cannot be estimated."
     why = f"compare?{urlencode({'a': other, 'b': one} | chosen)}"
@@ -144,7 +145,7 @@ def _of_judge(
 def by_people(one: Together) -> str:
     """How far two people agree with each other: `0.52 (0.40 to 0.61)`."""
     spread = one.spreads[2]
-    of = {"kappa": one.kappas[2], "low": spread.low, "high": spread.high}
+    of = {"kappa": one.kappas[2]} | vars(spread)
     return _figures("kappa", of).removeprefix("kappa ")
 
 
@@ -154,25 +155,33 @@ def own(one: Together) -> str:
 
 
 def verdict(row: dict[str, Any] | None, against: str) -> tuple[str, str]:
-    """("better", "doubt" or "worse", in words) of a judge, by its row of `correlate`."""
+    """("better", "doubt" or "worse", in words) of a judge, by its row of `correlate`.
+
+    By p and the ends of tau's interval, both for all label sets at once: of many judges, one may
+    look good by chance.
+    """
     if not row or row["kendall"] is None:
         return "doubt", "how it orders systems is not known"
     whom = "people do" if against.startswith("assessor:") else "the official ranks do"
-    # a few systems are often in the same order by chance
-    if row["p_value"] > ALPHA or (row["low"] or 0) <= 0:
+    low, high = row["low_among"], row["high_among"]
+    # a few systems are often in the same order by chance, and of many judges one is
+    if row["p_value"] > ALPHA / row["n_compared"] or (low is not None and low <= 0):
         return "worse", f"is not shown to order systems as {whom}"
-    if row["kendall"] < ALIKE:
+    if low is not None and low >= ALIKE:
+        return "better", f"orders systems as {whom}"
+    if high is not None and high < ALIKE:
         return "doubt", f"orders systems only partly as {whom}"
-    return "better", f"orders systems as {whom}"
+    return "doubt", f"orders systems at least partly as {whom}"
 
 
 def _figures(name: str, found: dict[str, Any]) -> str:
-    """`tau 0.83 (0.71 to 0.90)`; where all replicates are equal, no interval can be had."""
-    low, high = found["low"], found["high"]
+    """`tau 0.83 (0.71 to 0.90)`; `tau 1.00 (no interval: the same in every draw)`."""
     if found[name] is None:
         return f"{name} undefined"
-    known = low is not None and low < high
-    return f"{name} {found[name]:z.2f} ({f'{low:z.2f} to {high:z.2f}' if known else 'no interval'})"
+    interval = f"no interval: {found['no_interval']}"
+    if found["low"] is not None:
+        interval = f"{found['low']:z.2f} to {found['high']:z.2f}"
+    return f"{name} {found[name]:z.2f} ({interval})"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -25,7 +25,6 @@ from gradelake.analyses.report.comparisons import (
     compare_systems,
     correlate,
     decide,
-    t_quantiles,
     telling,
 )
 from gradelake.analyses.report.grids import Grids, pack, read_grids
@@ -182,6 +181,8 @@ def make_report(
         "label_sets": scored,
         "judged": judged,
         "circles": ask_by(lake, "circles", "label_set", collection=collection),
+        "same_runs": ask(lake, "same_runs", collection=collection),
+        "cut_systems": ask(lake, "cut_systems", collection=collection),
         "of_answers": of_answers,
         "incomplete": {
             name: one.says
@@ -198,8 +199,6 @@ def make_report(
         "queries": queries,
         "systems": sorted(systems),
         "counts": counting_of(lake, collection),
-        "t": t_quantiles(len(queries)),
-        "replicates": REPLICATES,
         "official": official,
         "compared_with": since,
         "compared": compared,
@@ -284,7 +283,7 @@ def make_report(
         provenance=provenance,
         settled=settled,
         first=first,
-        reference_level=usual_levels.get(reference, cut),
+        other_levels=_other_levels(levels, of_passages, cut),
         n_assessors=n_assessors,
         n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
         confusions=confusions,
@@ -312,3 +311,12 @@ def make_report(
         "left_out": left_out,
         "sentences": [vars(one) for one in sentences],
     }
+
+
+def _other_levels(levels: dict[str, int], names: list[str], cut: int) -> dict[int, list[str]]:
+    """level -> label sets whose boards begin there, and not where judgments count as relevant."""
+    found: dict[int, list[str]] = {}
+    for name in names:
+        if levels[name] != cut:
+            found.setdefault(levels[name], []).append(name)
+    return found

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.quoting import shell_word
 
 MOST_BYTES = 1 << 30  # of its one line, which has every label and score that moves
 EDIT = {
@@ -40,7 +41,7 @@ def read_preview(file: Path, collection: str) -> list[dict[str, Any]]:
     except (ValueError, TypeError, LookupError, AttributeError):
         raise BadInput(
             f"{file}: is not what `rubric preview --json` prints",
-            f"gradelake rubric preview {collection} --json > {file}",
+            f"gradelake rubric preview {shell_word(collection)} --json > {shell_word(file)}",
         ) from None
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from gradelake.analyses.report.report_queries import ask, ask_by
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import TO_LABEL, did_you_mean
 from gradelake.sql.lake.opening import Lake
 
 HALF = 0.5  # of the passages that systems rank high
@@ -44,7 +44,7 @@ def chosen_reference(wanted: str | None, shown: list[dict[str, Any]]) -> str | N
         most = min(of_people, key=lambda row: (-row["n_labels"], row["label_set"]), default=None)
         return most["label_set"] if most else None
     if wanted not in names:
-        raise BadInput(f"there is no label set {wanted!r}", did_you_mean(wanted, names))
+        raise BadInput(f"there is no label set {wanted!r}", did_you_mean(wanted, names, TO_LABEL))
     if not wanted.startswith("assessor:"):
         raise BadInput(
             f"the reference must be an assessor; {wanted!r} is not one",

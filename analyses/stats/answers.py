@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradelake.analyses.stats.better import BETTER, decide
 from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.correlation import Agreement
 from gradelake.analyses.stats.decisions import DecisionError
@@ -49,7 +50,9 @@ def tell_incomplete(boards: Iterable[Board]) -> None:
 
 def interval(spread: Spread) -> str:
     """As people read it."""
-    return "undefined" if spread.low is None else f"{spread.low:.3f} to {spread.high:.3f}"
+    if spread.low is None:
+        return f"none: {spread.no_interval}"
+    return f"{spread.low:z.3f} to {spread.high:z.3f}"
 
 
 def rounded(value: Any, decimals: int = 4) -> Any:
@@ -105,8 +108,8 @@ class Ranks:
             rows.append([one.rank, one.system, one.score, interval, ranks, one.groups])
         console.print_table(["rank", "system", "score", "interval", "ranks", "groups"], rows)
         console.say(
-            "Systems that share a letter do not differ significantly (randomised Tukey HSD, "
-            f"alpha {self.found.alpha:g})."
+            "Systems that share a letter do not differ significantly among all of them "
+            f"({self.found.correction}, alpha {self.found.alpha:g})."
         )
         if self.found.too_few:
             console.warn(f"note: {self.found.too_few}")
@@ -300,18 +303,19 @@ class Significance:
     def _show_pairs(self) -> None:
         """Each pair by itself, the better system first."""
         shown = []
-        for first, second, *means, difference, low, high, p, p_holm, _, _ in self._rows():
-            if difference < 0:
-                first, second, low, high = second, first, -high, -low
-                difference, means = -difference, means[::-1]
-            verdict = "better" if p_holm <= self.alpha else "cannot tell"
-            shown.append(
-                (first, second, *means, difference, f"{low:.4f} to {high:.4f}", p, verdict)
-            )
-        interval = f"{100 * (1 - self.alpha):g}% interval"
+        means = dict(
+            zip(self.pairs.board.systems, self.pairs.board.units.means / UNIT, strict=True)
+        )
+        for one, p_holm in zip(decide(self.pairs, self.alpha), self.pairs.p_holm, strict=True):
+            scores = (float(means[one.better]), float(means[one.worse]), abs(one.difference))
+            holds = one.verdict
+            if holds == BETTER and not p_holm <= self.alpha:
+                holds = "better, but not of all pairs"
+            interval = one.doubt or "none"
+            shown.append((one.better, one.worse, *map(rounded, scores), interval, holds))
+        interval = f"{100 * self.pairs.confidence(self.alpha):.3g}% interval, p"
         console.print_table(
-            ("first", "second", "first", "second", "difference", interval, "p", "the first is"),
-            [tuple(round(v, 4) if isinstance(v, float) else v for v in row) for row in shown],
+            ("first", "second", "first", "second", "difference", interval, "the first is"), shown
         )
 
     def write(self) -> None:
@@ -337,11 +341,10 @@ class Significance:
     def _rows(self) -> list[tuple]:
         pairs, names = self.pairs, self.pairs.board.systems
         means = pairs.board.units.means / UNIT
-        reach = pairs.reach(self.alpha)
-        ends = (pairs.difference - reach, pairs.difference + reach)
+        ends = pairs.intervals(self.alpha)
         figures = (pairs.difference, *ends, *(getattr(pairs, name) for name in CORRECTIONS))
         return [
-            (names[a], names[b], *(round(float(v), 10) for v in (means[a], means[b], *values)))
+            (names[a], names[b], *(rounded(float(v), 10) for v in (means[a], means[b], *values)))
             for a, b, *values in zip(pairs.first, pairs.second, *figures, strict=True)
         ]
 
@@ -361,6 +364,7 @@ class Alpha:
         ]
         return self.about | {
             "label_sets": found.label_sets,
+            "left_out": found.left_out,
             "metric": found.metric,
             "alpha": found.value,
             "undefined_reason": found.undefined_reason,
@@ -377,6 +381,11 @@ class Alpha:
             ["metric", "alpha", "interval", "pairs", "queries"],
             [[found.metric, *figures, len(found.by_query)]],
         )
+        if found.left_out:
+            console.warn(
+                f"note: left out, as their labels come from the same raters: "
+                f"{', '.join(found.left_out)}"
+            )
         if found.undefined_reason:
             console.warn(f"note: alpha is undefined: {found.undefined_reason}")
         elif found.spread.undefined:

@@ -150,7 +150,7 @@ def rate(
     points = strengths(values.sum(axis=0).reshape(n, n))
     ranks, drawn = ranks_of(np.round(points, 9)), None
     if n_units > 1:
-        drawn = in_blocks(replicates, n_replicates, seed, 4 * n * n)["strengths"]
+        drawn = in_blocks(replicates, n_replicates, seed, max(n_units, 4 * n * n))["strengths"]
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         drawn_ranks = ranks_of(np.round(drawn, 9))
         low, high = np.quantile(drawn_ranks, tails, axis=0, method="inverted_cdf")

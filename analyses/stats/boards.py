@@ -12,7 +12,7 @@ from gradelake.analyses import choosing
 from gradelake.analyses.stats.counting import Counting, Units
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import TO_RANK, did_you_mean
 from gradelake.sql.lake.opening import Lake
 
 OF_ITEMS = "rubric", "nuggets", "criteria", "support", "battles"  # kinds of measures
@@ -91,7 +91,7 @@ class Board:
         if system not in self.systems:
             raise NotThere(
                 f"{where}the leaderboard of {self.label_set!r} has no system {system!r}",
-                did_you_mean(system, self.systems),
+                did_you_mean(system, self.systems, TO_RANK),
             )
         return self.systems.index(system)
 

@@ -101,12 +101,17 @@ def together(
 
     drawn = met.resampled(each, n_replicates, seed)
     *values, difference = each(met.counts.sum(axis=0)).tolist()
-    spreads = [
-        met.spread(value, drawn[:, at], confidence, is_correlation=True)
-        for at, value in enumerate(values)
+    apart_by = [
+        np.expand_dims(distance, 3 - sum(pair))
+        for pair, distance in zip(pairs, distances, strict=True)
     ]
-    spread = met.spread(difference, drawn[:, -1], confidence)
-    p = _p(difference, spread, met.n_effective, confidence)
+    spreads = [
+        met.spread(value, drawn[:, at], confidence, met.n_disagreeing(of), is_correlation=True)
+        for at, (value, of) in enumerate(zip(values, apart_by, strict=True))
+    ]
+    n_telling = met.n_disagreeing(*apart_by)
+    spread = met.spread(difference, drawn[:, -1], confidence, n_telling)
+    p = _p(difference, spread, met.n_alike(n_telling), confidence)
     known = [or_none(value) for value in values]
     n_pairs = int(met.counts.sum())
     return Together(sides, kind, known, spreads, or_none(difference), spread, p, n_pairs)
@@ -116,7 +121,7 @@ def _p(difference: float, spread: Spread, n: float, confidence: float) -> float 
     """Two-sided, by the interval's own standard error; None where it has none."""
     from scipy.special import stdtr
 
-    if spread.low is None or spread.high is None or spread.low == spread.high:
+    if spread.low is None or spread.high is None:
         return None
     error = (spread.high - spread.low) / 2 / student_reach(n, confidence)
     return float(2 * stdtr(n - 1, -abs(difference) / error))

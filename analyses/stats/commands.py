@@ -9,6 +9,8 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import to_file
 from gradelake.sql.common.errors import BadInput
 
+OTHER_LABELS = "Bring other labels in, `gradelake import labels` or `gradelake grade`; then build."
+
 
 @click.group("stats", short_help="Compute what SQL cannot: intervals, significance, agreement.")
 def stats():
@@ -131,7 +133,7 @@ def correlation(
             label_sets = boards.measured_label_sets(lake, collection, measure) or known
         label_sets = [name for name in dict.fromkeys(label_sets) if name != reference]
         if not label_sets:
-            raise BadInput(f"there is nothing to compare {reference!r} with")
+            raise BadInput(f"there is nothing to compare {reference!r} with", OTHER_LABELS)
         official = None if reference else boards.read_official_ranks(lake, collection, leaderboard)
         other = boards.read_board(lake, collection, against, measure, level) if against else None
         read_at_once = boards.read_boards(lake, collection, label_sets, measure, level)
@@ -167,7 +169,7 @@ def correlation(
 @options.at_level
 @options.at_reference_level
 @options.at_alpha("A pair with p at or below it is significant.")
-@options.replicated("Permutations; with up to 14 queries all sign patterns are tried.", 100_000)
+@options.replicated("Permutations; with up to 14 queries all sign patterns are tried.")
 @to_file("Write all pairs as CSV, zipped when the name ends in .gz.")
 def significance(
     read,
@@ -299,6 +301,7 @@ def meta(
       gradelake stats meta rag --reference people/battles \\
           --reference-measure WinRate --measure nDCG@10 --format latex
     """
+    from gradelake.analyses import qrels_export
     from gradelake.analyses.stats import boards
     from gradelake.analyses.stats.answers import tell_incomplete
     from gradelake.analyses.stats.meta import MetaEvaluations, label_evaluation, meta_evaluation
@@ -307,9 +310,11 @@ def meta(
     with console.working("reading the lake"), read() as lake:
         for measure in measures:
             names = label_sets or boards.measured_label_sets(lake, collection, measure)
+            names = names or qrels_export.label_sets(lake, collection)  # or it says why not
             names = [name for name in dict.fromkeys(names) if name != reference]
             if not names:
-                raise BadInput(f"there is nothing to compare {reference!r} with by {measure!r}")
+                what = f"there is nothing to compare {reference!r} with by {measure!r}"
+                raise BadInput(what, OTHER_LABELS)
             for board in boards.read_boards(lake, collection, names, measure, level):
                 like = replace(board, measure=reference_measure or measure)
                 truth = boards.read_reference(lake, collection, reference, reference_level, like)

@@ -20,12 +20,14 @@ Reference = Board | OfficialRanks
 
 @dataclass(frozen=True)
 class Correlation:
-    """One statistic of one label set; `spread` is by what was resampled."""
+    """One statistic of one label set; `spread` is by what was resampled. `among`: that over queries
+    which holds for `n_compared` label sets at once (Bonferroni)."""
 
     statistic: str
     value: float | None
     p_value: float | None
     spread: dict[str, Spread]
+    among: Spread
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ def agreement(
     n_replicates: int = 10_000,
     seed: int = 1,
     confidence: float = 0.95,
+    n_compared: int = 1,
 ) -> Agreement:
     """Correlations of a board with a reference, over the systems that both have.
 
@@ -121,7 +124,7 @@ def agreement(
             found["permuted", statistic] = value
         return found
 
-    drawn = in_blocks(replicates, n_replicates, seed, len(systems) ** 2)
+    drawn = in_blocks(replicates, n_replicates, seed, max(n_units, len(systems) ** 2))
     n_queries, n_systems = len(queries), len(systems)
     tell = min([n_units, *(one.units.n_effective for one in drawn_from if one.counting)])
     sizes = dict(zip(RESAMPLED, (tell, n_systems, min(tell, n_systems)), strict=True))
@@ -135,8 +138,15 @@ def agreement(
             )
             for kind, n_drawn in sizes.items()
         }
+        among = Spread.around(
+            point,
+            drawn[0, "queries", statistic],
+            sizes["queries"],
+            1 - (1 - confidence) / n_compared,
+            is_correlation=True,
+        )
         p_value = _p_value(point, drawn["permuted", statistic])
-        found.append(Correlation(statistic, or_none(point), p_value, spread))
+        found.append(Correlation(statistic, or_none(point), p_value, spread, among))
         for other, (kind, n_drawn) in product(others, sizes.items()):
             differences = drawn[0, kind, statistic] - drawn[1, kind, statistic]
             by = point - other[statistic]

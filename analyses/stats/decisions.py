@@ -90,7 +90,7 @@ def decision_errors(
         return {key: share for key, (_, _, share) in _shares(ours, theirs).items()}
 
     found = _shares(*(_calls(one, alpha, corrections) for one in (pairs, reference)))
-    drawn = in_blocks(replicates, n_replicates, seed, len(pairs.first) * 8)
+    drawn = in_blocks(replicates, n_replicates, seed, max(n_units, len(pairs.first) * 8))
     n_drawn = min([n_units, *(board.units.n_effective for board in boards if board.counting)])
     errors = []
     for (correction, error), (n_errors, n_pairs, share) in found.items():
@@ -102,12 +102,10 @@ def decision_errors(
             confidence,
             is_correlation=True,
         )
-        low, high = spread.low, spread.high
-        if low is None or high is None or low == high or n_pairs < LEAST:
-            low = high = None
-        else:
-            low, high = (1 - high) / 2, (1 - low) / 2
-        spread = replace(spread, low=low, high=high)
+        if spread.low is not None and n_pairs < LEAST:
+            spread = spread.without(f"fewer than {LEAST} pairs")
+        if spread.low is not None and spread.high is not None:
+            spread = replace(spread, low=(1 - spread.high) / 2, high=(1 - spread.low) / 2)
         if spread.standard_error is not None:
             spread = replace(spread, standard_error=spread.standard_error / 2)
         counts = int(n_errors), int(n_pairs)

@@ -1,8 +1,10 @@
 """The leaderboard under human labels, from a judge's labels and what people said of a sample."""
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -10,21 +12,27 @@ import numpy as np
 from gradelake.analyses.choosing import min_relevant
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import UNIT, default_level, read_board, require_even
-from gradelake.analyses.stats.judged_sample import JudgedSample, read_judged_sample
+from gradelake.analyses.stats.judged_sample import JudgedSample, Pair, read_judged_sample
 from gradelake.analyses.stats.prediction_powered import (
+    LEAST_CARRYING,
+    LEAST_EXPECTED,
+    LEAST_TELLING,
     Estimate,
+    PairStratum,
     Stratum,
+    carrying_queries,
     classical,
+    expected_pairs,
     prediction_powered,
+    relevant_pairs,
     stratified,
+    telling_queries,
 )
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS
 
-# judged pairs in a system's top k, and those of them that show a variance, for an interval
-LEAST_RANKED, LEAST_TELLING = 20, 5
 TOP = """
     select system, query_id, passage_id
     from lake.intermediate.int_ranked_entries
@@ -167,6 +175,13 @@ def _from_queries(asked: _Asked, measure: str, these_queries: bool) -> HumanBoar
         powered = stratified(strata, judge.values.sum(axis=0) / (n * UNIT))
     else:
         sample_only, powered = classical(y), prediction_powered(y, f, elsewhere)
+    if others or not these_queries:  # else nothing is left to doubt
+        every = judge.values / UNIT
+        notes += _about_queries(powered, y, f, every)
+        powered, sample_only = (
+            estimate.only_where(_enough_queries(estimate, y, f, every))
+            for estimate in (powered, sample_only)
+        )
     return HumanBoard(
         judged,
         level,
@@ -181,24 +196,83 @@ def _from_queries(asked: _Asked, measure: str, these_queries: bool) -> HumanBoar
     )
 
 
-def _from_pairs(asked: _Asked, k: int) -> HumanBoard:
-    lake, collection, label_set, judged, level, assessor_level = asked
-    drawn_from = {"collection": collection, "label_set": judged.label_set, "depth": judged.depth}
-    population = set(lake.rows(f"select query_id, passage_id from ({PAIRS})", **drawn_from))
-    n_queries = lake.value(
-        "select count(distinct query_id) from lake.marts.relevance_labels "
-        "where collection = ? and label_set = ?",
-        collection,
-        judged.label_set,
-    )
-    labelled_relevant = set(
-        lake.rows(
-            "select query_id, passage_id from lake.marts.relevance_labels "
-            "where collection = ? and label_set = ? and label >= ?",
-            collection,
-            label_set,
-            level,
+def _enough_queries(
+    estimate: Estimate, human: np.ndarray, judge: np.ndarray, every: np.ndarray
+) -> np.ndarray:
+    """Whether judged queries suffice for an interval: (systems,). `every`: (queries, systems), the
+    judge's scores of all queries, judged by people or not."""
+    carrying = carrying_queries(every) * len(human) / len(every)
+    telling = telling_queries(human, judge, estimate.tuning)
+    return (carrying >= LEAST_CARRYING) & (telling >= LEAST_TELLING)
+
+
+def _about_queries(
+    estimate: Estimate, human: np.ndarray, judge: np.ndarray, every: np.ndarray
+) -> list[str]:
+    """Why systems have no interval, and how many queries would give them one."""
+    notes, n_judged = [], len(human)
+    carrying = carrying_queries(every) * n_judged / len(every)
+    few, unscored = carrying < LEAST_CARRYING, carrying == 0
+    if n_unscored := int(unscored.sum()):
+        notes.append(
+            f"{counted(n_unscored, 'systems', 'have')} no interval: the judge's labels give 0 on "
+            "every query, so nothing shows on how few queries the score lies"
         )
+    scored = few & ~unscored
+    if n_few := int(scored.sum()):
+        least = carrying[scored].min()
+        needed = math.ceil(n_judged * LEAST_CARRYING / least)
+        takes = f"{needed:,}" if needed <= len(every) else f"more than the {len(every):,} there are"
+        notes.append(
+            f"{counted(n_few, 'systems', 'have')} no interval: of {n_judged} judged "
+            f"queries fewer than {LEAST_CARRYING} carry the score by the judge's labels (as few "
+            f"as {least:.1f}); judge more whole queries: it takes {takes}"
+        )
+    enough = _enough_queries(estimate, human, judge, every)
+    if n_alike := int((~enough & ~few).sum()):
+        notes.append(
+            f"{counted(n_alike, 'systems', 'have')} no interval: only on fewer than "
+            f"{LEAST_TELLING} judged queries do they score otherwise than on the rest, so nobody "
+            "knows how far other queries are off; judge more whole queries, or choose a measure "
+            "that tells more"
+        )
+    return notes
+
+
+@dataclass(frozen=True)
+class _Tops:
+    """Which pairs are in each system's top k.
+
+    `labels`: of all pairs that the sample was drawn from, those that it was stratified by;
+    `ranked`: pair -> (systems,), whether it is; `relevant`: pairs that the judge holds relevant;
+    `n_outside`: entries of top k that are no such pair.
+    """
+
+    systems: tuple[str, ...]
+    labels: dict[Pair, int]
+    ranked: dict[Pair, np.ndarray]
+    relevant: set[Pair]
+    n_outside: int
+
+    def judge_total(self) -> np.ndarray:
+        found = [ranked for pair, ranked in self.ranked.items() if pair in self.relevant]
+        return np.sum(found, axis=0) if found else self.nothing()
+
+    def nothing(self) -> np.ndarray:
+        return np.zeros(len(self.systems))
+
+
+def _read_tops(asked: _Asked, k: int) -> _Tops:
+    lake, collection, judged = asked.lake, asked.collection, asked.judged
+    drawn_from = {"collection": collection, "label_set": judged.label_set, "depth": judged.depth}
+    pairs = lake.rows(f"select query_id, passage_id, label from ({PAIRS})", **drawn_from)
+    labels = {(query_id, passage_id): label for query_id, passage_id, label in pairs}
+    relevant = lake.rows(
+        "select query_id, passage_id from lake.marts.relevance_labels "
+        "where collection = ? and label_set = ? and label >= ?",
+        collection,
+        asked.label_set,
+        asked.level,
     )
     systems = tuple(
         lake.column(
@@ -206,82 +280,117 @@ def _from_pairs(asked: _Asked, k: int) -> HumanBoard:
         )
     )
     column = {system: number for number, system in enumerate(systems)}
-    # what a relevant passage adds to each system's mean
-    share = 1 / (k * n_queries)
-    ranked_by: dict[tuple[str, str], np.ndarray] = {}
-    outside = 0
-    for system, *pair in lake.rows(TOP, collection=collection, label_set=judged.label_set, k=k):
-        if tuple(pair) not in population:
-            outside += 1
-            continue
-        shares = ranked_by.setdefault(tuple(pair), np.zeros(len(systems)))
-        shares[column[system]] = share
-    nothing = np.zeros(len(systems))
-    judge_total = sum(
-        (shares for pair, shares in ranked_by.items() if pair in labelled_relevant), nothing
-    )
-    notes = judged.notes()
-    if outside:
-        notes.append(
-            f"{outside:,} of the systems' top {k} passages are not among the pairs that the "
-            "sample was drawn from; they count as not relevant"
-        )
-    if judged.population != len(population):
-        notes.append(
-            f"the sample was drawn from {judged.population:,} pairs; {judged.label_set} has "
-            f"{len(population):,} of them now"
-        )
-    strata, ranked = [], []
+    ranked: dict[Pair, np.ndarray] = {}
+    n_outside = 0
+    entries = lake.rows(TOP, collection=collection, label_set=judged.label_set, k=k)
+    for system, query_id, passage_id in entries:
+        if (query_id, passage_id) in labels:
+            by = ranked.setdefault((query_id, passage_id), np.zeros(len(systems), dtype=bool))
+            by[column[system]] = True
+        else:
+            n_outside += 1
+    return _Tops(systems, labels, ranked, set(relevant), n_outside)
+
+
+def _strata(judged: JudgedSample, tops: _Tops, assessor_level: int) -> list[PairStratum]:
+    """The judged sample by strata, each with what is known of all of its pairs.
+
+    Which pairs a stratum was drawn from is told by their labels, whose pairs it is, less those
+    that people had judged before; where labels changed since, in proportion to those of its drawn
+    pairs. Raises `BadInput` for a stratum of which fewer than two pairs are judged.
+    """
+    said = {stratum: judged.judgments_of(stratum) for stratum in judged.strata}
+    whole = {
+        pair
+        for stratum, size in judged.strata.items()
+        if len(said[stratum]) == size
+        for pair in said[stratum]
+    }
+    left = Counter(label for pair, label in tops.labels.items() if pair not in whole)
+    n_ranked = {label: np.zeros((2, len(tops.systems))) for label in left}
+    for pair, ranked in tops.ranked.items():
+        if pair not in whole:
+            n_ranked[tops.labels[pair]] += [ranked, ranked & (pair in tops.relevant)]
+    nothing = tops.nothing().astype(bool)
+    strata = []
     for stratum, size in judged.strata.items():
-        pairs = judged.judgments_of(stratum)
+        pairs = said[stratum]
         if len(pairs) < min(2, size):
             raise BadInput(
                 f"of the {size:,} pairs of stratum {stratum}, {len(pairs)} are judged; an "
                 "interval needs two of each",
                 "Judge more of the sample and import the file again.",
             )
-        shares = np.array([ranked_by.get(pair, nothing) for pair in pairs])
-        human = np.array([relevance >= assessor_level for relevance in pairs.values()])
-        judge = np.array([pair in labelled_relevant for pair in pairs])
-        strata.append(Stratum(size, shares * human[:, None], shares * judge[:, None]))
-        ranked.append(shares > 0)
-    powered, sample_only = (
-        _where_enough(stratified(strata, total), strata, ranked) for total in (judge_total, None)
-    )
-    if n_few := int(np.isnan(powered.standard_error).sum()):
-        notes.append(
-            f"{counted(n_few, 'systems', 'have')} no interval: too few judged pairs are among "
-            f"their top {k}, or too few of those tell judge and people apart; draw the sample "
-            f"with --depth {k}, or a larger one"
+        known = Counter(tops.labels[pair] for pair in pairs if pair in tops.labels)
+        of_stratum = sum(
+            (
+                size * n / len(pairs) / left[label] * n_ranked[label]
+                for label, n in known.items()
+                if left[label]
+            ),
+            np.zeros((2, len(tops.systems))),
         )
+        strata.append(
+            PairStratum(
+                size,
+                np.array([relevance >= assessor_level for relevance in pairs.values()]),
+                np.array([pair in tops.relevant for pair in pairs]),
+                np.array([tops.ranked.get(pair, nothing) for pair in pairs]),
+                *of_stratum,
+            )
+        )
+    return strata
+
+
+def _from_pairs(asked: _Asked, k: int) -> HumanBoard:
+    judged = asked.judged
+    tops = _read_tops(asked, k)
+    n_queries = asked.lake.value(
+        "select count(distinct query_id) from lake.marts.relevance_labels "
+        "where collection = ? and label_set = ?",
+        asked.collection,
+        judged.label_set,
+    )
+    notes = judged.notes()
+    if tops.n_outside:
+        notes.append(
+            f"{tops.n_outside:,} of the systems' top {k} passages are not among the pairs that the "
+            "sample was drawn from; they count as not relevant"
+        )
+    if judged.population != len(tops.labels):
+        notes.append(
+            f"the sample was drawn from {judged.population:,} pairs; {judged.label_set} has "
+            f"{len(tops.labels):,} of them now"
+        )
+    strata = _strata(judged, tops, asked.assessor_level)
+    n_judged = sum(len(stratum.human) for stratum in strata)
+    notes += _about_pairs(expected_pairs(strata), judged, n_judged, k)
+    judge_total = tops.judge_total()
+    share = 1 / (k * n_queries)  # what a relevant passage adds to a system's mean
     return HumanBoard(
         judged,
-        level,
-        assessor_level,
-        systems,
-        judge_total,
-        powered,
-        sample_only,
-        sum(len(s.human) for s in strata),
+        asked.level,
+        asked.assessor_level,
+        tops.systems,
+        judge_total * share,
+        relevant_pairs(strata, judge_total).times(share),
+        relevant_pairs(strata, None).times(share),
+        n_judged,
         judged.population,
         notes,
     )
 
 
-def _where_enough(estimate: Estimate, strata: list[Stratum], ranked: list[np.ndarray]) -> Estimate:
-    """An estimate without the intervals (NaN) of which nobody knows how wide they should be.
-
-    Of a system's top k a sample holds some pairs, and only those that tell judge and people apart
-    show any variance: without a few of both, it is 0 or close to it by chance. The degrees of
-    freedom are those of the pairs in its top k; `ranked` says which these are, as
-    `Stratum.human` has them.
-    """
-    n_ranked, n_telling = np.zeros((2, len(estimate.value)), dtype=int)
-    for stratum, inside in zip(strata, ranked, strict=True):
-        if len(stratum.human) < stratum.size:  # one that is judged whole adds no variance
-            n_ranked += inside.sum(axis=0)
-            n_telling += (stratum.human != estimate.tuning * stratum.judge).sum(axis=0)
-    is_exact = all(len(stratum.human) == stratum.size for stratum in strata)
-    few = ((n_ranked < LEAST_RANKED) | (n_telling < LEAST_TELLING)) & (not is_exact)
-    error = np.where(few, np.nan, estimate.standard_error)
-    return replace(estimate, standard_error=error, degrees=np.maximum(n_ranked - 1, 1))
+def _about_pairs(expected: np.ndarray, judged: JudgedSample, n_judged: int, k: int) -> list[str]:
+    """Why systems have no interval, and what sample would give them one."""
+    few = expected[expected < LEAST_EXPECTED]
+    if not len(few):
+        return []
+    least = few.min()
+    needed = min(math.ceil(n_judged * LEAST_EXPECTED / least / 10) * 10, judged.population)
+    deeper = "" if judged.depth == k else f"with --depth {k}, or "
+    return [
+        f"{counted(len(few), 'systems', 'have')} no interval: {n_judged:,} pairs so drawn hold on "
+        f"average fewer than {LEAST_EXPECTED} of their top {k} (as few as {least:.1f}); draw "
+        f"the sample {deeper}of about {needed:,} pairs"
+    ]

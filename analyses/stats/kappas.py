@@ -90,10 +90,27 @@ class Met:
         """How many units of as many passages each would tell as much."""
         return n_effective(self.counts.sum(axis=tuple(range(1, self.counts.ndim))))
 
-    def spread(self, value: float, drawn: np.ndarray, confidence: float, **scale: bool) -> Spread:
-        """The interval around a figure of all units, from its replicates."""
-        n = len(self.counts)
-        return Spread.around(value, drawn, n, confidence, n_effective=self.n_effective, **scale)
+    def spread(
+        self, value: float, drawn: np.ndarray, confidence: float, n_telling: int, **scale: bool
+    ) -> Spread:
+        """The interval around a figure of all units, from its replicates. `n_telling`: in how many
+        units there is what makes it vary, such as a disagreement; where few have all of it,
+        Student's reaches farther."""
+        n_drawn, n = len(self.counts), self.n_alike(n_telling)
+        return Spread.around(value, drawn, n_drawn, confidence, n_effective=n, **scale)
+
+    def n_alike(self, n_telling: int) -> float:
+        """How many units of one size tell as much, of which so many tell anything; where none does,
+        the figure does not vary."""
+        return min(self.n_effective, n_telling or len(self.counts))
+
+    def n_disagreeing(self, *distances: np.ndarray) -> int:
+        """In how many units labels are apart, by any of these."""
+        flat = self.counts.reshape(len(self.counts), -1)
+        is_apart = np.array(
+            [np.broadcast_to(of, self.counts.shape[1:]).ravel() for of in distances]
+        )
+        return int((flat[:, (is_apart > 0).any(axis=0)] > 0).any(axis=1).sum())
 
 
 def apart(
@@ -124,15 +141,16 @@ def kappas_of(
 ) -> list[tuple[float, Spread]]:
     """Each kappa and its interval, for which queries are resampled, or clusters of them: around the
     kappa, on the scale of an angle, so that it ends within -1 and 1, with as many degrees of
-    freedom as queries of one size would have."""
+    freedom as queries of one size would have, or as have a disagreement."""
 
     def each(counts: np.ndarray) -> np.ndarray:
         return np.stack([kappa(counts, distance) for distance in distances], axis=-1)
 
-    drawn = met.resampled(each, n_replicates, seed)
+    drawn = met.resampled(each, n_replicates, seed).T
+    of = zip(each(met.counts.sum(axis=0)).tolist(), drawn, distances, strict=True)
     return [
-        (value, met.spread(value, drawn[:, at], confidence, is_correlation=True))
-        for at, value in enumerate(each(met.counts.sum(axis=0)).tolist())
+        (value, met.spread(value, own, confidence, met.n_disagreeing(by), is_correlation=True))
+        for value, own, by in of
     ]
 
 
@@ -149,20 +167,21 @@ def kappas(
     lake: Lake, collection: str, reference: str, n_replicates: int, seed: int
 ) -> dict[str, dict[str, Any]]:
     """label set, other assessors' too -> its kappa with the reference, where boards take labels as
-    relevant. {kappa, low, high, n, generosity}: its 95% interval; of how many passages; and how
-    much more of these the labels take as relevant, as a share. None where it is undefined."""
+    relevant. {kappa, low, high, no_interval, n, n_disagreeing, generosity}: its 95% interval, or
+    why there is none; of how many passages; in how many queries they disagree; and how much more
+    passages the labels take as relevant, as a share. None where it is undefined."""
     levels = {name: levels for name, *levels in lake.rows(LEVELS, collection=collection)}
     found = {}
     for name, met in _met(lake, collection, reference).items():
         cuts, totals = levels[name], met.counts.sum(axis=0)
-        ((value, spread),) = kappas_of(
-            met, [apart("binary", met.scales, *cuts)], n_replicates, seed, 0.95
-        )
+        distance = apart("binary", met.scales, *cuts)
+        ((value, spread),) = kappas_of(met, [distance], n_replicates, seed, 0.95)
         n = totals.sum()
         ours, theirs = (
             totals.sum(axis=1 - side)[met.scales[side] >= cuts[side]].sum() for side in (0, 1)
         )
-        about = {"low": spread.low, "high": spread.high, "n": int(n)}
+        about = {"low": spread.low, "high": spread.high, "no_interval": spread.no_interval}
+        about |= {"n": int(n), "n_disagreeing": met.n_disagreeing(distance)}
         generosity = float(ours - theirs) / int(n)
         found[name] = {"kappa": or_none(value)} | about | {"generosity": generosity}
     return found
@@ -180,6 +199,7 @@ class Kappa:
     kappa: float | None
     spread: Spread
     n: int
+    n_disagreeing: int
 
 
 def kappa_intervals(
@@ -208,9 +228,11 @@ def kappa_intervals(
         distances = [apart(kind, met[name].scales, *cuts) for kind, _, *cuts, _, _ in of]
         spreads = kappas_of(met[name], distances, n_replicates, seed, confidence)
         found += [
-            Kappa(name, kind, cut, label_cut, reference_cut, value, spread, n)
-            for (kind, cut, label_cut, reference_cut, value, n), (_, spread) in zip(
-                of, spreads, strict=True
+            Kappa(
+                name, kind, cut, ours, theirs, value, spread, n, met[name].n_disagreeing(distance)
+            )
+            for (kind, cut, ours, theirs, value, n), (_, spread), distance in zip(
+                of, spreads, distances, strict=True
             )
         ]
     return found

@@ -25,6 +25,11 @@ class Coincidences:
     counts: np.ndarray
     n_pairs: np.ndarray
 
+    @property
+    def disagrees(self) -> np.ndarray:
+        """(queries,): whether two labellers gave a passage of it different labels."""
+        return np.asarray((self.counts * (1 - np.eye(len(self.scale)))).any(axis=(1, 2)))
+
 
 def coincidences(queries: np.ndarray, units: np.ndarray, labels: np.ndarray) -> Coincidences:
     """Count coincidences; one element of each array per label given.
@@ -96,4 +101,4 @@ def bootstrap_alpha(
         drawn = resampled(generator, n, len(flat)) @ flat
         return {"alpha": alpha(drawn.reshape(n, *found.counts.shape[1:]), found.scale, metric)}
 
-    return in_blocks(replicates, n_replicates, seed, flat.shape[1])["alpha"]
+    return in_blocks(replicates, n_replicates, seed, max(flat.shape))["alpha"]

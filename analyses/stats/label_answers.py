@@ -11,6 +11,8 @@ from gradelake.analyses.stats.rates import FIGURES, Rates
 from gradelake.analyses.stats.resample import Spread
 from gradelake.sql.common import console
 
+FEW = 10  # queries in which labels differ
+
 
 def _said(value: float | None, spread: Spread) -> str:
     return "undefined" if value is None else f"{value:.3f} ({interval(spread)})"
@@ -51,15 +53,20 @@ class Kappas:
     def show(self) -> None:
         console.say(f"reference: {self.about['reference']}")
         console.print_table(
-            ["label set", "kind", "cut", "kappa", "interval", "pairs"],
+            ["label set", "kind", "cut", "kappa", "interval", "pairs", "queries apart"],
             [
                 [
                     *(one.label_set, one.kind, one.cut, rounded(one.kappa)),
-                    *(interval(one.spread), one.n),
+                    *(interval(one.spread), one.n, one.n_disagreeing),
                 ]
                 for one in self.found
             ],
         )
+        if any(0 < one.n_disagreeing < FEW for one in self.found):
+            console.warn(
+                f"note: where labels differ in fewer than {FEW} queries, an interval knows little: "
+                "other queries may hold errors that these do not"
+            )
         if self.better:
             console.say(f"\nAgrees better than {self.about['against']}, on the same pairs?")
             console.print_table(

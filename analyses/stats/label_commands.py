@@ -128,7 +128,8 @@ def alpha(read, collection, label_sets, metric, per_query, replicates, seed, con
     """Compute Krippendorff's alpha: how far label sets agree beyond chance.
 
     Counted are the pairs of query and passage that two of them labelled at least. Labels below 0
-    count as 0.
+    count as 0. Of all label sets each rater counts once: panels, hybrids and ensembles are left out
+    beside their members, and of a grader the newest rubric and the policy `best` count.
 
     \b
     Examples:

@@ -18,7 +18,7 @@ from gradelake.analyses.stats.krippendorff_alpha import alpha
 from gradelake.analyses.stats.resample import or_none
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.rank_correlation import correlations, signs
+from gradelake.sql.common.rank_correlation import correlations, signs, tied
 from gradelake.sql.lake.opening import Lake
 
 LEAST = 3  # systems
@@ -87,7 +87,7 @@ def meta_evaluation(
 
 def _means(board: Board, queries: list[str]) -> np.ndarray:
     values, weights = board.on(queries)
-    return values.sum(axis=0) / weights.sum() / UNIT
+    return tied(values.sum(axis=0) / weights.sum() / UNIT)
 
 
 def _statistics(ours: np.ndarray, theirs: np.ndarray) -> dict[str, float | None]:

@@ -156,8 +156,9 @@ with_confidence = click.option(
 )
 at_level = numbered(
     "--level",
-    "Label from which a passage is relevant. Default: the collection's min_relevant, or a "
-    "label set's highest label where that is lower. nDCG does not depend on it.",
+    "Label from which a passage is relevant. Default: of a rubric's labels 4, from which an answer "
+    "counts, of others the collection's min_relevant; a label set's highest label where that is "
+    "lower. nDCG does not depend on it.",
 )
 in_segment = named(
     "--segment", "Only queries of this kind, as the collection says: tail, language=de, ..."

@@ -1,5 +1,6 @@
 """How surely a system has its rank: intervals, rank ranges, and who cannot be told apart."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_letters
 
@@ -8,7 +9,7 @@ import numpy as np
 from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.resample import in_blocks, or_none, resampled, student_reach
-from gradelake.analyses.stats.significance import tukey_hsd
+from gradelake.analyses.stats.significance import REPLICATES, Pairs, compare_pairs
 from gradelake.sql.common.counted import counted
 
 
@@ -33,13 +34,15 @@ class RankedSystem:
 
 @dataclass(frozen=True)
 class RankUncertainty:
-    """A board's systems, the best first. A group is (place of its first, place of its last)."""
+    """A board's systems, the best first. A group is the places of its systems, in order;
+    `correction`: how the groups heed that all systems are compared at once, in words."""
 
     board: Board
     confidence: float
     alpha: float
+    correction: str
     systems: list[RankedSystem]
-    groups: list[tuple[int, int]]
+    groups: list[tuple[int, ...]]
 
     @property
     def too_few(self) -> str:
@@ -53,22 +56,22 @@ class RankUncertainty:
     @property
     def top(self) -> list[str]:
         """The best system, and those that are not shown to differ from it."""
-        _, last = self.groups[0]
-        return [one.system for one in self.systems[: last + 1]]
+        places = {place for group in self.groups if group[0] == 0 for place in group}
+        return [one.system for place, one in enumerate(self.systems) if place in places]
 
 
 def rank_uncertainty(
     board: Board,
     *,
-    n_replicates: int = 10_000,
+    n_replicates: int = REPLICATES,
     seed: int = 1,
     confidence: float = 0.95,
     alpha: float = 0.05,
-    p_tukey: np.ndarray | None = None,
+    pairs: Pairs | None = None,
 ) -> RankUncertainty:
     """Scores and ranks of a board, and how far other queries of the kind would move them.
 
-    `p_tukey` are those of `compare_pairs`, where they are known. Clusters of queries are resampled
+    `pairs` are those of `compare_pairs`, where they are known. Clusters of queries are resampled
     as a whole, and queries count by their weights.
 
     - low, high: Student's t interval of the mean over queries.
@@ -77,10 +80,10 @@ def rank_uncertainty(
       ranking, Annals of Statistics 2009), and the rank observed; of ties each has the best rank.
       Of few queries they are too narrow: where no two systems are shown to differ, each may have
       any rank.
-    - groups: by the randomised Tukey HSD (Carterette, TOIS 2012), whose p depends on the difference
-      alone: the compact letter display of Piepho (An algorithm for a letter-based representation of
-      all-pairwise comparisons, JCGS 2004) is then every longest run of systems whose first and last
-      are not shown to differ at `alpha`.
+    - groups: every largest set of systems of which no two are shown to differ at `alpha` among all
+      systems (`Pairs.p_tukey`), the compact letter display of Piepho (An algorithm for a
+      letter-based representation of all-pairwise comparisons, JCGS 2004). Two that share no letter
+      differ when compared alone, too.
     """
     n_queries, n_systems = board.values.shape
     # means as the leaderboard has them: to 10 decimals, of ties the first by name first
@@ -99,16 +102,19 @@ def rank_uncertainty(
             # of one size for all systems, which no rank depends on
             return {"ranks": ranks_of(resampled(generator, n, n_units) @ values)}
 
-        drawn = in_blocks(replicates, n_replicates, seed, n_systems**2)["ranks"]
+        drawn = in_blocks(replicates, n_replicates, seed, max(n_units, n_systems**2))["ranks"]
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         low, high = np.quantile(drawn, tails, axis=0, method="inverted_cdf")
         best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
-    first, second = np.triu_indices(n_systems, k=1)
-    if p_tukey is None:
-        p_tukey = tukey_hsd(board.units, n_replicates, seed)
-    ps = np.ones((n_systems, n_systems))
-    ps[first, second] = ps[second, first] = p_tukey
-    groups = runs(ps[np.ix_(order, order)] <= alpha)
+    groups: list[tuple[int, ...]] = [(0,)]
+    correction = ""
+    if n_systems > 1:
+        pairs = pairs or compare_pairs(board, n_replicates, seed)
+        alike = np.eye(n_systems, dtype=bool)
+        alike[pairs.first, pairs.second] = pairs.significant("p_tukey", alpha) == 0
+        alike |= alike.T
+        groups = largest_sets(alike[np.ix_(order, order)])
+        correction = pairs.correction
     if len(groups) == 1 and n_queries > 1:
         best, worst = np.full(n_systems, 1), np.full(n_systems, n_systems)
     found = []
@@ -117,22 +123,48 @@ def rank_uncertainty(
         rank, score = int(ranks[place]), float(printed[place])
         error, lower, upper = (or_none(of[place]) for of in (errors, means - half, means + half))
         best_rank, worst_rank = _whole(best[place]), _whole(worst[place])
-        letters = "".join(letter(n) for n, (a, z) in enumerate(groups) if a <= place <= z)
+        letters = "".join(letter(n) for n, group in enumerate(groups) if place in group)
         found.append(
             RankedSystem(name, rank, score, error, lower, upper, best_rank, worst_rank, letters)
         )
-    return RankUncertainty(board, confidence, alpha, found, groups)
+    return RankUncertainty(board, confidence, alpha, correction, found, groups)
 
 
-def runs(different: np.ndarray) -> list[tuple[int, int]]:
-    """Every longest run of places whose first and last are not `different` (a matrix of pairs, in
-    the order of scores: the further apart two are, the more surely they differ)."""
-    found: list[tuple[int, int]] = []
-    for first, row in enumerate(different):
-        last = int(np.flatnonzero(~row).max(initial=first))
-        if not found or last > found[-1][1]:
-            found.append((first, last))
-    return found
+def largest_sets(alike: np.ndarray) -> list[tuple[int, ...]]:
+    """Every largest set of places of which all are `alike`, a symmetric matrix; the first by place
+    first.
+
+    Bron and Kerbosch, Algorithm 457: finding all cliques of an undirected graph (Communications of
+    the ACM 16, 1973), with a pivot. Sets of places are the bits of whole numbers.
+    """
+    n = len(alike)
+    beside = [
+        sum(1 << int(other) for other in np.flatnonzero(row) if other != place)
+        for place, row in enumerate(alike)
+    ]
+    found: list[int] = []
+    waiting = [(0, (1 << n) - 1, 0)]  # chosen, candidates, and those that were tried before
+    while waiting:
+        chosen, candidates, tried = waiting.pop()
+        if not candidates | tried:
+            found.append(chosen)
+            continue
+        left = candidates | tried
+        pivot = max(_bits(left), key=lambda one: (candidates & beside[one]).bit_count())
+        for place in _bits(candidates & ~beside[pivot]):
+            more = chosen | 1 << place
+            waiting.append((more, candidates & beside[place], tried & beside[place]))
+            candidates &= ~(1 << place)
+            tried |= 1 << place
+    return sorted(tuple(_bits(one)) for one in found)
+
+
+def _bits(number: int) -> Iterator[int]:
+    """The places of its ones, from the lowest."""
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest
 
 
 def letter(group: int) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from gradelake.analyses.choosing import compared_with, min_relevant, reference_of
 from gradelake.analyses.stats.boards import counting_of
 from gradelake.analyses.stats.kappas import Met
-from gradelake.analyses.stats.resample import Spread, or_none
+from gradelake.analyses.stats.resample import UNDEFINED, Spread, or_none
 from gradelake.sql.lake.opening import Lake
 
 # labelled passages; those of them that people hold relevant, and the others that they judged, each
@@ -109,26 +109,52 @@ def rates_of(
         return np.stack([figures(counts, scale >= cut) for cut in cuts], axis=-2)
 
     drawn = met.resampled(each, n_replicates, seed)
-    n_units = {name: int(counts[..., 1:].any(axis=(1, 2)).sum()) for name in FIGURES}
-    n_units["rate"] = len(counts)
     found = []
     for at, (cut, values) in enumerate(zip(cuts, each(counts.sum(axis=0)), strict=True)):
+        n_units = _n_units(counts, scale >= cut)
         spreads = {
-            name: _spread(name, values[place], drawn[:, at, place], n_units[name], confidence)
+            name: _spread(
+                name, values[place], drawn[:, at, place], len(counts), n_units[name], confidence
+            )
             for place, name in enumerate(FIGURES)
         }
         of = {name: or_none(value) for name, value in zip(FIGURES, values, strict=True)}
         if (spreads["youden"].low or 0) <= 0:
-            of["corrected"], spreads["corrected"] = None, Spread(None, None, None, n_replicates)
+            of["corrected"] = None
+            spreads["corrected"] = Spread(None, None, None, n_replicates, UNDEFINED)
         found.append(Rates(cut, int(counts[..., 0].sum()), n_judged, of, spreads))
     return found
 
 
-def _spread(name: str, value: float, drawn: np.ndarray, n: int, confidence: float) -> Spread:
+def _n_units(counts: np.ndarray, is_above: np.ndarray) -> dict[str, int]:
+    """Figure -> how many units have what it is a share of, of (units, labels, 3), as `COUNTS` has
+    them; of what is made of two shares, that of which fewer have any."""
+    above, below = (counts[:, each].sum(axis=1).T > 0 for each in (is_above, ~is_above))
+    _, both, label_only = above
+    _, reference_only, neither = below
+    relevant, other = int((both | reference_only).sum()), int((neither | label_only).sum())
+    judged_above, judged_below = both | label_only, neither | reference_only
+    return {
+        "rate": len(counts),
+        "sensitivity": relevant,
+        "specificity": other,
+        "judged": int((judged_above | judged_below).sum()),
+        "powered": int(min(judged_above.sum(), judged_below.sum())),
+        "corrected": min(relevant, other),
+        "youden": min(relevant, other),
+    }
+
+
+def _spread(
+    name: str, value: float, drawn: np.ndarray, n_drawn: int, n: int, confidence: float
+) -> Spread:
     """On the scale of the angle, as a correlation's: a share ends within 0 and 1."""
-    if name == "youden":
-        return Spread.around(value, drawn, n, confidence, is_correlation=True)
-    spread = Spread.around(2 * value - 1, 2 * drawn - 1, n, confidence, is_correlation=True)
+    is_difference = name == "youden"
+    if not is_difference:
+        value, drawn = 2 * value - 1, 2 * drawn - 1
+    spread = Spread.around(value, drawn, n_drawn, confidence, is_correlation=True, n_effective=n)
+    if is_difference:
+        return spread
     low, high, error = (
         None if end is None else (end + shift) / 2
         for end, shift in ((spread.low, 1), (spread.high, 1), (spread.standard_error, 0))

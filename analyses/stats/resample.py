@@ -1,7 +1,7 @@
 """Bootstrap and permutation replicates, in blocks: equal seeds, equal results on any machine."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -32,11 +32,18 @@ def in_blocks(
         np.random.Generator(np.random.PCG64(sequence))
         for sequence in np.random.SeedSequence(seed).spawn(len(sizes))
     ]
+    blocks = on_all_cores(work, generators, sizes, workers=workers)
+    return {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
+
+
+def on_all_cores(
+    work: Callable[..., Any], *parts: Iterable[Any], workers: int | None = None
+) -> list:
+    """`map`, by a thread for each core."""
     # small matrices: threads of the linear algebra library would only wait for each other
     one_thread = _libraries().limit(limits=1, user_api="blas")
     with one_thread, ThreadPoolExecutor(workers or _cores()) as pool:
-        blocks = list(pool.map(work, generators, sizes))
-    return {key: np.concatenate([block[key] for block in blocks]) for key in blocks[0]}
+        return list(pool.map(work, *parts))
 
 
 @cache
@@ -68,15 +75,23 @@ def student_reach(n: Any, confidence: float = 0.95) -> Any:
     return stdtrit(np.asarray(n) - 1, (1 + confidence) / 2)
 
 
+UNDEFINED = "undefined"
+ON_ONE = "it hangs on one query"
+UNMOVED = "the same in every draw"
+NO_WIDTH = 1e-12  # replicates closer than this are equal: what is left of rounding
+
+
 @dataclass(frozen=True)
 class Spread:
     """What a bootstrap says of one figure: an interval, None where it cannot be had, and how many
-    replicates are `undefined` (NaN). The standard error is that of the replicates."""
+    replicates are `undefined` (NaN). The standard error is that of the replicates; `no_interval`
+    says in words why there is none."""
 
     low: float | None
     high: float | None
     standard_error: float | None
     undefined: int
+    no_interval: str | None = None
 
     @classmethod
     def of(cls, replicates: np.ndarray, confidence: float) -> "Spread":
@@ -110,14 +125,18 @@ class Spread:
         of pairs, and twice the arcsine of its root, which stabilises a share's variance (Anscombe,
         The transformation of Poisson, binomial and negative-binomial data, Biometrika 1948), is
         that. Spearman's rho and tau-AP are no such shares: for them the angle only spreads out what
-        is near 1, and keeps the interval within -1 and 1. Where all replicates are equal (tau 1 in
-        each) the interval is the point alone: no interval can be had from them.
+        is near 1, and keeps the interval within -1 and 1. No interval can be had from one query,
+        nor where all replicates are equal (tau 1 in each).
         """
         spread = cls.of(replicates, confidence)
         n_alike = n_drawn if n_effective is None else n_effective
-        if np.isnan(point) or spread.standard_error is None or n_alike <= 1:
-            return replace(spread, low=None, high=None)
         defined = replicates[~np.isnan(replicates)]
+        if np.isnan(point) or spread.standard_error is None:
+            return spread.without(UNDEFINED)
+        if n_alike <= 1:
+            return spread.without(ON_ONE)
+        if np.ptp(defined) < NO_WIDTH:
+            return spread.without(UNMOVED)
         if is_correlation:
             defined, point = np.arccos(np.clip(defined, -1, 1)), np.arccos(np.clip(point, -1, 1))
         error = np.std(defined, ddof=1) * np.sqrt(n_drawn / (n_drawn - 1))
@@ -126,6 +145,10 @@ class Spread:
         if is_correlation:
             low, high = np.cos(min(high, np.pi)), np.cos(max(low, 0))
         return replace(spread, low=float(low), high=float(high))
+
+    def without(self, reason: str) -> "Spread":
+        """The same, with no interval, and why."""
+        return replace(self, low=None, high=None, no_interval=reason)
 
 
 def or_none(value: float | np.ndarray | None) -> float | None:

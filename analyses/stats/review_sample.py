@@ -13,7 +13,8 @@ from gradelake.analyses.qrels_export import require_label_set
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import require_known
+from gradelake.sql.common.project import TO_JUDGE, require_known
+from gradelake.sql.common.quoting import shell_word
 from gradelake.sql.common.spreadsheet import shown_cell
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS, allocate
@@ -80,7 +81,9 @@ class WrittenSample:
             console.warn(
                 f"note: the lake has no text of {sample.n_without_text:,} of these passages"
             )
-        back = f"gradelake import judgments {self.collection} {self.file} --assessor NAME"
+        back = (
+            f"gradelake import judgments {self.collection} {shell_word(self.file)} --assessor NAME"
+        )
         console.hint(f"next: {back}")
 
 
@@ -161,6 +164,7 @@ def _judged_before(
             "select distinct assessor from lake.raw.judgments where collection = ?", collection
         ),
         f"no judgments of {assessor!r} in {collection}",
+        none_yet=TO_JUDGE,
     )
     judged = "select query_id, passage_id, relevance from lake.raw.judgments"
     found = lake.rows(f"{judged} where collection = ? and assessor = ?", collection, assessor)

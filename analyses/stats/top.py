@@ -94,17 +94,17 @@ def top_agreement(
         means_of(one) for one in settled([in_units(one, queries, units) for one in drawn_from])
     ]
 
+    n_units = int(units.max()) + 1
+
     def replicates(generator: np.random.Generator, n: int) -> dict:
-        times = resampled(generator, n, int(units.max()) + 1)
+        times = resampled(generator, n, n_units)
         mine, *other = (mean(times) for mean in means)
         return _figures(mine, other[0] if other else official, ks, has_scores=bool(other))
 
-    drawn = in_blocks(replicates, n_replicates, seed, len(systems) ** 2)
+    drawn = in_blocks(replicates, n_replicates, seed, max(n_units, len(systems) ** 2))
     found = _figures(ours.printed, official, ks, has_scores=theirs is not None)
     places = 1 + (official[None, :] > official[:, None]).sum(axis=1)
-    n_drawn = min(
-        [int(units.max()) + 1, *(one.units.n_effective for one in drawn_from if one.counting)]
-    )
+    n_drawn = min([n_units, *(one.units.n_effective for one in drawn_from if one.counting)])
     tops = []
     for k, statistic in product(ks, STATISTICS):
         value = float(found[k, statistic])
@@ -114,8 +114,11 @@ def top_agreement(
         tops.append(Top(k, int((places <= k).sum()), statistic, or_none(value), spread))
     loss = float(found["loss"])
     spread = Spread.around(loss, drawn["loss"], n_drawn, confidence)
-    if spread.low is not None:
-        spread = replace(spread, low=max(spread.low, 0))
+    if spread.low is not None and spread.high is not None:
+        # a loss that is most often nothing is skewed: as far as replicates go, too
+        low, high = np.nanquantile(drawn["loss"], [(1 - confidence) / 2, (1 + confidence) / 2])
+        low, high = max(min(spread.low, low), 0), max(spread.high, high)
+        spread = replace(spread, low=float(low), high=float(high))
     best = tuple(np.array(systems)[ours.printed == ours.printed.max()].tolist())
     in_group = None if best_group is None else set(best) <= set(best_group)
     return TopAgreement(board, tops, Choice(best, or_none(loss), spread, in_group))

@@ -1,11 +1,11 @@
 """Labels against judgments: counts, and Cohen's kappa of each row.
 
 The shape is that of the RUBRIC papers (Farzi and Dietz, 2024): a row per label, a column per
-judgment; in each row the judgment that the label stands for is boxed, and the row's kappa is that
-of the boxed label and judgment, each against the rest.
+judgment; in rows 4 and 0, or where asked in each, the judgment that the label stands for is boxed,
+and the row's kappa is that of the boxed label and judgment, each against the rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -15,6 +15,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 
 Counts = dict[tuple[int, int], int]
+BOXED = (4, 0)  # labels of the rows that have a kappa in RUBRIC's Table 5
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,12 @@ def agreement_table(
     reference: str | None,
     cut: int | None = None,
     reference_cut: int | None = None,
+    each_kappa: bool = False,
 ) -> Table:
     """Counts of label and judgment, from the marts `confusion` and `kappa`.
 
+    A label has a box and a kappa where it is one of `BOXED`, or `each_kappa`, or where those are no
+    labels of its scale, or it is the judgments' scale.
     With `cut`, two rows (labels at or above it, and below) and two columns, cut at `reference_cut`
     (the collection's min_relevant unless given). Below 0 counts as 0. Raises `BadInput` for what
     is not there, and for a cut that leaves one side empty.
@@ -61,33 +65,44 @@ def agreement_table(
             top = len(columns) - 1
             labels = choosing.shown_labels(highest[name], (label for label, _ in counts))[::-1]
             rows = [Rows.of(label, label) for label in labels]
-            stands_for = [boxed_judgment(label, highest[name], top, relevant) for label in labels]
-            boxed = {row: top - judgment for row, judgment in enumerate(stands_for)}
-            pairs = zip(labels, stands_for, strict=True)
-            of_rows = [kappas.get(("boxed", *pair)) for pair in pairs]
+            is_each = each_kappa or highest[name] in (top, *range(BOXED[0]))
+            stands_for = {
+                row: boxed_judgment(label, highest[name], top, relevant)
+                for row, label in enumerate(labels)
+                if is_each or label in BOXED
+            }
+            boxed = {row: top - judgment for row, judgment in stands_for.items()}
+            of_rows = {
+                row: kappas.get(("boxed", labels[row], judgment))
+                for row, judgment in stands_for.items()
+            }
         else:
             rows = _two(cut, highest[name], "--cut")
             boxed = {0: 0, 1: 1}
-            of_rows = [kappas.get(("binary", cut, reference_cut))] * 2
-        block = _rows(counts, rows, columns, boxed, of_rows)
+            of_rows = dict.fromkeys(boxed, kappas.get(("binary", cut, reference_cut)))
+        block = rows_of(counts, rows, columns, boxed, of_rows)
         keys = {"label_set": name, "reference": reference}
         blocks.append(Block(keys, block, title=name if len(names) > 1 else ""))
     whose = names[0] if len(names) == 1 else "each label set"
     kinds = "the two rows against each other" if cut else "each boxed cell against the rest"
-    judged = [Column(f"judgment_{c.name}", c.name.replace("-", "--"), "Judgments") for c in columns]
     return Table(
         "agreement",
         f"{collection}: labels of {whose} (rows) and {reference} (columns), how often they meet, "
         f"and Cohen's kappa of {kinds}. Bold: the most of a column.",
-        [
-            Column("label", "Label", is_number=False, is_key=True),
-            *judged,
-            Column("total", "Total"),
-            Column("kappa", "Cohen's kappa"),
-        ],
+        columns_of(columns),
         blocks,
         {"collection": collection, "reference": reference},
     )
+
+
+def columns_of(judgments: Sequence[Rows]) -> list[Column]:
+    """The table's columns: the label, each judgment, their sum, the kappa."""
+    return [
+        Column("label", "Label", is_number=False, is_key=True),
+        *(Column(f"judgment_{c.name}", c.name.replace("-", "--"), "Judgments") for c in judgments),
+        Column("total", "Total"),
+        Column("kappa", "Cohen's kappa"),
+    ]
 
 
 def _read_kappas(
@@ -116,13 +131,14 @@ def boxed_judgment(label: int, highest: int, highest_judgment: int, relevant: in
     return min(highest_judgment, relevant + (5 * label >= 4 * highest))
 
 
-def _rows(
+def rows_of(
     counts: Counts,
-    rows: list[Rows],
-    columns: list[Rows],
+    rows: Sequence[Rows],
+    columns: Sequence[Rows],
     boxed: Mapping[int, int],
-    kappas: list[float | None],
+    kappas: Mapping[int, float | None],
 ) -> list[list[Cell]]:
+    """Cells of the rows: counts by column, a box where `boxed` has a column, the sum, a kappa."""
     cells = [
         [
             sum(counts.get(cell, 0) for cell in product(row.values, column.values))
@@ -132,13 +148,14 @@ def _rows(
     ]
     most = [max(column) for column in zip(*cells, strict=True)]
     table = []
-    for at, (row, numbers, kappa) in enumerate(zip(rows, cells, kappas, strict=True)):
+    for at, (row, numbers) in enumerate(zip(rows, cells, strict=True)):
         shown = [
-            replace(number(n, 0), is_bold=0 < n == most[column], is_boxed=boxed[at] == column)
+            replace(number(n, 0), is_bold=0 < n == most[column], is_boxed=boxed.get(at) == column)
             for column, n in enumerate(numbers)
         ]
+        kappa = number(kappas[at], 2) if at in kappas else Cell(None, "")
         name = text(row.name, row.name.replace("-", "--"))
-        table.append([name, *shown, number(sum(numbers), 0), number(kappa, 2)])
+        table.append([name, *shown, number(sum(numbers), 0), kappa])
     return table
 
 

@@ -94,8 +94,16 @@ def writing(command):
     "--judgment-cut",
     "With --cut: the same for the judgments (default: the collection's min_relevant).",
 )
+@click.option(
+    "--each-kappa",
+    is_flag=True,
+    help="Box a judgment for each label, with a kappa (default: for 4 and 0, as in RUBRIC).",
+)
 def agreement(lake, collection, cut, judgment_cut, **asked):
-    """Write how often labels and judgments of COLLECTION agree, with Cohen's kappa per row.
+    """Write how often labels and judgments of COLLECTION agree, with Cohen's kappa.
+
+    Beside labels 4 and 0 stands the kappa of the boxed judgment; beside each label of a scale that
+    ends below 4, or where the judgments' does.
 
     \b
     Examples:
@@ -105,6 +113,8 @@ def agreement(lake, collection, cut, judgment_cut, **asked):
     """
     from gradelake.analyses.tables.agreement import agreement_table
 
+    if cut is not None and asked["each_kappa"]:
+        raise BadInput("--each-kappa is for single labels, not for --cut")
     if judgment_cut is not None and cut is None:
         raise BadInput("--judgment-cut goes with --cut")
     return agreement_table(lake, collection, cut=cut, reference_cut=judgment_cut, **asked)
@@ -116,7 +126,9 @@ def agreement(lake, collection, cut, judgment_cut, **asked):
     "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
 )
 @options.of_measures("May be repeated; the first orders the systems (default: all).")
-@options.of_levels("May be repeated (default: min_relevant, or the highest label below it).")
+@options.of_levels(
+    "May be repeated (default: 4 of a rubric, else min_relevant, or the highest label below it)."
+)
 @click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
 @click.option("--stderr", "errors", is_flag=True, help="Standard errors, beside the scores.")
 @click.option(
@@ -132,6 +144,11 @@ def agreement(lake, collection, cut, judgment_cut, **asked):
     is_flag=True,
     help="~N for systems without an official rank: the better of their neighbours in the table.",
 )
+@click.option("--starred", is_flag=True, help="* behind systems without an official rank.")
+@options.numbered("--ordered-by", "The level that orders the systems (default: the first).")
+@click.option(
+    "--correlation", is_flag=True, help="Beneath: how each column agrees with the official ranks."
+)
 def leaderboard(lake, collection, ranks, errors, intervals, groups, **asked):
     """Write the systems of COLLECTION with their scores, ranks and official ranks.
 
@@ -145,14 +162,20 @@ def leaderboard(lake, collection, ranks, errors, intervals, groups, **asked):
           --label-set flan/v0/best --level 3 --level 4 --level 5
       gradelake export latex leaderboard dl19 --label-set judge:Sun \\
           --measure AP --approximate
+      gradelake export latex leaderboard dl20 --label-set flan/v0/best \\
+          --label-set flan_nuggets/v0/best --measure RR \\
+          --level 3 --level 4 --level 5 --ordered-by 4 \\
+          --approximate --starred --correlation
     """
-    from gradelake.analyses.tables.leaderboard import leaderboard_table
+    from gradelake.analyses.tables.leaderboard import Layout, leaderboard_table
 
     if errors and intervals:
         raise BadInput("--stderr and --interval cannot be used together")
     each = {"stderr": errors, "half_interval": intervals, "rank": ranks, "groups": groups}
     beside = [name for name, is_asked in each.items() if is_asked]
-    return leaderboard_table(lake, collection, beside=beside, **asked)
+    of_layout = ("approximate", "starred", "ordered_by", "correlation")
+    layout = Layout(beside, **{name: asked.pop(name) for name in of_layout})
+    return leaderboard_table(lake, collection, layout=layout, **asked)
 
 
 @export_latex.command("correlation", short_help="Write how leaderboards agree.")

@@ -1,6 +1,6 @@
 """How well leaderboards made from labels agree with the official ones, by label set and level."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from statistics import mean, median, stdev
 from typing import Any
@@ -17,6 +17,7 @@ from gradelake.analyses.stats.boards import (
     read_reference,
 )
 from gradelake.analyses.stats.correlation import agreement
+from gradelake.analyses.tables.leaderboard import IMPORTED
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, text, with_best_bold
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
@@ -33,6 +34,7 @@ OTHER_LABELS = """
     select label_set, level, measure, spearman, kendall from lake.marts.leaderboard_agreement
     where collection = ? and reference = ?
 """
+COVER, SUCCESS = "Cover@", "Success@"
 TOPICS = " by topic"  # behind a measure: the mean of the topics' own correlations
 # the mart topic_agreement has these correlations, of all measures and levels or of none
 SCORES_BY_TOPIC = """
@@ -107,7 +109,7 @@ def correlation_table(
     `BadInput` for what is not there.
     """
     for name in label_sets:
-        require_label_set(lake, collection, name)
+        choosing.require_scored(lake, collection, name)
     asked = [_column(one) for one in measures]
     if reference is None:
         official = read_official_ranks(lake, collection, leaderboard)
@@ -123,20 +125,19 @@ def correlation_table(
     if by_topic and not (reference or "").startswith("assessor:"):
         raise BadInput("topics are compared with people's", "Say --reference assessor:NAME.")
     cells = {tuple(row[:3]): dict(zip(STATISTICS, row[3:], strict=True)) for row in rows}
-    highest = choosing.highest_labels(lake, collection)
-    shown = [
-        (name, level)
-        for name, level in sorted({key[:2] for key in cells})
-        if name in (label_sets or highest)
-        and (level in levels if levels else level <= highest[name])
-    ]
+    as_cover = _with_cover_of_judges(cells, {measure for measure, _ in asked})
+    if as_cover:
+        about["cover_of_judges"] = True
+    shown = _shown(lake, collection, cells, label_sets, levels)
     if not shown:
         raise BadInput(
             f"there is nothing to correlate with {whose!r} on {collection!r}",
             "Are there systems with official ranks, and these label sets and levels?",
         )
     correlated = {measure for *_, measure in cells}
+    unknown = sorted(correlated - kinds.keys())  # of boards that were computed elsewhere
     kinds = {m: kind for m, kind in kinds.items() if m in correlated}
+    kinds |= dict.fromkeys(unknown, IMPORTED)
     for measure, _ in asked:
         if measure not in kinds:
             hint = measure_hint(measure, kinds, lake.rows)
@@ -161,15 +162,19 @@ def correlation_table(
     if not of_levels and not style.repeated:
         shown = [row for row in shown if first[row[0]] == row[1]]
     perfect = set(lake.rows(PERFECT, collection))
+    perfect |= {key for key, source in as_cover.items() if source in perfect}
     if style.overlapping:
         keys = [
             (name, level, measure)
             for name, level in shown
             for measure in {measure for measure, _ in columns} - {key[2] for key in errors}
             if (measure in of_levels or first[name] == level)
+            and not choosing.is_imported(name)
             and None not in cells.get((name, level, measure), {None: None}).values()
         ]
-        errors |= _errors(lake, collection, keys, official, reference, style)
+        sources = list(dict.fromkeys(as_cover.get(key, key) for key in keys))
+        found = _errors(lake, collection, sources, official, reference, style)
+        errors |= {key: found[as_cover.get(key, key)] for key in keys}
     table = [
         [
             cell if is_first or measure in of_levels or style.repeated else replace(cell, text="")
@@ -188,13 +193,13 @@ def correlation_table(
         if reference is not None or not name.startswith("assessor:")
     ]
     as_good = range(len(columns))
-    marked = with_best_bold([table[row] for row in competing], as_good, style.within or 0)
+    has_wins = style.within is not None or style.overlapping
+    marked = with_best_bold([table[row] for row in competing], as_good, style.within or 0, has_wins)
     for row, best in zip(competing, marked, strict=True):
         table[row] = best
     shown_cells = [cell for row in table for cell in row]
     if of_cells := [cell.error for cell in shown_cells if cell.error]:
         about["standard_error"] = median(of_cells)
-    has_wins = style.within is not None or style.overlapping
     if has_wins:
         for row, line in enumerate(table):
             wins = sum(cell.is_bold for cell in line) if row in competing else None
@@ -216,19 +221,54 @@ def correlation_table(
     )
 
 
+def _shown(
+    lake: Lake,
+    collection: str,
+    cells: Mapping[Key, Figures],
+    label_sets: tuple[str, ...],
+    levels: tuple[int, ...],
+) -> list[tuple[str, int]]:
+    """The label set and level of each row; a board that was computed elsewhere has one row."""
+    highest = choosing.highest_labels(lake, collection)
+    return [
+        (name, level)
+        for name, level in sorted({key[:2] for key in cells})
+        if (name in label_sets if label_sets else name in highest or choosing.is_imported(name))
+        and (choosing.is_imported(name) or (level in levels if levels else level <= highest[name]))
+    ]
+
+
+def _with_cover_of_judges(cells: dict[Key, Figures], asked: set[str]) -> dict[Key, Key]:
+    """Give direct judges the coverage that is asked for, as in EXAM++'s Table 3: of the query as
+    the only item Cover@k is Success@k. Returns which cells are which others."""
+    found = {
+        (name, level, COVER + measure.removeprefix(SUCCESS)): (name, level, measure)
+        for name, level, measure in cells
+        if measure.startswith(SUCCESS)
+        and COVER + measure.removeprefix(SUCCESS) in asked
+        and name.startswith("judge:")
+    }
+    cells |= {key: cells[source] for key, source in found.items()}
+    return found
+
+
 def _caption(cells: list[Cell], about: dict[str, Any], style: Style) -> str:
     reference = about.get("reference")
     of = f"those of {reference}" if reference else f"the ranks of {about['leaderboard']}"
-    bold = "Bold: the best of a column" + ("" if reference else " apart from people's own")
+    best = "the best of a column" + ("" if reference else " apart from people's own")
+    has_wins = style.within is not None or style.overlapping
+    bold = f"Bold{' italic' * has_wins}: {best}"
     if style.within:
-        bold += f", and what is within {style.within:g} of it"
+        bold += f"; bold: what is within {style.within:g} of it"
     if "standard_error" in about:
-        bold += ", and what overlaps it within standard errors of resampled queries (median "
+        bold += "; bold: what overlaps it within standard errors of resampled queries (median "
         bold += f"{about['standard_error']:.3f})"
     if "by_topic" in about:
         bold += "; by topic: the mean of the topics' own correlations"
     if style.grey_below is not None:
         bold += f"; grey: below {style.grey_below:g}"
+    if "cover_of_judges" in about:
+        bold += "; Cover@k of judges without items: Success@k, of the query as the only item"
     if any(cell.text == PERFECT_CELL.text for cell in cells):
         bold += f"; {PERFECT_CELL.text}: undefined, as all systems have a perfect score"
     return (
@@ -298,7 +338,8 @@ def _blocks(
     for (name, level), cells in zip(shown, table, strict=True):
         is_new = not blocks or blocks[-1].rows[0][0].value != name
         complete = completeness[name]
-        row = [text(name, name + complete.mark if is_new else ""), Cell(level, str(level)), *cells]
+        at = Cell(None, "") if choosing.is_imported(name) else Cell(level, str(level))
+        row = [text(name, name + complete.mark if is_new else ""), at, *cells]
         if is_new:
             blocks.append(Block({}, [row], remarks=complete.as_object()))
         else:

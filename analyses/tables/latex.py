@@ -152,6 +152,8 @@ def _cell(cell: Cell) -> str:
     if cell.text == UNDEFINED:
         return UNDEFINED
     shown = (escape if isinstance(cell.value, str) else figure)(cell.text)
+    if cell.is_best:
+        shown = f"\\textit{{{shown}}}"
     if cell.is_bold:
         shown = f"\\textbf{{{shown}}}"
     if cell.is_grey:

@@ -1,23 +1,41 @@
 """Leaderboards: systems, their scores by several measures or labels, and their official ranks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradelake.analyses import choosing
 from gradelake.analyses.stats.boards import default_level, effective_queries, read_board
 from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.stats.resample import student_reach
-from gradelake.analyses.tables.table import Block, Column, Table, number, rank, text, with_best_bold
+from gradelake.analyses.tables.table import (
+    Block,
+    Cell,
+    Column,
+    Table,
+    number,
+    rank,
+    text,
+    with_best_bold,
+)
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.lake.opening import Lake
 
 SCORES = """
     select measure, n_queries, system, score_4dp, stderr, rank from lake.marts.leaderboard
-    where collection = ? and label_set = ? and level = ?
+    where collection = $1 and label_set = $2 and level = $3
+    union all
+    select measure, null, system, score_4dp, stderr, rank from lake.marts.imported_scores
+    where collection = $1 and label_set = $2
+"""
+CORRELATIONS = """
+    select label_set, level, measure, spearman, kendall from lake.marts.leaderboard_correlation
+    where collection = ? and leaderboard = ?
 """
 NOTHING = (None, None, None)
+IMPORTED = "imported"  # the kind of a measure that the lake does not know
 BESIDE = {  # what may stand beside a score -> what the caption says of it
     "stderr": " Beside a score: its standard error over queries.",
     "half_interval": " Beside a score: half of its 95% interval over queries (Student's t).",
@@ -29,22 +47,42 @@ BESIDE = {  # what may stand beside a score -> what the caption says of it
 
 class Scores(NamedTuple):
     """One measure of one board; `systems`: system -> (score, standard error, rank). `n_queries`:
-    as many of one weight tell as much (`Units.n_effective`)."""
+    as many of one weight tell as much (`Units.n_effective`); None of a board made elsewhere."""
 
     label_set: str
     level: int
     measure: str
     kind: str
-    n_queries: float
+    n_queries: float | None
     systems: dict[str, tuple]
 
     @property
     def has_level(self) -> bool:
-        return self.kind in choosing.LEVELLED
+        return self.kind in choosing.LEVELLED and not choosing.is_imported(self.label_set)
 
     def half_interval(self, error: float | None) -> float | None:
         """What Student's 95% interval reaches from the score to each side."""
-        return None if error is None else error * float(student_reach(self.n_queries))
+        if error is None or self.n_queries is None:
+            return None
+        return error * float(student_reach(self.n_queries))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a board is laid out.
+
+    `beside` each score stand those of `BESIDE`; `approximate`: systems without an official rank
+    have one like `~27`; `starred`: a star behind their names, as they were not submitted.
+    `ordered_by`: the level whose first column orders the systems, the first one else.
+    `correlation`: rows beneath, of each column's rank correlation with the official ranks. The
+    Workbench's Table 4 has all of these.
+    """
+
+    beside: Sequence[str] = ()
+    approximate: bool = False
+    starred: bool = False
+    ordered_by: int | None = None
+    correlation: bool = False
 
 
 def leaderboard_table(
@@ -53,16 +91,14 @@ def leaderboard_table(
     label_sets: tuple[str, ...] = (),
     measures: tuple[str, ...] = (),
     levels: tuple[int, ...] = (),
-    beside: Sequence[str] = (),
-    approximate: bool = False,
+    layout: Layout = Layout(),
 ) -> Table:
     """Systems in order of the first measure; scores as trec_eval prints them, the best bold.
 
     Without `label_sets` it is of the collection's only one; without `measures` it has all but
     `Judged@k` that every label set has, nDCG first. Of several label sets, or relevance `levels`
-    (see `default_level`), the boards stand side by side. `beside` each score stand, of `BESIDE`,
-    those asked for; `approximate`: systems without an official rank have one like `~27`. Raises
-    `BadInput` for what the leaderboard does not have.
+    (see `default_level`), the boards stand side by side. Raises `BadInput` for what the leaderboard
+    does not have.
     """
     shown = read_scores(lake, collection, label_sets, measures, levels)
     boards = list(dict.fromkeys((each.label_set, each.level) for each in shown))
@@ -70,18 +106,64 @@ def leaderboard_table(
     official = choosing.official_ranks(lake, collection)
     known = choosing.completeness(lake, collection)
     complete = {name: known[name] for name, _ in boards}
-    first = shown[0].systems
+    first = _ordering(shown, layout.ordered_by).systems
     systems = {system for each in shown for system in each.systems}
-    groups = [_groups(lake, collection, each) if "groups" in beside else {} for each in shown]
-    rows = []
     order = sorted(systems, key=lambda name: (first.get(name, (0, 0, 1e9))[2], name))
+    rows = _rows(lake, collection, shown, order, first, official, layout)
+    blocks = [Block({}, rows, remarks=_remarks(complete, is_one))]
+    if layout.correlation:
+        blocks.append(Block({}, _correlations(lake, collection, shown, list(official), layout)))
+    about = [{"label_set": name, "level": level} for name, level in boards]
+    says = "".join(f" {name} is {one.says}." for name, one in complete.items() if one.says)
+    if cut := choosing.cut_systems(lake, collection):
+        says += f" With graded passages alone, so that AP and R@100 are cut: {', '.join(cut)}."
+    return Table(
+        "leaderboard",
+        f"{collection}: systems by {_caption(shown, is_one)}. Bold: the best of a column."
+        f"{''.join(BESIDE[name] for name in layout.beside)}{says}{_about_ranks(layout)}",
+        [
+            Column("rank", "Rank", is_key=True),
+            Column("system", "System", is_number=False, is_key=True),
+            *(c for each in shown for c in _columns(each, is_one, layout.beside)),
+            *(Column(f"{name}_rank", name[:1].upper() + name[1:]) for name in sorted(official)),
+        ],
+        blocks,
+        {"collection": collection, **(about[0] if is_one else {"boards": about})},
+    )
+
+
+def _ordering(shown: list[Scores], level: int | None) -> Scores:
+    """The column that orders the systems. Raises `BadInput` where none has the level."""
+    if level is None:
+        return shown[0]
+    for each in shown:
+        if each.level == level:
+            return each
+    raise BadInput(f"--ordered-by {level}: no column has this level", "Add --level.")
+
+
+def _rows(
+    lake: Lake,
+    collection: str,
+    shown: list[Scores],
+    order: list[str],
+    first: Mapping[str, tuple],
+    official: Mapping[str, Mapping[str, float]],
+    layout: Layout,
+) -> list[list[Cell]]:
+    """A row for each system: its rank and name, its scores and what stands beside them, ranks."""
+    beside = layout.beside
+    groups = [_groups(lake, collection, each) if "groups" in beside else {} for each in shown]
+    submitted = {name for ranks in official.values() for name in ranks}
     ranked = []
     for ranks in official.values():
-        near = approximate_ranks(order, ranks) if approximate else {}
+        near = approximate_ranks(order, ranks) if layout.approximate else {}
         about_where = {name: text(f"~{place:g}") for name, place in near.items()}
         ranked.append({name: rank(place) for name, place in ranks.items()} | about_where)
+    rows = []
     for system in order:
-        row = [rank(first.get(system, NOTHING)[2]), text(system)]
+        star = "*" * (layout.starred and system not in submitted)
+        row = [rank(first.get(system, NOTHING)[2]), text(system, system + star)]
         for each, letters in zip(shown, groups, strict=True):
             score, error, place = each.systems.get(system, NOTHING)
             cells = {
@@ -93,29 +175,57 @@ def leaderboard_table(
             row += [number(score, 4), *(cells[name] for name in beside)]
         rows.append(row + [cells.get(system, rank(None)) for cells in ranked])
     width = 1 + len(beside)
-    rows = with_best_bold(rows, range(2, 2 + width * len(shown), width))
-    remarks = {
+    return with_best_bold(rows, range(2, 2 + width * len(shown), width))
+
+
+def _correlations(
+    lake: Lake, collection: str, shown: list[Scores], leaderboards: list[str], layout: Layout
+) -> list[list[Cell]]:
+    """Two rows for each official leaderboard: Spearman and Kendall of each column of scores.
+
+    Raises `BadInput` where there is none."""
+    if not leaderboards:
+        raise BadInput(
+            f"{collection!r} has no official ranks to correlate with",
+            "Set official_ranks in gradelake.toml, or leave out --correlation.",
+        )
+    empty = Cell(None, "")
+    rows = []
+    for leaderboard in leaderboards:
+        found = {
+            tuple(key): {"Spearman": spearman, "Kendall": kendall}
+            for *key, spearman, kendall in lake.rows(CORRELATIONS, collection, leaderboard)
+        }
+        for statistic in ("Spearman", "Kendall"):
+            of = f", {leaderboard}" * (len(leaderboards) > 1)
+            row = [empty, text(statistic, statistic + of)]
+            for each in shown:
+                figures = found.get((each.label_set, each.level, each.measure), {})
+                row += [number(figures.get(statistic), 3), *[empty] * len(layout.beside)]
+            rows.append([*row, *[empty] * len(leaderboards)])
+    return rows
+
+
+def _remarks(complete: Mapping[str, choosing.Completeness], is_one: bool) -> dict[str, Any]:
+    return {
         key if is_one else f"{name} {key}": value
         for name, one in complete.items()
         for key, value in one.as_object().items()
     }
-    about = [{"label_set": name, "level": level} for name, level in boards]
-    says = "".join(f" {name} is {one.says}." for name, one in complete.items() if one.says)
-    if approximate:
+
+
+def _about_ranks(layout: Layout) -> str:
+    """What the caption says of marks and of rows beneath."""
+    says = ""
+    if layout.approximate:
         says += " ~: no official rank of its own, the better one of the systems next to it."
-    return Table(
-        "leaderboard",
-        f"{collection}: systems by {_caption(shown, is_one)}. Bold: the best of a column."
-        f"{''.join(BESIDE[name] for name in beside)}{says}",
-        [
-            Column("rank", "Rank", is_key=True),
-            Column("system", "System", is_number=False, is_key=True),
-            *(c for each in shown for c in _columns(each, is_one, beside)),
-            *(Column(f"{name}_rank", name[:1].upper() + name[1:]) for name in sorted(official)),
-        ],
-        [Block({}, rows, remarks=remarks)],
-        {"collection": collection, **(about[0] if is_one else {"boards": about})},
-    )
+    if layout.starred:
+        says += " *: no official rank."
+    if layout.ordered_by is not None:
+        says += f" In the order of the first column of level {layout.ordered_by}."
+    if layout.correlation:
+        says += " Beneath: each column's rank correlation with the official ranks."
+    return says
 
 
 def approximate_ranks(order: Sequence[str], ranks: Mapping[str, float]) -> dict[str, float]:
@@ -146,14 +256,10 @@ def read_scores(
     names = list(dict.fromkeys(label_sets)) or [choosing.only_label_set(lake, collection)]
     for name in names:
         choosing.require_board(lake, collection, name)
-    boards = [
-        (name, level)
-        for name in names
-        for level in dict.fromkeys(levels or [default_level(lake, collection, name)])
-    ]
+    boards = [(name, level) for name in names for level in _levels(lake, collection, name, levels)]
     kinds, effective = choosing.measures(lake), effective_queries(lake, collection)
     found: dict[tuple[str, int], dict[str, dict[str, tuple]]] = {}
-    sizes: dict[tuple[str, str], float] = {}
+    sizes: dict[tuple[str, str], float | None] = {}
     for name, level in boards:
         by_measure = found[name, level] = {}
         for measure, n, system, *cells in lake.rows(SCORES, collection, name, level):
@@ -173,20 +279,29 @@ def read_scores(
             )
     wanted = list(dict.fromkeys(measures)) or [
         measure
-        for measure, kind in kinds.items()
-        if kind != "labelled" and all(measure in by_measure for by_measure in found.values())
+        for measure in (*kinds, *sorted(known - kinds.keys()))
+        if kinds.get(measure) != "labelled" and all(measure in of for of in found.values())
     ]
     first = dict(reversed(boards))
     every = [
-        Scores(name, level, m, kinds[m], sizes[name, m], found[name, level][m])
+        Scores(name, level, m, kinds.get(m, IMPORTED), sizes[name, m], found[name, level][m])
         for (name, level), m in product(boards, wanted)
         if m in found[name, level]
     ]
     return [each for each in every if each.has_level or first[each.label_set] == each.level]
 
 
+def _levels(lake: Lake, collection: str, name: str, asked: tuple[int, ...]) -> list[int]:
+    """At which levels a board is shown: one that was made elsewhere knows none."""
+    if choosing.is_imported(name):
+        return [0]
+    return list(dict.fromkeys(asked or [default_level(lake, collection, name)]))
+
+
 def _groups(lake: Lake, collection: str, each: Scores) -> dict[str, str]:
-    """system -> letters of its groups, those of `stats ranks`."""
+    """system -> letters of its groups, those of `stats ranks`; none of a board made elsewhere."""
+    if choosing.is_imported(each.label_set):
+        return {}
     board = read_board(lake, collection, each.label_set, each.measure, each.level)
     return {one.system: one.groups for one in rank_uncertainty(board).systems}
 
@@ -197,7 +312,8 @@ def _columns(each: Scores, is_one: bool, beside: Sequence[str]) -> list[Column]:
         key, group = each.measure, each.measure if beside else ""
         head = "score" if group else each.measure
     else:
-        key, group = f"{each.label_set} {each.level} {each.measure}", each.label_set
+        level = "" if choosing.is_imported(each.label_set) else f"{each.level} "
+        key, group = f"{each.label_set} {level}{each.measure}", each.label_set
         head = f"{each.measure} ({each.level})" if each.has_level else each.measure
     return [
         Column(key, head, group),
@@ -210,6 +326,8 @@ def _columns(each: Scores, is_one: bool, beside: Sequence[str]) -> list[Column]:
 
 def _caption(shown: list[Scores], is_one: bool) -> str:
     one, *_ = shown
+    if choosing.is_imported(one.label_set) and is_one:
+        return f"{one.measure}, by {one.label_set}, computed elsewhere"
     if is_one:
         kinds = {each.kind for each in shown}
         passages = f"passages labelled {one.level} or higher are relevant"

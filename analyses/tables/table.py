@@ -12,12 +12,14 @@ from gradelake.sql.common.spreadsheet import shown_row
 
 @dataclass(frozen=True)
 class Cell:
-    """A value and what a reader of the printed table sees of it. `error`: how far the value may be
-    off and still be as good as another."""
+    """A value and what a reader of the printed table sees of it. `is_best`: of its column, where
+    others are bold for being as good. `error`: how far the value may be off and still be as good as
+    another."""
 
     value: Any
     text: str
     is_bold: bool = False
+    is_best: bool = False
     is_boxed: bool = False
     is_grey: bool = False
     error: float = 0.0
@@ -103,11 +105,11 @@ def text(value: str, shown: str | None = None) -> Cell:
 
 
 def with_best_bold(
-    rows: Sequence[list[Cell]], columns: Iterable[int], within: float = 0
+    rows: Sequence[list[Cell]], columns: Iterable[int], within: float = 0, marks_best: bool = False
 ) -> list[list[Cell]]:
     """The rows with the greatest of each of these columns bold, as printed, and what is `within` so
     much of it, or whose error overlaps its error: ties all are. A value that is not printed is
-    none."""
+    none. With `marks_best` the greatest `is_best`, too: bold italic, as in RUBRIC's Table 3."""
     rows = [list(row) for row in rows]
     for index in columns:
         printed = [row for row in rows if row[index].value is not None and row[index].text]
@@ -115,5 +117,6 @@ def with_best_bold(
         least = best[0] - best[1] - within - 1e-9
         for row in printed:
             if float(row[index].text) + row[index].error >= least:
-                row[index] = replace(row[index], is_bold=True)
+                is_best = marks_best and float(row[index].text) == best[0]
+                row[index] = replace(row[index], is_bold=True, is_best=is_best)
     return rows

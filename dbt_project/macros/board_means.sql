@@ -110,7 +110,8 @@ means as (
             round(score_answered, 10) as score_answered,
             round(stderr, 10) as stderr
         ),
-        round(score, 4) as score_4dp
+        -- three thirds are 0.0000000001 less than 1: their mean rounds as that of 1 does
+        round(round(score, 9), 4) as score_4dp
     from (
         select * from even_means
         union all by name

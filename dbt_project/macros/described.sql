@@ -7,9 +7,6 @@
         {%- if node.resource_type == 'source' or node.config.materialized == 'seed_file'
             or (node.resource_type == 'model' and node.schema == 'marts') -%}
             {%- do tables.append((node.schema, node.identifier or node.alias, node)) -%}
-            {%- if node.version and node.version == node.latest_version -%}
-                {%- do tables.append((node.schema, node.name, node)) -%}
-            {%- endif -%}
         {%- endif -%}
     {%- endfor -%}
     {{ return(tables | sort(attribute='0,1')) }}

@@ -2,7 +2,8 @@
    queries. A query's pairs may share what moves them, so its deviations are summed before they are
    squared (Cochran, Sampling Techniques (1977), section 9.7). The interval is Wilson's (1927) of a
    share, with Student's t, and as many pairs as would give that variance if each stood alone (Korn
-   and Graubard, Survey Methodology 24 (1998)). What is not 0 or 1 is made a share of `unit`, the
+   and Graubard, Survey Methodology 24 (1998)); as many as queries where queries do not differ, such
+   as where x is 0 of all, which says nothing of how alike a query's pairs are. What is not 0 or 1 is made a share of `unit`, the
    size of x that has the same mean and square: sum(x^2) / sum(x). #}
 {% macro mean_of_pairs(relation, groups) -%}
     {%- set columns = groups | join(', ') -%}
@@ -39,7 +40,7 @@
         select
             *,
             pow({{ student_t_975('n_queries - 1') }}, 2)
-            / if(variance > 1e-15, share * (1 - share) / variance, n_pairs) as z
+            / if(variance > 1e-15, share * (1 - share) / variance, n_queries) as z
         from sums
     )
 

@@ -7,7 +7,7 @@
    - rbo: rank-biased overlap, extrapolated, p = 0.9 (Webber et al. 2010, equation 32; tied systems
      enter at the same depth, section 5.4)
 
-   Null when one side does not vary. Systems are numbered, because there are many pairs, and whole
+   Null when one side does not vary. Two systems tie where `compared_scores` says so. Systems are numbered, because there are many pairs, and whole
    numbers are much faster to join than strings. #}
 {% macro rank_correlations(relation, groups, one_side, other_side) -%}
     {%- set columns = groups | join(', ') -%}
@@ -23,28 +23,34 @@
         from {{ relation }}
     ),
 
-    -- each system against all: how many are above it, on one side, the other, and both
-    places as (
+    -- who beats whom: 1 where the other is higher
+    pairs as (
         select
             numbered.group_no,
             numbered.system_no,
-            count(other.system_no) as n_others,
-            count(*) filter (where other.one_side > numbered.one_side) as one_above,
-            count(*) filter (where other.other_side > numbered.other_side) as other_above,
-            count(*) filter (
-                where other.one_side > numbered.one_side and other.other_side > numbered.other_side
-            ) as both_above,
-            count(*) filter (where other.one_side != numbered.one_side) as one_untied,
-            count(*) filter (where other.other_side != numbered.other_side) as other_untied,
-            coalesce(sum(
-                sign(other.one_side - numbered.one_side)
-                * sign(other.other_side - numbered.other_side)
-            ), 0) as concordance
+            other.system_no as other_no,
+            {{ compared_scores('other.one_side', 'numbered.one_side') }} as one_sign,
+            {{ compared_scores('other.other_side', 'numbered.other_side') }} as other_sign
         from numbered
         left join numbered as other
             on
                 numbered.group_no = other.group_no
                 and numbered.system_no != other.system_no
+    ),
+
+    -- each system against all: how many are above it, on one side, the other, and both
+    places as (
+        select
+            group_no,
+            system_no,
+            count(other_no) as n_others,
+            count(*) filter (where one_sign > 0) as one_above,
+            count(*) filter (where other_sign > 0) as other_above,
+            count(*) filter (where one_sign > 0 and other_sign > 0) as both_above,
+            count(*) filter (where one_sign != 0) as one_untied,
+            count(*) filter (where other_sign != 0) as other_untied,
+            coalesce(sum(one_sign * other_sign), 0) as concordance
+        from pairs
         group by all
     ),
 
@@ -97,8 +103,8 @@
             {{ columns }},
             group_no,
             count(*) as n_systems,
-            count(distinct one_side) = 1 as is_one_constant,
-            count(distinct other_side) = 1 as is_other_constant
+            {{ compared_scores('max(one_side)', 'min(one_side)') }} = 0 as is_one_constant,
+            {{ compared_scores('max(other_side)', 'min(other_side)') }} = 0 as is_other_constant
         from numbered
         group by all
     )
@@ -115,6 +121,14 @@
     from group_sizes
     left join correlated using (group_no)
     left join depth_overlaps using (group_no)
+{%- endmacro %}
+
+
+{# 1 where one score is higher, -1 where it is lower, 0 where they tie. A mean is of values that are
+   stored with 10 decimals: three thirds are 0.0000000001 less than 1, and yet tie with it. (`TIE`
+   of sql/common/rank_correlation.py) #}
+{% macro compared_scores(one, other) -%}
+    case when abs({{ one }} - {{ other }}) > 1e-9 then sign({{ one }} - {{ other }}) else 0 end
 {%- endmacro %}
 
 

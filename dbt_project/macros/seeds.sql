@@ -31,6 +31,7 @@
             quote = '"',
             escape = '"',
             nullstr = '',
+            hive_partitioning = false,
             columns = {{ file_columns() }}
         )
         /* the file */

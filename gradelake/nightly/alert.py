@@ -4,14 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import urllib.error
 import urllib.parse
 import urllib.request
 from typing import Any
 
 from gradelake.nightly import WEBHOOK
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.servers import NoRedirects
+from gradelake.sql.common.servers import reply_within
 
 _COMMAND_SECONDS, _WEBHOOK_SECONDS = 60.0, 10.0
 
@@ -84,11 +83,11 @@ def _post(webhook: str, body: bytes) -> str | None:
         webhook, data=body, headers={"Content-Type": "application/json"}, method="POST"
     )
     try:
-        # sent on by GET, the summary would be lost on the way
-        with urllib.request.build_opener(NoRedirects).open(request, timeout=_WEBHOOK_SECONDS):
-            return None
-    except urllib.error.HTTPError as error:
-        return f"the server answered {error.code}"
+        # sent on by GET after a redirect, the summary would be lost on the way
+        with reply_within(_WEBHOOK_SECONDS, request) as reply:
+            return None if 200 <= reply.status < 300 else f"the server answered {reply.status}"
+    except TimeoutError as error:
+        return str(error)
     except Exception as error:
         cause = getattr(error, "reason", error)
         strerror = cause.strerror if isinstance(cause, OSError) else None

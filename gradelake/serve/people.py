@@ -83,11 +83,17 @@ class People:
         return secret
 
     def remove(self, name: str) -> None:
-        """Let somebody in no longer, at once. Raises `BadInput` for a name that is not there."""
+        """Let somebody in no longer, at once. Raises `BadInput` for a name that never was there."""
         with self._changing() as content:
+            removed = {*content.get("removed", ())}
             if name not in content["people"]:
-                raise BadInput(f"nobody is called {name!r}", did_you_mean(name, content["people"]))
+                if name in removed:
+                    return
+                nobody = "There is nobody yet. `gradelake assessor add` lets people in."
+                hint = did_you_mean(name, content["people"], nobody)
+                raise BadInput(f"nobody is called {name!r}", hint)
             del content["people"][name]
+            content["removed"] = sorted(removed | {name})
 
     def guest(self, name: str, role: str) -> str:
         """Let somebody in for as long as this process lives; returns the secret."""

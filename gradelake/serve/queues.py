@@ -151,7 +151,7 @@ def _choices(lake: Lake, collection: str) -> dict[str, list[tuple[str, str]]]:
     """What a queue can be of: (name, what the form sends), in groups."""
     graders = lake.column(
         "select grader from lake.intermediate.int_own_graders as graders "
-        "semi join (select grader_id from lake.raw.grades where collection = ?) as grades "
+        "semi join (select distinct grader_id from lake.raw.grades where collection = ?) as grades "
         "on graders.grader_id = grades.grader_id where kind is not null order by all",
         collection,
     )

@@ -37,7 +37,7 @@ _ITEMS = """
         from lake.marts.spurious_items
         where
             collection = $collection and grader = $grader
-            and rubric_version = $version and tau = $tau
+            and rubric_version = $version and tau = $tau and is_usual
         order by rate desc, n_hits desc, assessor asc
     )
 

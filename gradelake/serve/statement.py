@@ -22,6 +22,7 @@ from starlette.exceptions import HTTPException
 from gradelake.serve import found_rows
 from gradelake.sql.ask import confined, question
 from gradelake.sql.common.errors import BadInput, GradelakeError, WorkFailed
+from gradelake.sql.common.plain_words import RanOut
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
@@ -93,10 +94,10 @@ def _run(
     found: Found | GradelakeError
     try:
         found = _found(project, release, sql, format_)
+    except (MemoryError, RanOut):
+        found = BadInput("this needs more memory or disk than a statement may use", "Select less.")
     except GradelakeError as error:
         found = error
-    except MemoryError:
-        found = BadInput("this needs more memory than a statement may use", "Select less.")
     except Exception as error:
         found = WorkFailed(f"{type(error).__name__}: {error}")
     answer.send(found)

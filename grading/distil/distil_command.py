@@ -8,10 +8,11 @@ import click
 
 from gradelake.grading.commands import chosen_queries, warn_first
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, typed
+from gradelake.sql.common.command_line import answering, refuse_others, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.quoting import shell_word
 from gradelake.sql.lake.opening import Lake
 
 
@@ -62,7 +63,7 @@ def _exported(project: Project, stated: str, file: str) -> Answer:
     return Answer(
         {"file": file, "name": rubric.name, "rubric_id": rubric.rubric_id},
         f"{file}: {rubric.name}@{rubric.rubric_id}, {counted(len(rubric.texts), 'labels')}",
-        f"edit its texts, then: gradelake distil --import {rubric.name} {file}",
+        f"edit its texts, then: gradelake distil --import {rubric.name} {shell_word(file)}",
     )
 
 
@@ -223,10 +224,13 @@ def distil(
     if sum(map(bool, (show, export, edited))) > 1:
         raise click.UsageError("--show, --export and --import cannot be used together.")
     if show:
+        refuse_others("show")
         return _shown(project, show)
     if export:
+        refuse_others("export")
         return _exported(project, *export)
     if edited:
+        refuse_others("edited")
         return _imported(project, *edited)
     from gradelake.grading.distil import distil as distilling
     from gradelake.grading.distil.distil_store import DistilRequest

@@ -13,11 +13,15 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar
 
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.prompts.neutral import without_halves
 from gradelake.grading.prompts.prompt import Prompt, Rendered
 from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.halves import without_halves
 
 OF_ITSELF = "model", "system_fingerprint"  # what an endpoint's reply says of what gave it
+# how a server ends a reply that is whole, as it is where none is told; what ends with another word
+# is no reply
+WHOLE = frozenset({"stop", "eos", "eos_token", "end_turn"})
+USED_UP = frozenset({"length", "max_tokens", "model_length"})  # its tokens
 MOST_MASS = 1.01  # that probabilities may sum to: a little above 1 is rounding
 
 
@@ -28,8 +32,8 @@ class Response:
     `probabilities` has the probability the model itself gave to each word of the scale, in the
     scale's order; their sum is at most 1. Where only the shares among the words are known,
     `constrained_probabilities` is true. Token counts are None where the engine knows none.
-    `is_cut_off` says that the reply ends where its tokens ended; `is_final` that an error would
-    come again, however often it is asked. `reasoning` came apart from the reply, to be kept.
+    `finish` is the word with which it ended; `is_final` says that an error would come again,
+    however often it is asked. `reasoning` came apart from the reply, to be kept.
     """
 
     text: str = ""
@@ -40,12 +44,28 @@ class Response:
     cached_tokens: int | None = None
     completion_tokens: int | None = None
     cut_characters: int = 0  # of the passage's end
-    is_cut_off: bool = False
+    finish: str | None = None
     is_final: bool = False
     reasoning: str | None = None
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether it ends where its tokens ended."""
+        return self.finish is not None and self.finish.lower() in USED_UP
+
+    @property
+    def why_not_whole(self) -> str | None:
+        """Why what came is not all that the model had to say; None: it is."""
+        if not self.finish or self.finish.lower() in WHOLE:
+            return None
+        if self.is_cut_off:
+            more = "allow more tokens: decoding = { max_tokens = ... }"
+            return f"the reply was cut off ({self.finish}); {more}"
+        return f"the reply is not whole: it ended with {self.finish!r}"
+
     def mend(self) -> None:
         """Replace half characters, which JSON can spell and no file hold."""
+        self.finish = self.finish and without_halves(self.finish)
         self.text = without_halves(self.text)
         self.error = self.error and without_halves(self.error)
         self.reasoning = self.reasoning and without_halves(self.reasoning)

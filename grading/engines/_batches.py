@@ -4,17 +4,16 @@ A file costs nothing, a batch made of it does. Both carry a name that is made he
 is sent, so that after a crash it can be found out whether a batch was made.
 """
 
-import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 from gradelake.grading.engines import EngineUnusable, Response
-from gradelake.grading.engines._chat import reason_of
+from gradelake.grading.engines._chat import is_of_account, reason_of
 from gradelake.grading.engines._client import LONGEST_REPLY, Misshapen, open_client, read_json
 from gradelake.grading.engines._connection import Busy, Connection, patiently
 from gradelake.sql.common.errors import GradelakeError
@@ -50,6 +49,18 @@ class Batch:
     files: tuple[str, ...]  # of its replies, and of its errors
     n_done: int  # prompts, so far
     reason: str  # why the whole of it failed
+
+
+@dataclass
+class Replies:
+    """What was replied to each prompt of a batch, by its number; without an entry no reply came.
+    None: nobody asked the model, and the prompt is not to blame; `refused` says why.
+    """
+
+    found: dict[int, Response | None] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+    of_account: bool = False  # some were, for who pays
+    note: str = ""  # what else is to be told
 
 
 class Batches:
@@ -140,48 +151,35 @@ class Batches:
 
     # --- what comes down --------------------------------------------------------------------------
 
-    def replies(self, name: str, batch: Batch, n: int) -> tuple[dict[int, Response | None], str]:
-        """(what was replied to each prompt, what else is to be told) of a batch of n prompts.
+    def replies(self, name: str, batch: Batch, n: int) -> "Replies":
+        """What came down of a batch of n prompts.
 
-        Without an entry: no reply came. None: nobody asked the model, and the prompt is not to
-        blame. Raises `Refused` where a file is gone, or another model answered, or the files answer
-        other prompts alone: what was paid for once would be so again.
+        Raises `Refused` where a file is gone, or another model answered, or the files answer other
+        prompts alone: what was paid for once would be so again.
         """
-        found: dict[int, Response | None] = {}
-        n_others = 0
+        replies = Replies()
+        found, n_others = replies.found, 0
         for file in batch.files:
             content = self._politely(partial(self.client.files.content, file), _FILE_SECONDS)
             for line in content.content.splitlines():
-                number, reply = self._reply(line, name) if line.strip() else (None, None)
+                number, entry = _entry(line, name) if line.strip() else (None, None)
                 if number is None or not 0 <= number < n or found.get(number):
                     n_others += bool(line.strip())
                 else:
-                    found[number] = reply
+                    found[number] = self._answer(entry, replies)
         note = f"{n_others:,} lines of the batch's files answer none of its prompts"
         if n_others and not found:
             raise Refused(note, "Ask the provider whose prompts these are.")
         if n_others and batch.status == "completed":
             for number in set(range(n)) - found.keys():
                 found[number] = Response(error=f"no reply came: {note}", is_final=True)
-        return found, note if n_others else ""
+        replies.note = note if n_others else ""
+        return replies
 
-    def _reply(self, line: bytes, name: str) -> tuple[int | None, Response | None]:
-        """(number of the prompt, reply) of a line; no number: it is of no prompt of this batch."""
-        try:
-            if len(line) > LONGEST_REPLY:
-                return None, None
-            entry = read_json(line)
-            mine, _, number = entry.custom_id.rpartition("-")
-            if mine != name or not (number.isascii() and number.isdigit() and len(number) < 10):
-                return None, None
-        except (ValueError, AttributeError):
-            return None, None
-        return int(number), self._answer(entry)
-
-    def _answer(self, entry: SimpleNamespace) -> Response | None:
+    def _answer(self, entry: Any, replies: "Replies") -> Response | None:
         error, reply = getattr(entry, "error", None), getattr(entry, "response", None)
         status, body = getattr(reply, "status_code", None), getattr(reply, "body", None)
-        if getattr(error, "code", None) in _NOT_ASKED or status in _NOT_THE_PROMPT:
+        if getattr(error, "code", None) in _NOT_ASKED:
             return None
         if status == 200 and error is None:
             try:
@@ -193,7 +191,13 @@ class Batches:
         problem = error or getattr(body, "error", None)
         words = [getattr(problem, part, None) for part in ("code", "message")]
         text = ": ".join(str(part) for part in (status, *words) if part) or "no reply"
-        return Response(error=short(text, self.connection.key))
+        text = short(text, self.connection.key)
+        of_account = is_of_account(status, text)
+        if of_account or status in _NOT_THE_PROMPT:
+            replies.refused[text] += 1
+            replies.of_account |= of_account
+            return None
+        return Response(error=text)
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -217,8 +221,7 @@ class Batches:
     async def _sent(self, call: Callable[[], Awaitable[Any]], seconds: float, once: bool) -> Any:
         openai, connection = self.connection.openai, self.connection
         try:
-            async with asyncio.timeout(seconds):
-                return await call()
+            return await connection.sent(call(), seconds)
         except openai.RateLimitError as error:
             raise connection.busy(error) from None
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
@@ -261,6 +264,20 @@ class Batches:
         if not isinstance(value, str) or not value or masked(value, key) != value:
             raise self.connection.unusable(f"the reply has no {name}: is this a batch API?")
         return value
+
+
+def _entry(line: bytes, name: str) -> tuple[int | None, Any]:
+    """(number of the prompt, what is told of it); no number: it is of no prompt of this batch."""
+    try:
+        if len(line) > LONGEST_REPLY:
+            return None, None
+        entry = read_json(line)
+        mine, _, number = entry.custom_id.rpartition("-")
+        if mine != name or not (number.isascii() and number.isdigit() and len(number) < 10):
+            return None, None
+    except (ValueError, AttributeError):
+        return None, None
+    return int(number), entry
 
 
 def line(name: str, number: int, body: dict[str, Any]) -> bytes:

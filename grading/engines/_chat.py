@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,21 @@ _TOP_LOGPROBS = 20  # as many as servers give
 _JSON_TOKENS = 16  # enough for {"grade": "..."}, without the word
 _REASONING_TOKENS = 4096  # where no more than a bare answer has been allowed for
 _SHORTEST = 200  # characters: a passage is not halved further than this
+# what servers say of an account that cannot pay, or was closed
+_CANNOT_PAY = (
+    "insufficient[ _](quota|balance|credit|funds)",
+    "credit[ _]balance",
+    "(out of|not enough|requires more) credits",
+    "billing[ _](hard|is |not|has |account)",
+)
+_OF_ACCOUNT = (
+    *_CANNOT_PAY,
+    "current quota",
+    "(plans?|check|enable|your|set up|with) (and |& )?billing",
+    "payment[ _]required",
+    "arrearage|overdue|in good standing",
+    "account[ _]([a-z]+[ _])?([a-z]+[ _])?(deactivated|suspended|disabled|blocked|closed|inactive)",
+)
 _TOO_LONG = (
     "context length",
     "context_length",
@@ -90,22 +106,29 @@ def response_of(completion, form: ReplyForm) -> Response:
         raise Misshapen("the reply has no choices: is this address a chat API?")
     choice = choices[0]
     response = Response(constrained_probabilities=True, **_usage(completion))
-    message, finished = getattr(choice, "message", None), getattr(choice, "finish_reason", None)
+    message, told = getattr(choice, "message", None), getattr(choice, "finish_reason", None)
+    response.finish = None if told is None else str(told)
+    broken = getattr(choice, "error", None) or getattr(completion, "error", None)
     text = _text_of(getattr(message, "content", None))
     response.reasoning = _reasoning_of(message)
     refusal = getattr(message, "refusal", None)
-    if finished == "content_filter":
+    if broken or response.finish == "error":
+        words = [_field(broken, part) for part in ("code", "message")]
+        why = ": ".join(str(word) for word in words if word) or str(broken or "it does not say why")
+        response.error = f"the server broke off: {why}"
+    elif response.finish == "content_filter":
         response.error = "the endpoint's content filter refused this prompt"
         response.is_final = True
     elif refusal and isinstance(refusal, str):
         response.error, response.is_final = f"the model refused: {refusal}", True
     elif text is None:
         response.error = "the reply is empty"
-        if finished == "length" or response.reasoning:
+        if response.is_cut_off or response.reasoning:
             response.error += ": max_tokens were used up before it began; allow more"
             response.is_final = True
+        elif response.why_not_whole:
+            response.error = response.why_not_whole
     else:
-        response.is_cut_off = finished == "length"
         response.text = _grade_in(text) if form.as_json else text
         if form.as_json and final_output(text) != text.strip():  # it stands before the JSON
             response.reasoning = response.reasoning or text
@@ -141,12 +164,10 @@ def _field(thing: Any, name: str) -> Any:
 
 def _grade_in(text: str) -> str:
     """The grade of a JSON reply, also with a fence or words around it; the reply itself when it is
-    something else."""
+    something else, or states two."""
     final = final_output(text)
-    for found in json_objects(final or ""):
-        if "grade" in found:
-            return str(found["grade"])
-    return text
+    found = [str(each["grade"]) for each in json_objects(final or "") if "grade" in each]
+    return found[0] if len(set(found)) == 1 else text
 
 
 def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
@@ -170,26 +191,44 @@ def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
 
 
 def _usage(completion) -> dict[str, Any]:
-    """How many tokens; None for what is missing or cannot be. Of a prompt no more are cached than
-    it has."""
+    """How many tokens are paid for; None for what is missing, 0 or cannot be. Of a prompt no more
+    are cached than it has.
+
+    Some servers leave reasoning out of `completion_tokens`: it is in the total, or told by itself.
+    """
     usage = getattr(completion, "usage", None)
-    details = getattr(usage, "prompt_tokens_details", None)
-    asked = _count(getattr(usage, "prompt_tokens", None))
-    cached = _count(getattr(details, "cached_tokens", None))
+    asked = _count(usage, "prompt_tokens")
+    cached = _count(_field(usage, "prompt_tokens_details"), "cached_tokens")
+    said = _count(usage, "completion_tokens") or 0
+    of_reasoning = (usage, _field(usage, "completion_tokens_details"))
+    reasoning = max(_count(told, "reasoning_tokens") or 0 for told in of_reasoning)
+    in_all = (_count(usage, "total_tokens") or 0) - asked if asked else 0
     return {
-        "prompt_tokens": asked,
-        "cached_tokens": None if cached is None or asked is None else min(cached, asked),
-        "completion_tokens": _count(getattr(usage, "completion_tokens", None)),
+        "prompt_tokens": asked or None,
+        "cached_tokens": min(cached, asked) if cached is not None and asked else None,
+        "completion_tokens": max(said, in_all, said + reasoning if reasoning > said else 0) or None,
     }
 
 
-def _count(n: Any) -> int | None:
+def _count(told: Any, name: str) -> int | None:
+    n = _field(told, name)
     return n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 else None
 
 
 def full_text(error: Exception) -> str:
     """All that a server said of an error: its message, its code, whatever else it sent."""
     return f"{error} {getattr(error, 'body', None) or ''}"
+
+
+def is_of_account(status: Any, words: str, prompt: str = "") -> bool:
+    """Whether an error is about who pays: no other prompt would be answered either.
+
+    Words that a server repeats from the prompt do not count; of "too many at once" (429) only what
+    waiting does not mend.
+    """
+    signs = {400: _OF_ACCOUNT, 403: _OF_ACCOUNT, 429: _CANNOT_PAY}.get(status, ())
+    found = re.search("|".join(signs), words.lower()) if signs else None
+    return status == 402 or bool(found and found[0] not in prompt.lower())
 
 
 def is_too_long(error: str) -> bool:

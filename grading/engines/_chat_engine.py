@@ -249,8 +249,8 @@ class ChatEngine(Base):
     async def _sent(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Response:
         text = "".join(message["content"] for message in messages)
         expected = await self.rates.wait(text, self.longest)
-        async with asyncio.timeout(self.grader.settings["timeout"]):
-            completion = await self.connection.chat(messages, options)
+        request = self.connection.chat(messages, options)
+        completion = await self.connection.sent(request, self.grader.settings["timeout"], text)
         response = self.read(completion)
         if response.prompt_tokens is not None:
             counted = response.prompt_tokens + (response.completion_tokens or 0)
@@ -274,6 +274,7 @@ class ChatEngine(Base):
                 known[said] = short(said, key)
         if response.error:  # a refusal has a server's words
             response.error = short(response.error, key)
+        response.finish = response.finish and short(response.finish, key)
         return response
 
     def stack(self) -> dict[str, str | list[str]]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -23,11 +24,17 @@ def read_json(text: bytes) -> Any:
         raise Misshapen("the reply is nested too deep") from None
 
 
-def careful(kind: type, longest_reply: int = LONGEST_REPLY, **options: Any) -> Any:
-    """A client of httpx's `kind` that follows no redirect and reads no reply without end.
+def careful(
+    kind: type,
+    longest_reply: int = LONGEST_REPLY,
+    heed: Callable[[bytes], None] | None = None,
+    **options: Any,
+) -> Any:
+    """A client of `kind`, httpx2's or httpx's, that follows no redirect and reads no endless reply.
 
     It waits for ever: whoever asks limits the whole reply; this would be for each part of it.
-    Proxies of the environment are used. Raises `Misshapen` for a reply that is too long.
+    Proxies of the environment are used. `heed` sees each reply as it came. Raises `Misshapen` for
+    a reply that is too long.
     """
 
     class Client(kind):
@@ -41,6 +48,8 @@ def careful(kind: type, longest_reply: int = LONGEST_REPLY, **options: Any) -> A
                         raise Misshapen(f"the reply is longer than {longest_reply >> 20} MiB")
             finally:
                 await streamed.aclose()
+            if heed:
+                heed(bytes(content))
             headers = [each for each in streamed.headers.raw if each[0].lower() not in _OF_TRANSFER]
             return type(streamed)(
                 streamed.status_code, headers=headers, content=bytes(content), request=request
@@ -52,9 +61,9 @@ def careful(kind: type, longest_reply: int = LONGEST_REPLY, **options: Any) -> A
 @cache
 def _certificates() -> Any:
     """Those of all clients: reading them takes as long as a request."""
-    import httpx
+    import httpx2
 
-    return httpx.create_ssl_context()
+    return httpx2.create_ssl_context()
 
 
 def open_client(

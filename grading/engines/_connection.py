@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gradelake.grading.engines import EngineUnusable
-from gradelake.grading.engines._chat import full_text, reason_of
+from gradelake.grading.engines._chat import full_text, is_of_account, reason_of
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.servers import retry_after, short
 
+ACCOUNT = "The account's balance or quota is used up, or it was closed: its provider's page says."
 CONTINUES = "What was graded is kept; the same command continues."
 _LONGEST = 60.0  # seconds between two requests, where the server says nothing
 
@@ -89,6 +90,17 @@ class Connection:
         """Whether nothing was sent, as nobody knows who asks."""
         return False
 
+    async def sent(self, request: Awaitable[Any], seconds: float, prompt: str = "") -> Any:
+        """What a request brings. Raises `EngineUnusable` where the account is refused: no prompt
+        is to blame, and none will be answered."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await request
+        except self.openai.OpenAIError as error:
+            if is_of_account(getattr(error, "status_code", None), full_text(error), prompt):
+                raise self.unusable(error, f"{ACCOUNT} {CONTINUES}") from None
+            raise
+
     # --- telling ----------------------------------------------------------------------------------
 
     @property
@@ -107,10 +119,7 @@ class Connection:
         )
 
     def busy(self, error: Any) -> Busy:
-        """A 429, as what is waited for. Raises `EngineUnusable` where waiting does not help."""
-        if "insufficient_quota" in full_text(error):
-            hint = f"The account's quota is used up. {CONTINUES}"
-            raise self.unusable(error, hint) from None
+        """A 429, as what is waited for."""
         return Busy(self.reason(error), self.stated_wait(error))
 
     def refuse_redirect(self, error: Any) -> None:

@@ -3,8 +3,10 @@ Mistral."""
 
 import logging
 import os
+import re
 import warnings
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Annotated, Any, ClassVar
 
 from gradelake.grading.engines import EngineUnusable, Setting
@@ -38,6 +40,9 @@ _BY_OWN_TOOLS = {
 }
 _PROVIDERS = (*_BY_KEY, *_BY_OWN_TOOLS)
 _TOOL_TOKENS = 100  # some are held to a schema as a tool's arguments: a call has more around them
+# LiteLLM calls a reply whole whose word for how it ended it does not know: what each API said
+_FINISH = re.compile(rb'"(?:finish_?reason|stop_?reason)"\s*:\s*"([^"\\]{1,80})"', re.IGNORECASE)
+_finished: ContextVar[list[str]] = ContextVar("finished")
 _BY_OPENAI = "azure"  # what LiteLLM asks by OpenAI's library
 
 
@@ -69,9 +74,9 @@ class LiteLLMConnection(Connection):
         self.names.add(name)
         hooks = {"response": [_refuse_redirect]}
         of_openai = self.openai.DefaultAsyncHttpxClient
-        litellm.aclient_session = careful(of_openai, event_hooks=hooks)
+        litellm.aclient_session = careful(of_openai, heed=_heed, event_hooks=hooks)
         self.client: Any = AsyncHTTPHandler()
-        self.client.client = careful(httpx.AsyncClient, event_hooks=hooks)
+        self.client.client = careful(httpx.AsyncClient, heed=_heed, event_hooks=hooks)
         if self.provider in _BY_KEY and not self.key:
             raise self.unusable("needs a key", self.key_hint)
 
@@ -87,7 +92,9 @@ class LiteLLMConnection(Connection):
 
     async def chat(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Any:
         client = {} if self.provider == _BY_OPENAI else {"client": self.client}
-        return await self.litellm.acompletion(
+        finished: list[str] = []
+        _finished.set(finished)
+        completion = await self.litellm.acompletion(
             messages=messages,
             api_base=self.settings["base_url"] or None,
             api_key=self.key or None,
@@ -97,6 +104,12 @@ class LiteLLMConnection(Connection):
             **client,
             **options,
         )
+        choice = completion.choices[0]
+        if finished == ["tool_use"] and "response_format" in options:  # a tool holds it to that
+            choice.finish_reason = "stop"
+        elif finished and choice.finish_reason != "content_filter":
+            choice.finish_reason = finished[0]
+        return completion
 
     async def reach(self) -> str:
         """Asks nobody: most providers answer nothing that is free."""
@@ -118,7 +131,8 @@ class Engine(ChatEngine):
 
     connection: LiteLLMConnection
     connection_kind = LiteLLMConnection
-    needs = made_of = ("litellm", "openai")
+    needs = ("httpx", "httpx2", "litellm", "openai")
+    made_of = ("litellm", "openai")
     install = how_to_install("providers")
     settings: ClassVar[Mapping[str, Setting]] = {
         "base_url": Setting(str, "", "where the provider is; by default where it always is", False),
@@ -155,6 +169,13 @@ class Engine(ChatEngine):
             del self.options["seed"]
             note = f"{provider} takes no seed: what is drawn is drawn but once"
             self.notes += [note] if note not in self.notes else []
+
+
+def _heed(content: bytes) -> None:
+    """Note with which word a reply ended."""
+    words = [word.decode(errors="replace") for word in _FINISH.findall(content)]
+    if (known := _finished.get(None)) is not None:
+        known[:] = words[-1:]
 
 
 async def _refuse_redirect(response: Any) -> None:

@@ -60,7 +60,8 @@ class Engine(ChatEngine):
     """The key comes from an environment variable and appears nowhere else."""
 
     connection_kind = OpenAIConnection
-    needs = made_of = ("openai",)
+    needs = ("aiohttp", "httpx2", "openai")
+    made_of = ("openai",)
     install = how_to_install("openai")
     takes_batches = True
     settings: ClassVar[Mapping[str, Setting]] = {

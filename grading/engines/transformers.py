@@ -139,7 +139,7 @@ class Engine(Base):
             inputs = self.tokenizer.pad(
                 {"input_ids": [fitted[n].ids for n in batch]}, return_tensors="pt"
             ).to(self.device)
-            for n, (text, probabilities, n_tokens, is_cut_off) in zip(
+            for n, (text, probabilities, n_tokens, finish) in zip(
                 batch, answer(inputs), strict=True
             ):
                 responses[n].text = text
@@ -147,10 +147,10 @@ class Engine(Base):
                 responses[n].prompt_tokens = len(fitted[n].ids)
                 responses[n].cached_tokens = 0
                 responses[n].completion_tokens = n_tokens
-                responses[n].is_cut_off = is_cut_off
+                responses[n].finish = finish
         return responses
 
-    def _rate(self, inputs) -> list[tuple[str, list[float], int, bool]]:
+    def _rate(self, inputs) -> list[tuple[str, list[float], int, str]]:
         """The most probable word of the scale, and the probability of each.
 
         A word's probability is the product of its tokens', each given the ones before.
@@ -179,11 +179,11 @@ class Engine(Base):
         words = list(self.grader.prompt.grade_scale.words)
         best = (max(range(len(words)), key=row.__getitem__) for row in probabilities)
         return [
-            (words[n], row, len(self.words[n]), False)
+            (words[n], row, len(self.words[n]), "stop")
             for n, row in zip(best, probabilities, strict=True)
         ]
 
-    def _generate(self, inputs) -> list[tuple[str, None, int, bool]]:
+    def _generate(self, inputs) -> list[tuple[str, None, int, str]]:
         decoding = self.grader.decoding
         options: dict[str, Any] = {"max_new_tokens": decoding["max_tokens"], "num_beams": 1}
         options["do_sample"] = decoding["temperature"] > 0
@@ -194,5 +194,8 @@ class Engine(Base):
         padding = self.tokenizer.pad_token_id
         texts = self.tokenizer.batch_decode(generated, skip_special_tokens=True)
         lengths = (generated[:, 1:] != padding).sum(dim=1).tolist()
-        cut_off = (generated != self.tokenizer.eos_token_id).all(dim=1).tolist()
-        return [(text, None, n, cut) for text, n, cut in zip(texts, lengths, cut_off, strict=True)]
+        ended = (generated == self.tokenizer.eos_token_id).any(dim=1).tolist()
+        return [
+            (text, None, n, "stop" if is_whole else "length")
+            for text, n, is_whole in zip(texts, lengths, ended, strict=True)
+        ]

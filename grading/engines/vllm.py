@@ -130,7 +130,7 @@ class Engine(Base):
             cached_tokens=output.num_cached_tokens or 0,
             completion_tokens=len(reply.token_ids),
             cut_characters=fitted.cut_characters,
-            is_cut_off=reply.finish_reason == "length" and not self.constrained,
+            finish=reply.finish_reason,
         )
 
     def stack(self) -> dict[str, str | list[str]]:

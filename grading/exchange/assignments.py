@@ -220,8 +220,11 @@ def export_assignments(lake: Lake, collection: str, grader: str, output: Path) -
     if grader not in graders:
         raise BadInput(
             f"{collection!r} has no assignments of a grader {grader!r} here",
-            did_you_mean(grader, graders)
-            or "A grader whose prompt has the target assign makes them; then `gradelake build`.",
+            did_you_mean(
+                grader,
+                graders,
+                "A grader whose prompt has the target assign makes them; then `gradelake build`.",
+            ),
         )
     rows = lake.objects(_LINES, collection, grader)
     with whole_file(output) as stream:

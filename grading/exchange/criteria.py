@@ -110,6 +110,7 @@ def _pair(key: str) -> tuple[str, str]:
     """(query id, passage id) of a key: a Python tuple, written as a string."""
     try:
         pair = ast.literal_eval(key.strip())
+        files.refuse_half_characters(key, pair)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         pair = None
     is_pair = isinstance(pair, tuple) and len(pair) == 2

@@ -15,7 +15,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.rubric_items import item_id_of
 from gradelake.sql.lake.rows import frame_of
 
-_SCALE = re.compile(r"([0-9]+)-([0-9]+)")
+_SCALE = re.compile(r"([0-9]{1,10})-([0-9]{1,10})")
 
 
 class CriteriaGraders:
@@ -71,11 +71,12 @@ class CriteriaGraders:
     def items(self, query_ids: Iterable[str]) -> pl.DataFrame:
         """Of one grader: every criterion of the file, once for each query."""
         rows = [
-            (query_id, item_id_of(query_id, "", criterion), self.kind, criterion)
+            (query_id, item_id_of(query_id, "", criterion), self.kind, criterion, place)
             for query_id in (query_ids if self.one else ())
-            for criterion in self._ids
+            for place, criterion in enumerate(self._ids, start=1)
         ]
-        items = frame_of("rubric_items", ("query_id", "item_id", "kind", "text"), rows)
+        columns = ("query_id", "item_id", "kind", "text", "place")
+        items = frame_of("rubric_items", columns, rows)
         return items.unique("item_id", keep="last", maintain_order=True)
 
 
@@ -138,10 +139,9 @@ def _refuse_beside_another_rubric(into: FileImport, kind: str) -> None:
     ]
     if not banks:  # then what was graded stands in as the rubric
         graders = into.lake.rows(
-            "select distinct name from lake.raw.graders as graders "
-            "inner join lake.raw.grades as grades using (grader_id) "
-            "where grades.collection = ? and graders.target = ? "
-            "and not (graders.engine = 'imported' and graders.prompt = 'criteria') "
+            "select distinct name from lake.raw.graders where grader_id in "
+            "(select distinct grader_id from lake.raw.grades where collection = ?) "
+            "and target = ? and not (engine = 'imported' and prompt = 'criteria') "
             "order by name",
             into.collection,
             kind,

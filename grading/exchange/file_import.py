@@ -25,7 +25,7 @@ _KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "passages": ("passages", ("passage_id", "text", "text_sha256")),
     "judgments": ("judgments", ("query_id", "passage_id", "assessor", "relevance")),
     "rankings": ("run_entries", ("system", "query_id", "passage_id", "rank", "score")),
-    "brought_along": ("brought_along", ("query_id", "part", "content")),
+    "brought_along": ("brought_along", ("query_id", "part", "content", "place")),
 }
 _ROWS = 10_000  # put into one frame
 
@@ -60,6 +60,11 @@ NOTES = {
     "judgments_of_others": ("judgments", "are", "of other assessors; left out"),
     "judgments_contradicting": ("judgments", "repeat", "a pair; the highest was kept"),
     "rankings_left_out": ("ranking entries", "were", "left out; --systems takes them in"),
+    "systems_of_graded_passages": (
+        "systems",
+        "have",
+        "the file's passages alone: measures that look deeper, such as AP and R@100, are cut there",
+    ),
     "systems_in_lake_already": ("systems of the file", "are", "in the lake; not replaced"),
     "systems_with_unusable_names": ("systems", "have", "a name that cannot be used; left out"),
     "other_importance": (
@@ -140,7 +145,7 @@ class FileImport:
         texts = "select query_id, text from lake.raw.queries where collection = ? order by query_id"
         self.queries = dict(self.lake.rows(texts, collection))
         # topics that came later let in what was left out before; what is brought along was, once
-        content = [self.file_sha256, vars(choices), list(self.queries), "brought along"]
+        content = [self.file_sha256, vars(choices), list(self.queries), "as it came"]
         self.sha256 = sha256(json.dumps(content))
         self.done = Imported(collection, self.shown)
         self.seen = self.done.seen

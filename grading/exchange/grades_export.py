@@ -9,9 +9,16 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from gradelake.grading.exchange.beside_rows import Row, as_json, judgments_of, rankings_of, together
+from gradelake.grading.exchange.as_it_came import (
+    ENTRIES,
+    Row,
+    as_json,
+    judgments_of,
+    rankings_of,
+    together,
+)
 from gradelake.grading.exchange.workbench import OF_ITEM
-from gradelake.grading.exchange.workbench_write import GraderEntry, Grades, paragraph
+from gradelake.grading.exchange.workbench_write import Found, GraderEntry, Grades, paragraph
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -29,22 +36,39 @@ BLOCKS = """
     sizes as (
         select query_id, count(*) as n from found group by query_id
     ),
+    -- where a query's first line stood in a file; those of several files stand side by side
+    lines as (
+        select query_id, min(place) as line
+        from lake.raw.brought_along
+        where collection = $collection and starts_with(target, $source)
+        group by query_id
+    ),
     counted as (
-        select query_id, sum(coalesce(n, 0)) over (order by query_id) // $at_once as block
+        select
+            query_id,
+            line,
+            sum(coalesce(n, 0)) over (order by line nulls last, query_id) // $at_once as block
         from lake.raw.queries
         left join sizes using (query_id)
+        left join lines using (query_id)
         where collection = $collection
     )
-    select list(query_id order by query_id) from counted group by block order by block
+    select list(query_id order by line nulls last, query_id)
+    from counted
+    group by block
+    order by block
 """
-_OF_BLOCK = "collection = $collection and query_id between $first and $last"
+_OF_BLOCK = (
+    "collection = $collection and query_id between $first and $last "
+    "and query_id in (select unnest($queries))"
+)
 # ranked as trec_eval does; rankings that came from a graded file have gaps, and keep the ranks they
 # had. They are many: here is their JSON, for `rankings_of` to put in order. What all have is beside
-RANKINGS = """
+RANKINGS = f"""
     with of_systems as (
         select
             system,
-            '{"method": ' || to_json(system) || chr(1) as method,
+            '{{"method": ' || to_json(system) || chr(1) as method,
             ledger.target is not null as is_of_file
         from lake.raw.systems
         left join lake.raw.ledger
@@ -58,7 +82,7 @@ RANKINGS = """
                 partition by query_id, system order by score::float desc, passage_id desc
             ) as place
         from lake.raw.run_entries
-        where collection = $collection and query_id between $first and $last
+        where {_OF_BLOCK}
     ),
     placed as (
         select
@@ -75,7 +99,7 @@ RANKINGS = """
         ', "paragraphId": ' || to_json(passage_id) || ', "queryId": ' || to_json(query_id)
         || ', "rank": ' as in_all,
         string_agg(
-            concat(method, rank, ', "score": ', score, '}'), chr(2)
+            concat(method, rank, ', "score": ', score, '}}'), chr(2)
         ) as places
     from placed
     where $depth is null or rank <= $depth
@@ -106,9 +130,18 @@ _GRADES = f"""
     from lake.raw.grades
     where {_OF_BLOCK} and grader_id in (select unnest($graders))
 """
+# items in the order of the first bank that has them
+PLACES = f"""
+    select query_id, item_id, cast(arg_min(place, (bank, place)) as integer) as place
+    from lake.raw.rubric_items
+    where {_OF_BLOCK}
+    group by query_id, item_id
+"""
 _ENTRY = ["passage_id", "grader_id"]
 GRADES = f"""
-    select query_id, {", ".join([*_ENTRY, *Grades._fields[:-1]])}, epoch_us(graded_at) as since
+    select
+        query_id, {", ".join([*_ENTRY, *Grades._fields[:-2]])}, hash(run_id) as run,
+        epoch_us(graded_at) as since
     {_GRADES}  -- sorted later, which is cheaper
 """
 # `whole` is the JSON of the grade, for a `gradelake` object: made here in a fifth of Python's time
@@ -118,10 +151,13 @@ WHOLES = f"""
     order by passage_id, grader_id, item_id, graded_at
 """
 BROUGHT_ALONG = f"""
-    select query_id, part, content from lake.raw.brought_along
+    select query_id, part, content, place, hash(ledger.run_id) as run
+    from lake.raw.brought_along
+    inner join lake.raw.ledger using (target)
     where {_OF_BLOCK} and starts_with(target, $source)
     order by part, target
 """
+ASSESSORS = "select count(distinct assessor) from lake.raw.judgments where collection = ?"
 TEXTS = """
     select passage_id, text from lake.raw.passages
     semi join named using (passage_id)
@@ -142,7 +178,9 @@ def export_grades(
     with lake.one_state():
         lake.require_collection(collection)
         graders = _graders(lake, collection, names)
-        blocks = lake.column(BLOCKS, collection=collection, at_once=_AT_ONCE)
+        source = f"{collection}/grades/"
+        about = {"collection": collection, "source": source, "at_once": _AT_ONCE}
+        blocks = lake.column(BLOCKS, **about)
         n_queries = sum(map(len, blocks))
         counts: Counter[str] = Counter(graders=len(graders))
         found = (
@@ -165,7 +203,7 @@ def export_grades(
 def _graders(lake: Lake, collection: str, names: Collection[str]) -> dict[str, GraderEntry]:
     rows = lake.frame(
         "select * from lake.raw.graders "
-        "where grader_id in (select grader_id from lake.raw.grades where collection = ?)",
+        "where grader_id in (select distinct grader_id from lake.raw.grades where collection = ?)",
         collection,
     ).to_dicts()
     if not rows:
@@ -200,13 +238,15 @@ class _Rows(NamedTuple):
     rankings: dict[str, Row]
     brought: dict[str, list[Row]]
     texts: dict[str, str]
+    are_one_assessors: bool  # all judgments of the collection
 
 
 def _rows(
     lake: Lake, collection: str, queries: list[str], depth: int | None, graders: dict[str, Any]
 ) -> Iterator[_Rows]:
     """What is written of these queries, which is read at once."""
-    of: dict[str, Any] = {"collection": collection, "first": queries[0], "last": queries[-1]}
+    of: dict[str, Any] = {"collection": collection, "queries": queries}
+    of |= {"first": min(queries), "last": max(queries)}
 
     named: list[pl.Series] = []
 
@@ -215,12 +255,14 @@ def _rows(
         named.append(frame[of_passage].alias("passage_id"))
         return frame.partition_by(by, as_dict=True)
 
+    places = lake.frame(PLACES, **of)
+    are_one_assessors = lake.value(ASSESSORS, collection) == 1
     grades = read(GRADES, "query_id", "passage_id", graders=list(graders))
     judgments = read(JUDGMENTS, "query", "paragraphId")
     rankings = read(RANKINGS, "query_id", "passage_id", depth=depth)
+    brought = read(BROUGHT_ALONG, "query_id", "part", source=f"{collection}/grades/")
     with lake.registered("named", pl.concat(named).unique().to_frame()):
         texts = dict(lake.rows(TEXTS, collection=collection))
-    brought = read(BROUGHT_ALONG, "query_id", "part", source=f"{collection}/grades/")
 
     @cache  # read for the whole block, where an entry needs one
     def wholes() -> dict[Any, pl.DataFrame]:
@@ -238,38 +280,57 @@ def _rows(
     for query_id in queries:
         yield _Rows(
             query_id,
-            _by_grader(grades.get((query_id,))),
+            _by_grader(grades.get((query_id,)), places),
             partial(whole, query_id),
             _by("paragraphId", judgments.get((query_id,))),
             {i: row for i, (row,) in _by("passage_id", rankings.get((query_id,))).items()},
             _by("part", brought.get((query_id,))),
             texts,
+            are_one_assessors,
         )
 
 
 def _paragraphs(
     rows: _Rows, depth: int | None, graders: dict[str, GraderEntry], counts: Counter
 ) -> Iterator[str]:
-    for passage_id in sorted({*rows.grades, *rows.judgments, *rows.rankings}):
-        graded = rows.grades.get(passage_id, {})
-        beside = together(json.loads(row["content"]) for row in rows.brought.get(passage_id, []))
-        judged = judgments_of(rows.judgments.get(passage_id, []), beside)
-        rankings, n_rankings = rankings_of(rows.rankings.get(passage_id), beside, depth)
-        if passage_id not in rows.texts:
-            counts["passages_without_text"] += 1
-        counts["grades"] += sum(len(rows.item_id) for rows in graded.values())
-        counts["judgments"] += len(judged)
-        counts["rankings"] += n_rankings
-        text = rows.texts.get(passage_id, "")
-        wholes = partial(rows.wholes, passage_id)
-        yield paragraph(passage_id, text, judged, rankings, graded, wholes, graders, beside)
+    """JSON of a query's paragraphs: those of files in their order, then the others."""
+    place_of = {i: min(row["place"] or 0 for row in of) for i, of in rows.brought.items()}
+    of_files = {i: together(map(_kept, of)) for i, of in rows.brought.items()}
+    empty = (i for i, kept in of_files.items() if not any(kept[key] for key in ENTRIES))
+    there = {*rows.grades, *rows.judgments, *rows.rankings, *empty}
+    for passage_id in sorted(there, key=lambda i: (i not in place_of, place_of.get(i, 0), i)):
+        kept = of_files.get(passage_id, {})
+        rankings, n_rankings = rankings_of(rows.rankings.get(passage_id), kept, depth)
+        found = Found(
+            passage_id,
+            rows.texts.get(passage_id, ""),
+            judgments_of(rows.judgments.get(passage_id, []), kept, rows.are_one_assessors),
+            rankings,
+            n_rankings,
+            rows.grades.get(passage_id, {}),
+            partial(rows.wholes, passage_id),
+            kept,
+        )
+        counts["passages_without_text"] += passage_id not in rows.texts
+        counts["grades"] += sum(len(each.item_id) for each in found.grades.values())
+        counts["judgments"] += len(found.judgments)
+        counts["rankings"] += found.n_rankings
+        yield paragraph(found, graders)
 
 
-def _by_grader(grades: pl.DataFrame | None) -> dict[str, dict[str, Grades]]:
-    """By passage and grader."""
+def _kept(row: Row) -> Row:
+    """What a file has of a paragraph, its entries with the run that brought them."""
+    content = json.loads(row["content"])
+    entries = {key: [[*each, row["run"]] for each in content.get(key, [])] for key in ENTRIES}
+    return content | entries
+
+
+def _by_grader(grades: pl.DataFrame | None, places: pl.DataFrame) -> dict[str, dict[str, Grades]]:
+    """By passage and grader, items in the order of their rubric."""
     found: dict[str, dict[str, Grades]] = {}
     if grades is not None:
-        in_order = grades.sort(*_ENTRY, "item_id", "since")
+        placed = grades.join(places, on=["query_id", "item_id"], how="left")
+        in_order = placed.sort(*_ENTRY, "place", "item_id", "since", nulls_last=True)
         lists = in_order.group_by(_ENTRY, maintain_order=True).agg(Grades._fields)
         in_columns = (column.to_list() for column in lists.iter_columns())
         for passage_id, grader_id, *columns in zip(*in_columns, strict=True):

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from gradelake.grading.exchange.as_it_came import together
 from gradelake.grading.exchange.assignments import NUGGETS, read_assignments
-from gradelake.grading.exchange.beside_rows import together
 from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.criteria import read_criteria
 from gradelake.grading.exchange.criteria_graders import write_bank
@@ -29,10 +29,15 @@ _HASHES = ("passage_sha256", "query_sha256", "gold_sha256")
 _KEY = [column for column in KEYS["grades"] if column != "collection"]
 
 
-# where there is no bank of a grader's kind, its items are those that grades name
+# where there is no bank of a grader's kind, its items are those that grades name. Here and below
+# grades are counted before they are joined: DuckDB takes tables that this transaction wrote for
+# empty ones, and would hold all grades to look a grader up in them
 _WITHOUT_ITEM = """
-    select count(*)
-    from staged_grades as graded
+    with graded as (
+        select collection, grader_id, item_id, count(*) as n from staged_grades group by all
+    )
+    select coalesce(sum(n), 0)::bigint
+    from graded
     inner join lake.raw.graders as graders using (grader_id)
     semi join lake.raw.rubric_items as items
         on graded.collection = items.collection and graders.target = items.kind
@@ -104,7 +109,7 @@ def _write(into: FileImport) -> None:
     into.seen["grades_without_item"] = into.lake.value(_WITHOUT_ITEM)
     transaction.delete("brought_along", target=into.target)
     into.staged["brought_along"].merge("content", _merged, "query_id", "part")
-    transaction.insert_from("brought_along", "select * exclude (place) from staged_brought_along")
+    transaction.insert_from("brought_along", "select * exclude (arrival) from staged_brought_along")
     transaction.record(into.target, into.sha256, n_grades)
 
 
@@ -137,7 +142,7 @@ def _write_passages(into: FileImport) -> None:
     )
     into.insert_from(
         "passages",
-        "select * exclude (place) from staged_passages "
+        "select * exclude (arrival) from staged_passages "
         "anti join lake.raw.passages using (collection, passage_id)",
     )
 
@@ -173,9 +178,15 @@ def _write_grades(into: FileImport, before: set[str]) -> int:
 def _require_trust(into: FileImport) -> None:
     """Raise `BadInput` for new grades of graders that a lake ran, as only the file says."""
     claimed = into.lake.rows(
-        "select graders.name, count(*) from lake.raw.grades "
-        "inner join lake.raw.graders using (grader_id) "
-        "where grades.run_id = ? and graders.engine != 'imported' group by all order by all",
+        """
+        with graded as (
+            select grader_id, count(*) as n from lake.raw.grades where run_id = ? group by grader_id
+        )
+        select name, n from graded
+        inner join lake.raw.graders using (grader_id)
+        where engine != 'imported'
+        order by name
+        """,
         into.transaction.run_id,
     )
     if claimed and not into.choices.trust:
@@ -196,7 +207,7 @@ def _new_grades(into: FileImport, graders: list[str]) -> str:
         f"and grader_id in ({', '.join(map(quote, graders)) or 'null'})"
     )
     if not into.lake.rows(f"{known} limit 1"):
-        return "select * exclude (place) from staged_grades"
+        return "select * exclude (arrival) from staged_grades"
     same = " and ".join(
         f"(file.{name} is null or known.{name} is null or file.{name} = known.{name})"
         for name in _HASHES
@@ -204,14 +215,14 @@ def _new_grades(into: FileImport, graders: list[str]) -> str:
     # joined by what is never null: by a condition with "or" alone, every pair is compared
     return f"""
         with there_already as (
-            select file.place
+            select file.arrival
             from staged_grades as file
             inner join ({known}) as known using (grader_id, query_id, passage_id, item_id)
             where {same}
         )
-        select file.* exclude (place)
+        select file.* exclude (arrival)
         from staged_grades as file
-        anti join there_already using (place)
+        anti join there_already using (arrival)
     """
 
 
@@ -221,7 +232,7 @@ def _write_graders(into: FileImport, wanted: dict[str, dict[str, Any]], left: se
         into.transaction.run(
             "delete from {lake}.raw.graders where engine = 'imported' "
             "and grader_id in (select unnest(?)) "
-            "and grader_id not in (select grader_id from {lake}.raw.grades)",
+            "and grader_id not in (select distinct grader_id from {lake}.raw.grades)",
             sorted(left),
         )
     rows = into.lake.objects("select * from lake.raw.graders")

@@ -65,7 +65,12 @@ def write_rankings(into: FileImport) -> None:
     ours = {system for system, source_file in rows if source_file == source}
     known = {system for system, _ in rows} - ours
     sizes = into.lake.frame(
-        "select system, count(*) as n_rows from staged_run_entries group by all"
+        """
+        with queries as (
+            select system, query_id, count(*) as n from staged_run_entries group by all
+        )
+        select system, sum(n)::bigint as n_rows, max(n) as cut_at from queries group by system
+        """
     )
     systems = set(sizes["system"])
     unusable = {system for system in systems if not is_name(system)}
@@ -89,8 +94,9 @@ def write_rankings(into: FileImport) -> None:
     )
     into.insert_from(
         "run_entries",
-        "select * exclude (place) from staged_run_entries where system in (select unnest(?))",
+        "select * exclude (arrival) from staged_run_entries where system in (select unnest(?))",
         new,
     )
-    for system, n_rows in sizes.iter_rows():
+    seen["systems_of_graded_passages"] = len(new)
+    for system, n_rows, _ in sizes.iter_rows():
         transaction.record(f"{into.collection}/systems/{system}", into.file_sha256, n_rows)

@@ -5,7 +5,7 @@ import sys
 from functools import lru_cache
 from typing import Any
 
-from gradelake.grading.exchange.beside_rows import of_entry, of_paragraph
+from gradelake.grading.exchange.as_it_came import ENTRIES, of_paragraph
 from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.workbench import (
     GRADE_COLUMNS,
@@ -39,7 +39,7 @@ _SCALE_AT_LEAST = {"question": RATING_MAX, "nugget": RATING_MAX, "direct": 1, "e
 def read_graded(into: FileImport, problems: Problems) -> None:
     """Everything a graded file holds about the collection's queries.
 
-    What its judgments and rankings hold beside their rows is brought along where they are chosen.
+    The paragraphs are kept as they are, their judgments and rankings where these are chosen.
     """
     reader = _Reader(into)
     # a query's line may be long
@@ -77,7 +77,8 @@ class _Reader:
         self.rater, self.prefix = into.choices.rater, into.choices.name
         self.into, self.now, self.counts, self.graders = into, into.now, into.seen, into.graders
         self.restored: set[str] = set()  # graders that the file describes whole
-        self._graded: dict[str, list[int | None]] = {}  # of one entry, by grader
+        self._of_entry: dict[str, None] = {}  # graders of one entry
+        self._n_paragraphs = 0
         self._known: dict[str, str] = {}  # what an entry says of its grader -> grader_id
 
     def line(self, line: Any) -> None:
@@ -115,38 +116,25 @@ class _Reader:
             self.into.put("judgments", *self._of, one.assessor, one.relevance)
         for place in paragraph.paragraph_data.rankings:
             self.into.put("rankings", place.method, *self._of, place.rank, place.score)
-        beside = of_paragraph(
-            raw,
-            self._entries(text_hash, paragraph, raw),
-            {
-                "paragraphId": passage_id,
-                **dict.fromkeys(("query", "queryId"), query_id),
-                "titleQuery": self.into.queries[query_id],
-            },
-            self.into.choices.assessor,
-            self.into.choices.systems,
-        )
-        if beside:
-            self.into.put("brought_along", *self._of, json.dumps(beside, ensure_ascii=False))
+        graders = self._entries(text_hash, paragraph, raw)
+        choices = self.into.choices
+        kept = json.dumps(of_paragraph(raw, graders, choices.assessor, choices.systems))
+        self._n_paragraphs += 1
+        self.into.put("brought_along", *self._of, kept, self._n_paragraphs)
 
     def _entries(
         self, text_hash: str | None, paragraph: Paragraph, raw: dict[str, Any]
-    ) -> dict[str, dict[str, Any]]:
-        """Read a paragraph's entries, `raw` as the file has them: grader_id -> what its entry holds
-        beside the rows."""
-        beside: dict[str, dict[str, Any]] = {}
+    ) -> list[list[str]]:
+        """Read a paragraph's entries, `raw` as the file has them: the graders of each."""
+        graders = []
         self._hash = text_hash
         entries: list[ExamEntry | DirectEntry] = [*paragraph.exam_grades, *paragraph.grades]
-        as_given = [each for of in ("exam_grades", "grades") for each in raw.get(of) or []]
+        as_given = [each for of in ENTRIES for each in raw.get(of) or []]
         for entry, given in zip(entries, as_given, strict=True):
-            self._graded = {}
+            self._of_entry = {}
             self._entry(entry, given)
-            for grader_id, grades in self._graded.items():
-                parser = self.graders[grader_id]["parser"]
-                if parser != "label":  # a label stands in the entry of others
-                    found = of_entry(given, grades, entry.target == "direct", parser == "paper")
-                    beside.setdefault(grader_id, found)
-        return beside
+            graders.append([*self._of_entry])
+        return graders
 
     def _entry(self, entry: ExamEntry | DirectEntry, raw: dict[str, Any]) -> None:
         grader_id = self._grader(entry, raw, entry.target)
@@ -159,13 +147,14 @@ class _Reader:
             for row in entry.gradelake.grades:
                 values = {"graded_at": self.now} | row.model_dump(exclude_none=True) | key
                 self.into.put("restored", *map(values.get, GRADE_COLUMNS))
+                self._of_entry[grader_id] = None
         elif isinstance(entry, ExamEntry):
             self._exam(entry, raw, grader_id)
         else:
             self._direct(entry, grader_id)
 
     def _add(self, grader_id: str, item_id: str, read: Reading, reply: str | None = None) -> None:
-        self._graded.setdefault(grader_id, []).append(read.grade)
+        self._of_entry[grader_id] = None
         pair = grader_id, *self._of, item_id
         grade = read.grade, read.status, read.answer, reply, read.error
         self.into.put("grades", *pair, *grade, self._hash)

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from gradelake.grading.exchange.beside_rows import Row, as_json
+from gradelake.grading.exchange.as_it_came import ENTRIES, Row, as_json
 from gradelake.grading.exchange.workbench import GRADER_COLUMNS, sha256
 
 # by a grader's id, the JSON of all that a `gradelake` object says of its grades of a passage: few
@@ -14,6 +15,8 @@ from gradelake.grading.exchange.workbench import GRADER_COLUMNS, sha256
 Wholes = Callable[[str], str]
 
 
+# keys of an entry that hold only where they are written anew
+_SAID = {"relevance_label", "gradelake", "llm_response_errors", "llm_response_error"}
 _quoted = lru_cache(maxsize=1000)(as_json)  # of short texts that come again and again
 
 
@@ -27,6 +30,7 @@ class Grades(NamedTuple):
     response: list[str | None]
     error: list[str | None]
     passage_sha256: list[str | None]
+    run: list[int]  # which run wrote it
     since: list[int]  # when it was graded
 
 
@@ -50,26 +54,30 @@ class GraderEntry:
         words = {"llm": grader["model"], **words} if self.is_plain else _own_words(grader, settings)
         self.head = _texts(words)
 
+    def stands_in(self, entry: Row) -> bool:
+        """Whether an entry of a file says all of this grader, so that it stands for it as it is."""
+        row = (entry.get("llm_options") or {}).get("gradelake") or {}
+        return self.is_plain or self.is_label or row.get("grader_id") == self.grader["grader_id"]
+
     def entry(
-        self, rows: Grades, wholes: Wholes, text_hash: str | None, label: int | None, beside: Row
+        self, rows: Grades, wholes: Wholes, text_hash: str | None, label: int | None, given: Row
     ) -> str:
-        """The grades of one passage with what was beside them: JSON."""
+        """The grades of one passage, laid over what a file had of them: JSON."""
         is_repeated = len(set(rows.item_id)) < len(rows.item_id)  # with another text, too
         best = _one_per_item(rows, text_hash) if is_repeated else rows
-        entry = self._direct(best) if self.is_direct else self._exam(best)
+        entry = self._direct(best) if self.is_direct else self._exam(best, given)
         if not self.is_plain:
             label = best.grade[0] if self.is_direct else None
         if label is not None:
             entry["relevance_label"] = str(label)
-        if beside:  # null is absent, as the workbench has it
-            entry |= _texts(beside)
-            entry = {key: text for key, text in entry.items() if text != "null"}
         if not self.is_plain or is_repeated or set(rows.passage_sha256) != {text_hash}:
             entry["gradelake"] = f'{{"grades": [{wholes(self.grader["grader_id"])}]}}'
-        return _object(entry)
+        return _object(_texts({k: v for k, v in given.items() if k not in _SAID}) | entry)
 
-    def _exam(self, best: Grades) -> dict[str, str]:
-        """Of `exam_grades`: JSON of each key."""
+    def _exam(self, best: Grades, given: Row) -> dict[str, str]:
+        """Of `exam_grades`: JSON of each key. Of prompts that failed, what a file says."""
+        errors = given.get("llm_response_errors")
+        errors = errors if isinstance(errors, dict) else {}
         items = map(_quoted, best.item_id)
         each = zip(items, best.grade, self._replies(best), strict=True)
         graded = [(item, grade, reply) for item, grade, reply in each if grade is not None]
@@ -91,7 +99,8 @@ class GraderEntry:
         if len(graded) < len(best.item_id):
             entry["llm_response_errors"] = as_json(
                 {
-                    item_id: {
+                    item_id: errors.get(item_id)
+                    or {
                         "response": response or "",
                         "prompt": "",
                         "failure_reason": error or "no reason given",
@@ -131,41 +140,70 @@ class GraderEntry:
         return replies
 
 
-def paragraph(
-    passage_id: str,
-    text: str,
-    judgments: list[Row],
-    rankings: str,
-    by_grader: dict[str, Grades],
-    wholes: Wholes,
-    graders: dict[str, GraderEntry],
-    beside: Row,
-) -> str:
-    """A paragraph of the file. `rankings` are JSON, grades are in order of their items; `beside` is
-    what files brought along of it (`beside_rows`)."""
-    text_hash = sha256(text) if text.strip() else None
-    labels = _labels_of_others(by_grader, graders, text_hash)
-    exam: list[str] = []
-    direct: list[str] = []
+@dataclass
+class Found:
+    """What there is of one passage. `grades` are in order of their items, `rankings` JSON; `kept`
+    is what files had of it (`as_it_came`)."""
+
+    passage_id: str
+    text: str
+    judgments: list[Row]
+    rankings: str
+    n_rankings: int
+    grades: dict[str, Grades]  # by grader
+    wholes: Wholes
+    kept: Row
+
+    def __post_init__(self) -> None:
+        self.text_hash = sha256(self.text) if self.text.strip() else None
+
+
+def paragraph(found: Found, graders: dict[str, GraderEntry]) -> str:
+    """A paragraph of the file: JSON."""
+    keys, data = found.kept.get("keys", {}), found.kept.get("data", {})
+    value = _texts({**keys, "paragraph_id": found.passage_id, "text": found.text})
+    stated = _texts(data or {})
+    for key, text in (("judgments", as_json(found.judgments)), ("rankings", found.rankings)):
+        if text != "[]" or not keys or stated.get(key) == "[]":
+            stated[key] = text
+    if stated or "paragraph_data" not in keys:
+        value["paragraph_data"] = _object(stated)
+    for key, entries in zip(ENTRIES, _entries(found, graders), strict=True):
+        if entries:
+            value[key] = _list(entries)
+    return _object(value)
+
+
+def _entries(found: Found, graders: dict[str, GraderEntry]) -> tuple[list[str], list[str]]:
+    """JSON of `exam_grades` and `grades`: those of files, in their order, then the others."""
+    labels = _labels_of_others(found.grades, graders, found.text_hash)
+    is_same_text = found.kept.get("keys", {}).get("text") == found.text
+    written: tuple[list[str], list[str]] = ([], [])
+    told: set[str] = set()
+    given: dict[str, Row] = dict(found.kept.get("entries", {}))  # older imports: unknown keys alone
+    for key, texts in zip(ENTRIES, written, strict=True):
+        for ids, entry, run in found.kept.get(key, []):
+            known = [i for i in ids if i in found.grades]
+            for grader_id in known:
+                given.setdefault(grader_id, entry)
+            standing = {i for i in ids if i in graders and graders[i].stands_in(entry)}
+            is_whole = all(set(found.grades[i].run) == {run} for i in standing & {*known})
+            if standing and standing <= {*known} and is_whole and is_same_text:
+                texts.append(as_json(entry))
+                told |= standing
+            elif not ids:  # it graded nothing
+                texts.append(as_json(entry))
     for grader_id, rows in sorted(
-        by_grader.items(), key=lambda of: (graders[of[0]].grader["name"], of[0])
+        found.grades.items(), key=lambda of: (graders[of[0]].grader["name"], of[0])
     ):
         grader = graders[grader_id]
         label = labels.get(grader.key)
-        if grader.is_label and label is not None:
+        if grader_id in told or (grader.is_label and label is not None):
             continue
-        of_file = beside.get("entries", {}).get(grader_id, {})
-        written = direct if grader.is_direct else exam
-        written.append(grader.entry(rows, wholes, text_hash, label, of_file))
-    data = {"judgments": as_json(judgments), "rankings": rankings} | _texts(beside.get("data", {}))
-    value = _texts({"paragraph_id": passage_id, "text": text})
-    value["paragraph_data"] = _object(data)
-    value |= _texts(beside.get("keys", {}))
-    if exam:
-        value["exam_grades"] = _list(exam)
-    if direct:
-        value["grades"] = _list(direct)
-    return _object(value)
+        of_file = given.get(grader_id, {})
+        text = grader.entry(rows, found.wholes, found.text_hash, label, of_file)
+        written[grader.is_direct].append(text)
+    return written
 
 
 def _texts(values: Row) -> dict[str, str]:

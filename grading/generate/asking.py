@@ -8,7 +8,7 @@ from gradelake.grading.engines import Engine
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.written_reply import Unreadable, reader_of
-from gradelake.grading.run.attempts import CUT_OFF, TRIES, score_with_retries
+from gradelake.grading.run.attempts import TRIES, score_with_retries
 
 RETRY_TEMPERATURE = 0.7  # at least: greedy decoding would give the same reply again
 
@@ -27,6 +27,8 @@ class Generated:
     tries: int
     decoding: Mapping[str, float | int]
     tokens: int = 0  # of prompts and replies
+    cached_tokens: int = 0  # of these, of prompts that the provider had cached
+    reply_tokens: int = 0  # and of replies
     cut_characters: int = 0  # of the prompt's long text, which did not fit
 
 
@@ -57,18 +59,21 @@ def ask(
         prompts = [grader.prompt.render(queries[n][1]) for n in pending]
         unread = []
         for n, response in zip(pending, score_with_retries(engine.score, prompts), strict=True):
-            tokens = (response.prompt_tokens or 0) + (response.completion_tokens or 0)
-            tokens += found[n].tokens if n in found else 0
+            said, cached = response.completion_tokens or 0, response.cached_tokens or 0
+            tokens = (response.prompt_tokens or 0) + said
+            if n in found:
+                tokens += found[n].tokens
+                said, cached = said + found[n].reply_tokens, cached + found[n].cached_tokens
             items, error = None, response.error
             if error is None:
                 try:
-                    if response.is_cut_off:
-                        raise Unreadable(CUT_OFF)
+                    if why := response.why_not_whole:
+                        raise Unreadable(why)
                     items = read(response.text)
                 except Unreadable as unreadable:
                     error = str(unreadable)
                     unread.append(n)
-            facts = attempt + 1, decoding, tokens, response.cut_characters
+            facts = attempt + 1, decoding, tokens, cached, said, response.cut_characters
             found[n] = Generated(queries[n][0], items, error, *facts)
         pending = unread  # a prompt that the engine could not answer has had its tries
         if not pending:

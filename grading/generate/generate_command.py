@@ -1,18 +1,23 @@
-"""`gradelake generate`: a rubric bank from a model."""
+"""What `gradelake generate COLLECTION` does and prints: a rubric bank from a model."""
 
-import click
+from typing import TYPE_CHECKING
 
-from gradelake.grading.commands import chosen_queries, warn_first
+from gradelake.grading.commands import warn_first
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, typed
+from gradelake.sql.common.command_line import typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
+if TYPE_CHECKING:
+    from gradelake.grading.generate.generation import Plan
 
-def _show(outcome):
+
+def show(outcome, is_dry: bool):
+    """Print what became of a bank, or what a dry run found."""
     collection, bank = outcome.request.collection, outcome.request.bank
-    if click.get_current_context().params["dry_run"]:
+    if is_dry:
         left = outcome.asked_for - outcome.had_items
         now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
         console.say(
@@ -71,57 +76,27 @@ def _odd(one) -> list[str]:
     return lines
 
 
-@click.command(short_help="Let a model write questions, nuggets or criteria.")
-@click.argument("collection")
-@click.option(
-    "--grader",
-    "name",
-    required=True,
-    help="A grader of gradelake.toml whose prompt generates items.",
-)
-@click.option(
-    "--method",
-    type=click.Choice(["nuggetizer"]),
-    help="Make nuggets out of relevant passages, or refuse a grader whose prompt does not.",
-)
-@click.option(
-    "--label-set", help="Take the passages that this labels relevant; default: people's judgments."
-)
-@click.option(
-    "--level",
-    type=int,
-    help="Label from which a passage is taken. Default: the collection's min_relevant, or a label "
-    "set's highest label below it.",
-)
-@click.option("--bank", help="Name of the bank; default: the grader's.")
-@click.option("--queries", help="Only these: ids with commas between, or a file of them.")
-@click.option("--limit", type=click.IntRange(min=1), help="How many queries, or facets, at most.")
-@click.option("--dry-run", is_flag=True, help="Say how many are left; ask nothing.")
-@answering(_show)
-@click.pass_obj
-def generate(project, collection, name, method, label_set, level, bank, queries, limit, dry_run):
-    """Let a model write questions, nuggets or criteria for the queries of a COLLECTION.
-
-    A prompt with {passages} (nuggetizer_create) makes nuggets out of the relevant passages of each
-    query, and says which are vital; generate_criteria adds to the criteria that nuggets become. A
-    prompt with a {subtopic} is asked about each facet by itself. Queries (or facets) with items in
-    the bank are left alone: the same command continues what was stopped or killed. Exit code 3:
-    some got no items.
-
-    \b
-    Examples:
-      gradelake generate dl19 --grader writer --dry-run
-      gradelake generate dl19 --grader writer --bank questions2 --limit 5
-      gradelake generate rag24 --grader nuggetizer --method nuggetizer --level 2
-    """
+def write_bank(
+    project: Project,
+    collection: str,
+    name: str,
+    query_ids: tuple[str, ...] | None,
+    limit: int | None,
+    dry_run: bool,
+    *,
+    method: str | None,
+    label_set: str | None,
+    level: int | None,
+    bank: str | None,
+) -> "Plan":
+    """What `gradelake generate COLLECTION` does, with its options; a dry run plans it only."""
     from gradelake.grading.generate import generation
     from gradelake.grading.generate.generation_bank import GenerationRequest
     from gradelake.grading.graders.configured import writing
 
-    project = project()
     grader = writing(project, name, "generate")
     request = GenerationRequest(
-        collection, grader, bank or name, chosen_queries(queries), limit, label_set, level
+        collection, grader, bank or name, query_ids, limit, label_set, level
     )
     _check_method(request, method)
     if dry_run:

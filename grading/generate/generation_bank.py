@@ -160,7 +160,7 @@ class Bank:
                 "A changed prompt, model or setting makes another grader. Choose another --bank.",
             )
         made_of = self.lake.value(
-            "select min(content->>'$.info.made_out_of') from lake.raw.brought_along "
+            "select min(content->>'$.line.info.made_out_of') from lake.raw.brought_along "
             "where target = ?",
             self._target,
         )
@@ -244,9 +244,9 @@ class Bank:
         rows = []
         for one in found:
             ids = ids_of(one.query_id)
-            for kind, text, weight in self._made(one):
-                rows.append((*ids, item_id_of(*ids, text), kind, text, weight))
-        columns = ("query_id", "facet_id", "item_id", "kind", "text", "weight")
+            for place, (kind, text, weight) in enumerate(self._made(one), start=1):
+                rows.append((*ids, item_id_of(*ids, text), kind, text, weight, place))
+        columns = ("query_id", "facet_id", "item_id", "kind", "text", "weight", "place")
         return frame_of("rubric_items", columns, rows).with_columns(
             collection=pl.lit(self.request.collection),
             bank=pl.lit(self.request.bank),
@@ -260,11 +260,11 @@ class Bank:
         rows = []
         for one in found:
             nuggets: Nuggets = one.items
-            items = {
-                item_id_of(one.query_id, "", text): {"info": {"passage_ids": passage_ids}}
+            given = [
+                (item_id_of(one.query_id, "", text), {"info": {"passage_ids": passage_ids}})
                 for text, passage_ids in zip(nuggets.texts, nuggets.passage_ids, strict=True)
-            }
-            content = {"info": {"made_out_of": str(self.passages)}, "items": items}
+            ]
+            content = {"line": {"info": {"made_out_of": str(self.passages)}}, "given": given}
             rows.append((one.query_id, json.dumps(content, ensure_ascii=False)))
         return pl.DataFrame(rows, orient="row", schema=["query_id", "content"]).with_columns(
             collection=pl.lit(self.request.collection),

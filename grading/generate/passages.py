@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gradelake.sql.common.project import require_known
+from gradelake.sql.common.project import TO_LABEL, require_known
 from gradelake.sql.lake.opening import Lake
 
 _LABELS = """
@@ -87,6 +87,7 @@ def relevant(lake: Lake, collection: str, label_set: str | None, level: int | No
     if label_set:
         labels = "select label_set, max(label) from lake.marts.relevance_labels"
         known = dict(lake.rows(f"{labels} where collection = ? group by all", collection))
-        require_known(label_set, known, f"{collection} has no label set {label_set!r}")
+        missing = f"{collection} has no label set {label_set!r}"
+        require_known(label_set, known, missing, none_yet=TO_LABEL)
         highest = min(highest, known[label_set])
     return Relevant(collection, label_set, max(1, highest) if level is None else level)

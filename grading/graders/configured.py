@@ -90,6 +90,7 @@ _WRITES = {
         "explains labels",
         "gradelake distil COLLECTION --assessor NAME --grader {} --name NAME",
     ),
+    "answer": ("writes answers", "gradelake generate answers COLLECTION --grader {}"),
     "distil": ("distils rubrics", "gradelake distil --distil-prompt, and not as a grader"),
 }
 
@@ -106,12 +107,16 @@ def require_judge(grader: Grader) -> None:
 
 
 def writing(project: Project, name: str, target: str) -> Grader:
-    """A grader of gradelake.toml that writes texts: rubric items (`generate`), or explanations of
-    labels (`explain`).
+    """A grader of gradelake.toml that writes texts: rubric items (`generate`), explanations of
+    labels (`explain`), or answers (`answer`).
 
     Raises `BadInput` for settings that cannot be used, and for a grader that does something else.
     """
-    does_not = {"generate": "writes no rubric items", "explain": "explains no labels"}[target]
+    does_not = {
+        "generate": "writes no rubric items",
+        "explain": "explains no labels",
+        "answer": "writes no answers",
+    }[target]
     prompts = load_prompts(project)
     stated = project.graders.get(name, {}).get("prompt")
     if isinstance(stated, str) and stated in prompts and prompts[stated].target != target:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from gradelake.grading.prompts.neutral import RENDERING
+from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.sql.common.clock import utc_now
 
@@ -50,6 +51,9 @@ class Grader:
         # an engine of the project's own: its code can change a grade
         code = self.engine_file and Path(self.engine_file).read_bytes()
         rubric = {"label_rubric_id": self.label_rubric_id} if self.label_rubric_id else {}
+        # what is held to a scale is read as it always was: it is one word
+        is_read = self.prompt.output == "text" and self.parser in PARSERS
+        reading = {"reading": PARSERS[self.parser].version} if is_read else {}
         # in their order, which the prompt shows
         scores = {"scores_from": list(self.scores_from.items())} if self.scores_from else {}
         trial = {"trial": self.trial, "trial_of": self.trial_of} if self.trial_of else {}
@@ -70,6 +74,7 @@ class Grader:
             "rendering": RENDERING,
             "answers_from": self.answers_from,
             **rubric,
+            **reading,
             **scores,
             **trial,
         }
@@ -83,7 +88,7 @@ class Grader:
     def row(self) -> dict[str, Any]:
         """The grader as `raw.graders` has it, without the time."""
         names: tuple[str, ...] = ("decoding", "settings", "context_first", "rendering")
-        names += ("answers_from", "scores_from", "trial", "trial_of")
+        names += ("reading", "answers_from", "scores_from", "trial", "trial_of")
         recorded = {key: self.identity[key] for key in names if key in self.identity}
         recorded["items"] = self.prompt.items
         return {

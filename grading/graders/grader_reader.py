@@ -69,7 +69,8 @@ def read_grader(
     `label_rubrics` names, `scores_from` the ids of the graders that it names, all once looked up
     in the lake (`configured`). Raises `BadInput` naming what is wrong; nothing is loaded yet.
     """
-    require_known(name, project.graders, f"{project.file}: no [graders.{name}]")
+    missing = f"{project.file}: no [graders.{name}]"
+    require_known(name, project.graders, missing, none_yet="Describe it there: engine, prompt, ...")
     where, stated = f"{project.file}: [graders.{name}]", project.graders[name]
     if "api_key" in stated:
         raise BadInput(
@@ -315,8 +316,12 @@ def _parser(table: GraderSettings, prompt: Prompt, where: str) -> str:
     if prompt.target in WRITING:
         if table.parser is not None:
             what = "with rubric items" if prompt.target == "generate" else f"to {prompt.name!r}"
-            form = "JSON" if prompt.asks_json else "a list"
+            form = {"answer": "they are"}.get(
+                prompt.target, "JSON" if prompt.asks_json else "a list"
+            )
             raise BadInput(f"{where}: parser: replies {what} are read as {form}, always")
+        if prompt.target == "answer":
+            return "text"
         return "json" if prompt.asks_json else "list"
     parser = table.parser or prompt.parser or ""
     if parser not in parsers_of(prompt.target):

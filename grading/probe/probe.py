@@ -243,6 +243,7 @@ def read_probe(project: Project, name: str) -> Probe:
     """`[probes.NAME]`. Raises `BadInput` where there is none, or for all that is wrong in it."""
     if name not in project.probes:
         raise NotThere(
-            f"{project.file}: there is no [probes.{name}]", did_you_mean(name, project.probes)
+            f"{project.file}: there is no [probes.{name}]",
+            did_you_mean(name, project.probes, "Describe it there: collection, graders."),
         )
     return checked.table(Probe, project, "probes", name)

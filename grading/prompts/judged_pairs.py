@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import require_known
+from gradelake.sql.common.project import TO_JUDGE, require_known
 from gradelake.sql.lake.opening import Lake
 
 
@@ -47,7 +47,8 @@ def check_assessor(lake: Lake, collection: str, assessor: str) -> None:
     assessors = lake.column(
         "select distinct assessor from lake.raw.judgments where collection = ?", collection
     )
-    require_known(assessor, assessors, f"no judgments of {assessor!r} in {collection}")
+    missing = f"no judgments of {assessor!r} in {collection}"
+    require_known(assessor, assessors, missing, none_yet=TO_JUDGE)
 
 
 def sample_pairs(

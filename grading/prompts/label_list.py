@@ -114,7 +114,7 @@ def _in_order(labels: dict[Any, Any]) -> list[Any] | None:
         return only
     try:
         numbered = {int(number): label for number, label in labels.items()}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     first = min(numbered, default=0)
     wanted = range(first, first + len(labels))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from gradelake.grading.prompts.reasoning import NAMES
+from gradelake.sql.common.halves import without_halves
 
 # version of these rules; part of every grader's id, because they change what a model reads
 RENDERING = 3
@@ -48,7 +49,6 @@ _INVISIBLE = re.compile(
     f"|(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})"
 )
 _LINE_BREAK = re.compile("\r\n?|[\v\f\x85]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def neutralise(text: str) -> str:
@@ -70,11 +70,6 @@ def neutralise(text: str) -> str:
     if ":" in text or "\uff1a" in text:
         text = _TURN.sub(_broken, text)
     return text
-
-
-def without_halves(text: str) -> str:
-    """The text with U+FFFD for each half of a character, which JSON can spell and no file hold."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def neutralise_tokens(text: str, tokens: Iterable[str]) -> str:

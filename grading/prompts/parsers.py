@@ -1,7 +1,8 @@
 """Reads a grade out of what a model replied. Only its final output counts, never its reasoning.
 
-`paper` and `answer` follow Farzi & Dietz, "Pencils Down!", ICTIR 2024, section 4.2.1 (RUBRIC), and
-"EXAM++", LLM4Eval 2024, section 4.2; `strict`, `lenient` and `final_score` are ours.
+`paper`, `answer` and `answer_key` follow Farzi & Dietz, "Pencils Down!", ICTIR 2024, section 4.2.1
+(RUBRIC), and "EXAM++", LLM4Eval 2024, section 4.2; `strict`, `lenient`, `lenient_answer_key` and
+`final_score` are ours.
 """
 
 import re
@@ -12,6 +13,7 @@ from rapidfuzz import fuzz
 
 from gradelake.grading.prompts import answers
 from gradelake.grading.prompts.label_list import read_labels
+from gradelake.grading.prompts.no_reply import refusal, server_error
 from gradelake.grading.prompts.reasoning import UNFINISHED, final_output
 from gradelake.grading.prompts.reply import (
     Reading,
@@ -60,13 +62,16 @@ class Parser:
     """A way to read replies: `read(text, scale, gold_answers)` gives a `Reading`.
 
     `targets` are the targets of the prompts it can read; `needs_gold` says whether it compares
-    with gold answers. Nothing raises: a reply that cannot be read has the status `failed`.
+    with gold answers. `version` is part of the id of every grader whose model writes freely: a new
+    one says that such replies are read otherwise. Nothing raises: a reply that cannot be read has
+    the status `failed`.
     """
 
     _read: Callable[[str, Scale, Iterable[str] | None], Reading]
     targets: frozenset[str]
     needs_gold: bool = False
     reads_words: bool = True  # of the scale, so that a lone one needs no more looking
+    version: int = 2
 
     def read(
         self,
@@ -85,7 +90,14 @@ class Parser:
         final = final_output(text)
         if final is None:
             return failed(UNFINISHED)
+        if text.strip() and not final:
+            return failed("nothing follows its reasoning")
+        if why := server_error(final):
+            return failed(why)
         reading = self._read(plain(final) if self.reads_words else final, scale, gold_answers)
+        is_stated = reading.status == "ok" and self.reads_words
+        if not is_stated and (why := refusal(final)):
+            return failed(why)
         if is_held and reading.status in ("defaulted", "unanswerable"):
             return failed(f"{final!r:.80} is not on the scale {scale}, which replies are held to")
         return reading
@@ -154,11 +166,19 @@ def _answer(text: str, scale: Scale, _gold: object) -> Reading:
 
 
 def _answer_key(text: str, scale: Scale, gold_answers: Iterable[str] | None) -> Reading:
-    """An answer that matches a gold answer is 1, any other 0."""
+    """An answer that matches a gold answer is 1; any other is 0, and so is always what says that
+    there is none ("no"), or is ill-formed ("a.")."""
+    reading = _lenient_answer_key(text, scale, gold_answers)
+    none = _answer(text, scale, None)
+    return reading if reading.status == "failed" or none.status == "ok" else none
+
+
+def _lenient_answer_key(text: str, scale: Scale, gold_answers: Iterable[str] | None) -> Reading:
+    """The same, but "no" or "a." is right where a gold answer is just that."""
     gold = [answer for answer in gold_answers or () if answer.strip()]
     if not gold:
         return Reading(None, "failed", answer=text, error="the item has no gold answers")
-    if answers.matches(text, gold):  # "no" may be the right answer
+    if answers.matches(text, gold):
         return Reading(scale.max, "ok", answer=text)
     reading = _answer(text, scale, None)
     return Reading(scale.min, reading.status, answer=text)
@@ -177,7 +197,10 @@ PARSERS: dict[str, Parser] = {
     "paper": Parser(_paper, _GRADED),
     "answer": Parser(_answer, _EXTRACTED, reads_words=False),
     "labels": Parser(_labels, frozenset({"assign", "importance"})),
-    "answer_key": Parser(_answer_key, _EXTRACTED, needs_gold=True, reads_words=False),
+    "answer_key": Parser(_answer_key, _EXTRACTED, needs_gold=True, reads_words=False, version=3),
+    "lenient_answer_key": Parser(
+        _lenient_answer_key, _EXTRACTED, needs_gold=True, reads_words=False
+    ),
 }
 
 

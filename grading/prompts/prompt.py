@@ -16,7 +16,7 @@ SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")  # only `{word}` is one
 # how the papers' prompts show a worked example
 EXAMPLE = "Passage: {passage}\nQuestion: {query}\nAnswer: {label}"
 # targets of prompts that ask for a text to be used, not for a grade
-WRITING = ("generate", "explain", "distil")
+WRITING = ("generate", "explain", "distil", "answer")
 # slots whose texts may be long: an engine cuts the end of the one a prompt has
 LONG = ("passage", "explanations", "passages")
 OF_QUERY = ("query", "description", "narrative")  # slots of texts that a topic has
@@ -64,13 +64,13 @@ class Prompt:
     """A prompt file, checked. `file` is where it came from.
 
     `target` says what it asks about: question, nugget, direct, extract, verify, assign, support,
-    battle, importance; generate, explain and distil ask for texts. `window` is how many items (of
-    `generate`: passages) it asks about at once (None: one each); `max_nuggets`, `max_passages` and
-    `importance` (the prompt that then says which nuggets are vital) are of one that makes nuggets
-    out of passages. `items` is the kind of rubric item (None where there is none). `output` is
-    `scale` when one word of the scale is asked for, `text` for free text. `parser` and `scale` are
-    None for prompts that ask for texts. `label_rubrics` is what the slot of that name holds, once a
-    grader has filled it; `example` is how a worked example is shown.
+    battle, importance; generate, explain, distil and answer ask for texts. `window` is how many
+    items (of `generate`: passages) it asks about at once (None: one each); `max_nuggets`,
+    `max_passages` and `importance` (the prompt that then says which nuggets are vital) are of one
+    that makes nuggets out of passages. `items` is the kind of rubric item (None where there is
+    none). `output` is `scale` when one word of the scale is asked for, `text` for free text.
+    `parser` and `scale` are None for prompts that ask for texts. `label_rubrics` is what the slot
+    of that name holds, once a grader has filled it; `example` is how a worked example is shown.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Prompt:
     @property
     def asks_json(self) -> bool:
         """Whether replies are to be JSON objects, which engines can hold a model to."""
-        return self.target in WRITING and self.window is None
+        return self.target in WRITING and self.target != "answer" and self.window is None
 
     @property
     def wanted_kind(self) -> str:

@@ -10,6 +10,7 @@ from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import if_any
 
 # slot -> the option that its text comes from, where that has another name
 _OPTIONS = {"items": "--item", "n_items": "--item", "passages": "--passage"}
@@ -23,6 +24,8 @@ _TOLD = (
 @click.group()
 def prompts():
     """List, show and try the prompts that judges are asked with.
+
+    Without a gradelake.toml these are Gradelake's own.
 
     \b
     Examples:
@@ -49,7 +52,7 @@ def list_(project):
     """
     from gradelake.grading.prompts.prompt_file import load_prompts
 
-    found = sorted(load_prompts(project()).values(), key=lambda prompt: prompt.name)
+    found = sorted(load_prompts(if_any(project)).values(), key=lambda prompt: prompt.name)
     return [_as_object(prompt) for prompt in found]
 
 
@@ -70,7 +73,7 @@ def show(project, name):
     """
     from gradelake.grading.prompts.prompt_file import find_prompt
 
-    click.echo(find_prompt(project(), name).file.read_text(encoding="utf-8"), nl=False)
+    click.echo(find_prompt(if_any(project), name).file.read_text(encoding="utf-8"), nl=False)
 
 
 @prompts.command(short_help="Print a prompt as a model would read it, with your texts.")
@@ -105,7 +108,7 @@ def render(project, name, passage_file, items, **texts):
     from gradelake.grading.prompts.prompt_file import find_prompt
     from gradelake.sql.common import files
 
-    prompt = find_prompt(project(), name)
+    prompt = find_prompt(if_any(project), name)
     if passage_file:
         if texts["passage"] is not None:
             raise BadInput("--passage and --passage-file: give one of them")
@@ -119,17 +122,20 @@ def render(project, name, passage_file, items, **texts):
         if len(items) > 1:
             raise BadInput(f"the prompt {name!r} asks about one item", "Give --item once.")
         values["item"] = items[0]
-    options = dict.fromkeys(
-        _OPTIONS.get(slot) or f"--{slot.replace('_', '-')}"
-        for slot in prompt.slots
-        if slot not in values
-    )
+    given = [*map(_option, values), *(["--item"] if items else [])]
+    if unread := [each for each in given if each not in map(_option, prompt.slots)]:
+        raise BadInput(f"the prompt {name!r} does not read {unread[0]}", "Leave it out.")
+    options = dict.fromkeys(_option(slot) for slot in prompt.slots if slot not in values)
     if options:
         raise BadInput(f"the prompt {name!r} also needs {', '.join(options)}")
     rendered = prompt.render(values)
     if rendered.system:
         click.echo(f"--- system message\n{rendered.system}\n--- user message")
     click.echo(rendered.text)
+
+
+def _option(slot: str) -> str:
+    return _OPTIONS.get(slot) or f"--{slot.replace('_', '-')}"
 
 
 @prompts.command(short_help="Draw worked examples from a collection's judged passages.")

@@ -33,6 +33,7 @@ SLOTS = {
     "generate": (("query",), ("subtopic",)),
     "explain": (("query", "passage", "label"), ("max_label",)),
     "distil": (("label", "rubrics", "explanations"), ("max_label",)),
+    "answer": (("query",), ()),
 }
 VERDICTS = "of a battle: 3 the first answer is better, 0 the second; 2 a tie, 1 both are bad"
 OF_AN_EXAMPLE = ("query", "passage", "label")
@@ -149,18 +150,21 @@ def own_prompts(project: Project) -> dict[str, Prompt]:
     return found
 
 
-def load_prompts(project: Project) -> dict[str, Prompt]:
+def load_prompts(project: Project | None) -> dict[str, Prompt]:
     """All prompts by name: the shipped ones, and those of the folder in `[grading] prompts`.
+
+    Without a project there are the shipped ones.
 
     Raises `BadInput` for a folder that is not there and `Rejected` for a file that is not a prompt.
     """
-    return {**shipped_prompts(), **own_prompts(project)}
+    return {**shipped_prompts(), **(own_prompts(project) if project else {})}
 
 
-def find_prompt(project: Project, name: str) -> Prompt:
+def find_prompt(project: Project | None, name: str) -> Prompt:
     """One prompt. Raises as `load_prompts` does, and `BadInput` for an unknown name."""
     prompts = load_prompts(project)
-    require_known(name, prompts, f"there is no prompt {name!r}")
+    where = "" if project else " among Gradelake's own, and there is no gradelake.toml here"
+    require_known(name, prompts, f"there is no prompt {name!r}{where}")
     return prompts[name]
 
 
@@ -223,7 +227,7 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
     if (target := content.get("target")) not in SLOTS:
         return
     of = f"a prompt with target {target}"
-    if target in ("direct", "support", "battle", "explain", "distil"):
+    if target in ("direct", "support", "battle", "explain", "distil", "answer"):
         if "items" in content:
             yield "items", f"items: {of} asks about no items"
     elif content.get("items") == "criterion":

@@ -2,10 +2,12 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gradelake.grading.prompts.scale import Scale
+from gradelake.grading.prompts.doubt import COUNT, doubt, number, words_of
+from gradelake.grading.prompts.scale import NUMBERS, Scale
 
 STATUSES = ("ok", "unanswerable", "defaulted", "failed")
 
@@ -40,9 +42,10 @@ def failed(why: str) -> Reading:
 # or a percent sign, which make another number of it
 _BEFORE = " \t\r\n\"'`*_#()[]{}<>$\u2018\u2019\u201c\u201d"
 _AFTER = _BEFORE + ".,;:!"
+_QUOTE = re.compile(r"\A\s*(?:>\s+)+")  # of Markdown
 _BULLET = re.compile(r"\A[-\u2022]\s+")
-_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
-_JSON_KEYS = (
+_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?(?P<said>[^{}]*)\}")
+GRADE_KEYS = (
     "final_score",
     "score",
     "grade",
@@ -54,18 +57,38 @@ _JSON_KEYS = (
     "answer",
     "o",
 )
+_LONGEST = 20_000  # characters of a reply that are looked at
 _MAX_OBJECTS = 50  # `{` tried in a reply
 _LIST_LINE = re.compile(r"^[^\w\n]{0,8}\d+ ?[.:)=]", re.MULTILINE)
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NONE = re.compile(
     r"[\W_]*(?:n/?a\b|none\b|null\b|not |unknown\b|[-\u2013\u2014?]*\s*(?:\n|\Z))", re.IGNORECASE
 )
-# a value is not a grade when it goes on like this: 3.5, 3-4, 3 to 5, 5 would need more
+_PARTS = "half|halves|thirds?|fourths?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?"
+# a value is not a grade when it goes on like this: 3.5, 3-4, 3 to 5, two thirds, 5 would need more
 _RANGE = (
-    r"(?!\w|[.,:]\d|\s*(?:-|\u2013|\u2014|to|or|through|and)\s*\d|\s*%"
-    r"|[\s\"'`*_>)\]]*(?:would|could|might)\b)"
+    r"(?!\w|[.,:]\d|[ \t]+\d|[ \t]*(?:-|\u2013|\u2014|to|or|through|and)[ \t]*\d"
+    r"|[ \t]*(?:%|\u00b1|\+|-ish\b)"
+    rf"|[ \t-]*(?:and[\s-]+(?:an?|one|two|three)[\s-]+)?(?:{_PARTS}|hundreds?|thousand|million"
+    r"|per\s?cent|percent|dozen)\b"
+    rf"|\s+point\s+(?:\d|{'|'.join(NUMBERS)})"
+    r"|[ \t\"'`*_>)\]]*(?:would|could|might|if|unless|assuming|provided|means|indicates|represents"
+    r"|denotes|implies|requires|stands for)\b)"
 )
-_OUT_OF = r"\s*(?:/|out of)\s*(?P<top>\d+(?:\.\d+)?)"
+_OUT_OF = (
+    r"(?:\s*(?:points?|pts?\.?|stars?|marks?))?[\s*_`\"')\]]*[(\[]?"
+    r"(?:/|\b(?:out of(?: the)?|of|over|from)\b)\s*"
+    rf"(?:a )?(?:(?:total|possible|maximum|max) (?:of )?)?(?P<top>{COUNT})"
+)
+_NEXT_TURN = re.compile(
+    r"\n[ \t]*(?:#{1,4} ?)?[*_]{0,2}(?:user|human|assistant|system|instruction|input|response|query"
+    r"|question|passage|document|context|example|q|a)(?: \d+)?[*_]{0,2}\s*:",
+    re.IGNORECASE,
+)
+_TAGGED = re.compile(
+    r"<(?P<name>(?:final_)?(?:answer|score|grade|rating|label|output))>(?P<said>[^<>]*)</(?P=name)>",
+    re.IGNORECASE,
+)
+_TOP_KEYS = ("max", "max_score", "maximum", "maximum_score", "out_of", "scale")
 # how a reply goes on after the grade it begins with: "4: mostly", "4 because", "Yes, it does"
 _REASON = (
     r"(?=[\"'`*_)\]]*(?:\s*$|\s*\n|\s*[:;,.)\u2013\u2014=]|\s+-+\s|"
@@ -76,7 +99,12 @@ _ELSE = (
     "max(?:imum)?|highest|best|top|perfect|min(?:imum)?|lowest|possible|higher|lower|"
     "confidence|certainty"
 )
-_IF = "(?:would|could|might) (?:be|get|have|need)(?: an?| the)?"
+_IF = (
+    "(?:would|could|might) (?:be|get|have|need)(?: an?| the)?"
+    "|(?:not|never|neither|nor|without|cannot|rather than|instead of|more than|less than"
+    "|n['\u2019]t)"
+    "(?: \\w+){0,3}"
+)
 _OTHER, _SUPPOSED = (
     re.compile(rf"\b(?:{words})[\s\"'`*_]*\Z", re.IGNORECASE) for words in (_ELSE, f"{_ELSE}|{_IF}")
 )
@@ -87,7 +115,15 @@ def lone_word(text: str, scale: Scale) -> int | None:
     grade = scale.lookup.get(text)
     if grade is not None or len(text) > 200:
         return grade
-    return scale.grade_of(_BULLET.sub("", text).lstrip(_BEFORE).rstrip(_AFTER))
+    return scale.grade_of(_bare(text))
+
+
+def _bare(text: str) -> str:
+    """A text without the markup around it; as it is where that says less than, or more."""
+    bare = _BULLET.sub("", _QUOTE.sub("", text)).lstrip(_BEFORE).rstrip(_AFTER)
+    before, _, after = _QUOTE.sub("", text).partition(bare or " ")
+    is_tag = before.count("<") + before.count(">") == after.count(">")
+    return bare if is_tag else text
 
 
 def find_grade(text: str, scale: Scale) -> Reading | None:
@@ -99,11 +135,29 @@ def find_grade(text: str, scale: Scale) -> Reading | None:
     `failed` where it is no grade of the scale; so do two labels that differ, and a number that is
     not on the scale, which is never cut to one that is.
     """
+    return _in_own_turn(_grade_in, text, scale)
+
+
+def _grade_in(text: str, scale: Scale) -> Reading | None:
     for find in (_alone, _in_json, _labelled, _leading):
         found = find(text, scale)
         if found is not None:
             return found
     return None
+
+
+def _in_own_turn(
+    find: Callable[[str, Scale], Reading | None], text: str, scale: Scale
+) -> Reading | None:
+    """What `find` reads; `failed` where a model that went on with the next turn of a chat says
+    something else there."""
+    if len(text) > _LONGEST:
+        text = f"\u2026{text[-_LONGEST:]}"  # it does not begin there
+    found, turn = find(text, scale), _NEXT_TURN.search(text)
+    before = find(text[: turn.start()].strip(), scale) if turn else None
+    if turn and before and before.grade is not None and before != found:
+        return failed(f"after a grade it goes on as another turn: {turn[0].strip()!r:.40}")
+    return found
 
 
 def find_final_score(text: str, scale: Scale) -> Reading:
@@ -114,6 +168,11 @@ def find_final_score(text: str, scale: Scale) -> Reading:
     states no grade, an earlier one does not count. Other numbers, of an explanation or of the
     aspects before, are never read, and no part of a number is.
     """
+    found = _in_own_turn(_final_score_in, text, scale)
+    return found or failed(f"no final score of the scale {scale} in it")
+
+
+def _final_score_in(text: str, scale: Scale) -> Reading | None:
     if (alone := _alone(text, scale)) is not None:
         return alone
     found = [each for each in _statements(text, scale) if each.is_final or each.label == "O"]
@@ -129,13 +188,20 @@ def find_final_score(text: str, scale: Scale) -> Reading:
             if last.reading is None:  # "##final score: M: 2, T: 1, O: 3"
                 later = [each for each in found if each.at > last.at and each.reading]
                 last = later[-1] if later else last
-            return last.reading or failed(f"{last.text!r:.80} is no score of the scale {scale}")
-    return failed(f"no final score of the scale {scale} in it")
+            return last.settled(text, scale) or failed(
+                f"{last.text!r:.80} is no score of the scale {scale}"
+            )
+    return None
 
 
 def json_objects(text: str) -> list[dict]:
     """The JSON objects in a text, last first; those inside others are left to them."""
-    found: list[dict] = []
+    return [value for value, *_ in _placed_objects(text)]
+
+
+def _placed_objects(text: str) -> list[tuple[dict, int, int]]:
+    """The JSON objects in a text, last first, each with where it begins and ends."""
+    found: list[tuple[dict, int, int]] = []
     decoder, start = json.JSONDecoder(), -1
     for _ in range(_MAX_OBJECTS):
         start = text.find("{", start + 1)
@@ -145,31 +211,49 @@ def json_objects(text: str) -> list[dict]:
             value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-        found.insert(0, value)
+        found.insert(0, (value, start, end))
         start = end - 1
     return found
 
 
 def _alone(text: str, scale: Scale) -> Reading | None:
-    """A lone word of the scale, also as `four` or `4.0`, or in a box."""
+    """A lone word of the scale, also as `four` or `4.0`, or in a box or a tag."""
     if (grade := lone_word(text, scale)) is not None:
         return graded(grade)
-    if boxed := _BOXED.findall(text):
-        return _value_of(boxed[-1], scale) or failed(f"{boxed[-1]!r:.80} is not on the scale")
-    if len(text) < 40:
-        word = _BULLET.sub("", text).lstrip(_BEFORE).rstrip(_AFTER)
-        if (grade := _grade(word, scale)) is not None:
-            return graded(grade)
-    return None
+    if boxed := [*_BOXED.finditer(text), *_TAGGED.finditer(text)]:
+        last = boxed[-1]
+        said = [_value_of(each["said"].strip(), scale, whole=True) for each in boxed]
+        if last.re is _TAGGED and len({*said}) > 1:
+            return failed(f"its tags differ: {text!r:.120}")
+        reading = said[-1] or failed(f"{last['said']!r:.80} is not on the scale")
+        return _settled(text, last.start(), last.end(), reading, scale)
+    grade = scale.meant(_bare(text)) if len(text) < 40 else None
+    return None if grade is None else graded(grade)
 
 
 def _in_json(text: str, scale: Scale) -> Reading | None:
-    for value in json_objects(text):
+    for value, start, end in _placed_objects(text):
         folded = {key.lower().replace(" ", "_"): value[key] for key in value}
-        for key in _JSON_KEYS:
-            if key in folded:
-                return _json_grade(folded[key], scale)
+        readings = [_json_grade(folded[key], scale) for key in GRADE_KEYS if key in folded]
+        if not readings:
+            continue
+        said = {each.grade for each in readings} - {None}
+        if "final_score" not in folded and len(said) > 1:
+            return failed(f"its keys differ: {text[start:end]!r:.120}")
+        tops = [_last_number(folded[key]) for key in _TOP_KEYS if key in folded]
+        if scale.is_numeric and any(top not in (None, scale.max) for top in tops):
+            return failed(f"{text[start:end]!r:.80} is on another scale than {scale}")
+        later = [each.reading for each in _statements(text[end:], scale) if not each.is_prose]
+        if any(each and each != readings[0] for each in later):
+            return failed(f"after its object it says something else: {text[end:].strip()!r:.80}")
+        return _settled(text, start, end, readings[0], scale)
     return None
+
+
+def _last_number(value: object) -> float | None:
+    """Of a highest grade, or of a scale as it may be written: 10, "0-10", [0, 10]."""
+    numbers = re.findall(r"\d+(?:\.\d+)?", str(value))
+    return float(numbers[-1]) if numbers else None
 
 
 def _json_grade(value: object, scale: Scale) -> Reading:
@@ -189,6 +273,7 @@ class _Statement:
     """A label in a reply, and the grade that follows it; None where what follows is none."""
 
     at: int
+    end: int
     label: str
     text: str
     reading: Reading | None
@@ -198,20 +283,27 @@ class _Statement:
     begins_line: bool
     is_prose: bool
 
+    def settled(self, text: str, scale: Scale) -> Reading | None:
+        """Its grade, once what stands around it is looked at."""
+        return self.reading and _settled(text, self.at, self.end, self.reading, scale)
+
 
 def _statements(text: str, scale: Scale) -> list[_Statement]:
     found = []
+    values = _value_pattern(tuple(scale.words), scale.is_numeric)
     for match in _label_pattern(scale.is_numeric).finditer(text):
         label, end = match["label"], match.end()
         others = _OTHER if match["prose"] is None else _SUPPOSED
         if others.search(text, max(0, match.start("name") - 40), match.start("name")):
             continue
+        value = values.match(text[end : end + 80])
         found.append(
             _Statement(
                 at=match.start(),
+                end=end + (value.end() if value else 0),
                 label="O" if label == "O" else label.lower(),
                 text=text[match.start("name") : end + 20],
-                reading=_value_of(text[end : end + 80], scale),
+                reading=_grade_of(value, scale) if value else None,
                 says_none=bool(_NONE.match(text, end)),
                 is_marked=match["mark"] is not None,
                 is_final=bool(match["final"]),
@@ -242,7 +334,7 @@ def _labelled(text: str, scale: Scale) -> Reading | None:
             labels = ", ".join(repr(each.text[:30]) for each in last.values() if each.reading)
             return failed(f"its labels differ: {labels:.120}")
         if readings:
-            return readings.pop()
+            return [each for each in last.values() if each.reading][-1].settled(text, scale)
         if of_kind:
             return failed(f"{of_kind[-1].text!r:.80} states no grade of the scale {scale}")
     return None
@@ -253,7 +345,15 @@ def _leading(text: str, scale: Scale) -> Reading | None:
     if len(_LIST_LINE.findall(text)) > 1:
         return None
     match = _leading_pattern(tuple(scale.words), scale.is_numeric).match(text)
-    return _grade_of(match, scale) if match else None
+    return _settled(text, 0, match.end(), _grade_of(match, scale), scale) if match else None
+
+
+def _settled(text: str, start: int, end: int, reading: Reading, scale: Scale) -> Reading:
+    """A reading of what stands there, `failed` where what is around it makes it another."""
+    if reading.grade is None:
+        return reading
+    why = doubt(text, start, end, reading.grade, scale)
+    return failed(why) if why else reading
 
 
 def _value_of(text: str, scale: Scale, whole: bool = False) -> Reading | None:
@@ -265,24 +365,11 @@ def _value_of(text: str, scale: Scale, whole: bool = False) -> Reading | None:
     return _grade_of(match, scale)
 
 
-def _grade(word: str, scale: Scale) -> int | None:
-    """The grade of a word of the scale; of numbers also as `four` and `4.0`."""
-    grade = scale.grade_of(word)
-    if grade is None and scale.is_numeric:
-        folded = word.casefold()
-        if folded in _NUMBERS:
-            return scale.lookup.get(str(_NUMBERS.index(folded)))
-        whole, point, rest = word.replace(",", ".").partition(".")
-        if point and rest in ("0", "00"):
-            return scale.lookup.get(whole)
-    return grade
-
-
 def _grade_of(match: re.Match[str], scale: Scale) -> Reading:
-    grade = _grade(match["word"], scale)
+    grade = scale.meant(match["word"])
     if grade is None:
         return failed(f"{match['word']!r} is not on the scale {scale}")
-    if match["top"] and float(match["top"]) != scale.max:
+    if match["top"] and number(match["top"]) != scale.max:
         return failed(f"{match[0]!r:.80} is on another scale than {scale}")
     return graded(grade)
 
@@ -308,9 +395,10 @@ def _label_pattern(numeric: bool) -> re.Pattern[str]:
 @lru_cache(maxsize=64)
 def _value_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
     """What may stand after a label: a word of the scale, or any number, which may be off it."""
-    value = rf"[-+]?\d+(?:[.,]\d+)?|(?:{'|'.join(_NUMBERS)})\b" if numeric else _one_of(words)
+    value = rf"[-+]?\d+(?:[.,]\d+)?|(?:{'|'.join(NUMBERS)})\b" if numeric else _one_of(words)
     return re.compile(
-        rf"[*_`\"'#(\[{{<$]{{0,6}}\s?(?P<word>{value}){_RANGE}(?:{_OUT_OF})?", re.IGNORECASE
+        rf"(?:[*_`\"'#(\[{{$]|<(?=[\w.]+>)){{0,6}}\s?(?P<word>{value}){_RANGE}(?:{_OUT_OF})?",
+        re.IGNORECASE,
     )
 
 
@@ -325,5 +413,4 @@ def _leading_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
 
 def _one_of(words: tuple[str, ...]) -> str:
     """A word of the scale, but not of "Yes or No" and "Yes/No", which repeat the question."""
-    known = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    return rf"(?:{known})\b(?![\"'*_`]*\s*(?:/|or\b|and\b))"
+    return rf"{words_of(words)}(?![\"'*_`]*\s*(?:/|or\b|and\b))"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -64,6 +66,18 @@ class Scale:
     def grade_of(self, word: str) -> int | None:
         """The grade of a word, whatever its case; None when it is not on the scale."""
         return self.lookup.get(word.strip().casefold())
+
+    def meant(self, word: str) -> int | None:
+        """As `grade_of`; of numbers also as `four` and `4.0`."""
+        grade = self.grade_of(word)
+        if grade is None and self.is_numeric:
+            folded = word.casefold()
+            if folded in NUMBERS:
+                return self.lookup.get(str(NUMBERS.index(folded)))
+            whole, point, rest = word.replace(",", ".").partition(".")
+            if point and rest in ("0", "00"):
+                return self.lookup.get(whole)
+        return grade
 
     def word_of(self, text: str) -> str | None:
         """A word as the scale spells it, whatever its case; None when it is not on the scale."""

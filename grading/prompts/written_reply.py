@@ -49,7 +49,7 @@ class Items:
 
 def name_of(prompt: Prompt) -> str:
     """What a reply to the prompt is called; items are under it as a key: `questions`, `nuggets`."""
-    names = {"explain": "explanation", "distil": "rubric"}
+    names = {"explain": "explanation", "distil": "rubric", "answer": "answer"}
     return names.get(prompt.target) or plural(prompt.items or "")
 
 
@@ -84,7 +84,21 @@ def reader_of(prompt: Prompt) -> Callable[[str], Any]:
         return read_explanation
     if prompt.target == "distil":
         return read_rubric
+    if prompt.target == "answer":
+        return read_answer
     return lambda reply: (read_items if prompt.asks_json else read_listed)(reply, prompt)
+
+
+def read_answer(reply: str) -> str:
+    """An answer as it was written, without a model's reasoning before it."""
+    text = final_output(reply)
+    if text is None:
+        raise Unreadable(UNFINISHED)
+    if not text:
+        raise Unreadable("the reply is empty")
+    if not can_be_stored(text):
+        raise Unreadable("the reply has characters that no file of text may hold")
+    return text
 
 
 def read_explanation(reply: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.review.revise import Answer, Review, ReviewKey, Undo
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import TO_GRADE, did_you_mean
 from gradelake.sql.lake.opening import Lake
 
 # dbt's views that a review reads; they are always as new as the raw tables
@@ -181,7 +181,7 @@ _CARDS = """
         from chosen
         inner join lake.raw.queries as queries using (collection, query_id)
         left join lake.intermediate.int_extracted_answers as answers
-            using (collection, query_id, passage_id, item_id)
+            using (collection, grader_id, query_id, passage_id, item_id)
         left join reviews
             on
                 chosen.collection = reviews.collection
@@ -361,8 +361,11 @@ def find_grader(lake: Lake, name: str) -> Reviewable:
     if name not in known:
         raise BadInput(
             f"the lake has no grades of a grader {name!r}",
-            did_you_mean(name, [row[0] for row in rows if row[1]])
-            or "An ensemble has no grades of its own: review those of its members.",
+            did_you_mean(
+                name,
+                [row[0] for row in rows if row[1]],
+                f"{TO_GRADE} An ensemble has no grades of its own: review those of its members.",
+            ),
         )
     _, kind, target, *about = known[name]
     if kind is None:

@@ -22,6 +22,11 @@ def _print_added(made):
 
 
 def _print_queues(found):
+    if not found:
+        console.say(
+            "no queue yet: gradelake queue add COLLECTION NAME --grader NAME --assessor NAME"
+        )
+        return
     rows = [
         (
             *(one[key] for key in ("collection", "queue", "grader", "source")),

@@ -8,7 +8,7 @@ from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.review.cards import Reviewable, choose_tau, find_grader
 from gradelake.grading.review.queue_sources import MOST, OF_GRADES, OF_PAIRS, POOL, QueueRequest
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import check_name, require_known
+from gradelake.sql.common.project import TO_LABEL, check_name, require_known
 from gradelake.sql.lake.opening import Lake
 
 _USUAL, _ALL = 60, 1 << 31  # cards, unless somebody says how many
@@ -120,7 +120,8 @@ def labels_of(
         "select label_set from lake.intermediate.int_label_sets where collection = ?", collection
     )
     if label_set != POOL:
-        require_known(label_set, known, f"{collection} has no label set {label_set!r}")
+        missing = f"{collection} has no label set {label_set!r}"
+        require_known(label_set, known, missing, none_yet=TO_LABEL)
     ((lowest, top),) = lake.rows(
         "select min_relevant, max_relevance from lake.raw.collections where collection = ?",
         collection,

@@ -31,7 +31,7 @@ _LISTS = {
                 judgments.collection = $collection
                 and judgments.relevance < collections.min_relevant
         ) as non_relevant using (query_id, passage_id)
-        where listed.tau = $tau and eligible.grade >= $tau
+        where listed.tau = $tau and listed.is_usual and eligible.grade >= $tau
         """,
     ),
     # the best grades of passages that people judged relevant, and that no item covers

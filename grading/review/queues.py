@@ -125,6 +125,10 @@ def add_queue(
     with Lake.writer(project) as lake:
         lake.require_collection(collection)
         ensure_views(lake, REVIEW_VIEWS + VIEWS)
+        if lake.has_done(arguments):
+            for queue in queues_of(lake, collection):
+                if queue["queue"] == name:
+                    return queue
         return _made(lake, request_for(lake, collection, name, **options), arguments)
 
 
@@ -132,6 +136,9 @@ def drop_queue(project: Project, arguments: Sequence[str], collection: str, name
     """Remove a queue; what people answered stays. Raises `BadInput` where there is none."""
     with Lake.writer(project) as lake:
         ensure_views(lake, VIEWS)
+        known = {each["queue"] for each in queues_of(lake, collection)}
+        if name not in known and lake.has_done(arguments):
+            return
         _queue_of(lake, collection, name)
         with lake.transaction("review", f"queue {collection} {name}") as transaction:
             for table in ("review_cards", "review_queues"):
@@ -377,7 +384,8 @@ def _not_there(lake: Lake, collection: str, queue: str) -> NotThere:
     """What to say; raises `BadInput` where the collection is not there either."""
     lake.require_collection(collection)
     known = [one["queue"] for one in queues_of(lake, collection)]
-    return NotThere(f"{collection} has no queue {queue!r}", did_you_mean(queue, known))
+    hint = did_you_mean(queue, known, "There is none yet. `gradelake queue add` makes one.")
+    return NotThere(f"{collection} has no queue {queue!r}", hint)
 
 
 def _require_new(lake: Lake, request: QueueRequest) -> None:

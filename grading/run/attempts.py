@@ -11,15 +11,14 @@ from gradelake.grading.engines import MOST_MASS, EngineUnusable, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.label_list import as_list, read_labels
-from gradelake.grading.prompts.neutral import without_halves
 from gradelake.grading.prompts.parsers import PARSERS, plain, sole_word
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.reasoning import UNFINISHED, final_output
 from gradelake.grading.prompts.reply import Reading, failed
+from gradelake.sql.common.halves import without_halves
 
 Score = Callable[[Sequence[Rendered]], list[Response]]
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens")
-CUT_OFF = "the reply was cut off; allow more tokens: decoding = { max_tokens = ... }"
 TRIES = 3  # of a pair, before it is recorded as failed
 
 
@@ -91,11 +90,12 @@ def read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
     if response.cut_characters and grader.prompt.target == "battle":
         return failed("the two answers are longer than the model allows, and cut they are no match")
     scale, is_held = grader.prompt.grade_scale, grader.prompt.output == "scale"
-    reading = PARSERS[grader.parser].read(response.text, scale, gold, is_held)
-    # a default does not depend on what was cut off
-    if response.is_cut_off and reading.status != "defaulted":
-        return reading if sole_word(response.text, scale) is not None else failed(CUT_OFF)
-    return reading
+    if why := response.why_not_whole:
+        # nothing can follow a word of the scale where replies are held to it
+        is_word = is_held and response.is_cut_off and sole_word(response.text, scale) is not None
+        if not is_word:
+            return failed(why)
+    return PARSERS[grader.parser].read(response.text, scale, gold, is_held)
 
 
 def score_with_retries(score: Score, prompts: Sequence[Rendered]) -> list[Response]:
@@ -224,13 +224,11 @@ def _rendered(grader: Grader, window: list[dict[str, str]]) -> Rendered:
 
 
 def _read(grader: Grader, response: Response, n: int) -> list[Reading]:
-    if response.error is not None:
-        return [failed(response.error)] * n
+    if why := response.error or response.why_not_whole:
+        return [failed(why)] * n
     final = final_output(response.text)
     if final is None:
         return [failed(UNFINISHED)] * n
-    if response.is_cut_off and not final.endswith(("]", "}")):
-        return [failed(CUT_OFF)] * n
     return read_labels(plain(final), grader.prompt.grade_scale, n)
 
 

@@ -11,14 +11,23 @@ from typing import Any, cast
 import polars as pl
 
 from gradelake.grading.engines import EngineUnusable, Response
-from gradelake.grading.engines._batches import MOST_BYTES, OVER, Batch, Refused, Unsure, line
+from gradelake.grading.engines._batches import (
+    MOST_BYTES,
+    OVER,
+    Batch,
+    Refused,
+    Replies,
+    Unsure,
+    line,
+)
+from gradelake.grading.engines._connection import ACCOUNT
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.run.attempts import TOKENS
-from gradelake.grading.run.spending import Spending
+from gradelake.grading.run.spending import Spending, replies_so_far
 from gradelake.grading.run.staging import Committer
 from gradelake.grading.run.submissions import PAIR, Submission, Submissions
 from gradelake.sql.common import console
@@ -146,7 +155,8 @@ class BatchRun:
 
     def _collect(self, submission: Submission, batch: Batch) -> None:
         name, n = submission.submission_id, submission.n_prompts
-        replies, note = self.api.replies(name, batch, n)
+        came: Replies = self.api.replies(name, batch, n)
+        replies, note = came.found, came.note
         if batch.status == "completed":
             for number in range(n):
                 replies.setdefault(number, Response(error="the batch came back without a reply"))
@@ -167,6 +177,14 @@ class BatchRun:
             self.tell(f"{_title(submission)}: {batch.status}, {missing} not asked about")
         with suppress(EngineUnusable):  # it costs nothing
             self.api.forget(batch.input_file)
+        if came.of_account or came.refused.total() == n:
+            reason, times = came.refused.most_common(1)[0]
+            refused = f"{times:,} of {counted(n, 'prompts', 'were')} refused"
+            raise _Trouble(
+                f"{_title(submission)}: {refused}: {reason}",
+                f"{ACCOUNT if came.of_account else 'Check the key and model.'} No pair is blamed; "
+                "the same command submits them again.",
+            )
 
     def _count(self) -> None:
         under_way = self.submissions.under_way()
@@ -199,7 +217,7 @@ class BatchRun:
                 tokens = (self.done.counts[name] for name in TOKENS)
                 left = self.max_cost - under_way - self.price.of(*tokens)
             chunks = spending = Spending(
-                self.price, left, self.grader, chunks, self.submissions.usual_reply()
+                self.price, left, self.grader, chunks, *replies_so_far(self.lake, self.grader)
             )
         limits, part = self.submissions.limits(), _Part()
         most = self.grader.settings["batch_prompts"]

@@ -22,6 +22,7 @@ from gradelake.grading.run import machines
 from gradelake.grading.run.attempts import TRIES, EngineBroken
 from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.halves import without_halves
 
 QUEUED = 2  # chunks at an actor at least: one at work, one ready: it never waits for the driver
 TICK = 0.2  # seconds between looks at signals and the clock
@@ -268,7 +269,8 @@ def _actor_class():
 
         def grade(self, chunk: Chunk) -> Graded:
             graded = self.worker.grade(self.engine, chunk)
-            graded.notes, graded.stack = list(self.engine.notes), self.engine.stack()
+            graded.notes = [without_halves(note) for note in self.engine.notes]
+            graded.stack = self.engine.stack()
             return graded
 
     return Grade

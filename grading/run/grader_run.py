@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
+from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.prices import Price, price_of
@@ -14,7 +15,7 @@ from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.batches import Batched, BatchRun
 from gradelake.grading.run.crew import Crew
-from gradelake.grading.run.spending import Spending
+from gradelake.grading.run.spending import Spending, replies_so_far
 from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -145,6 +146,8 @@ def grade(
         run.planned = plan.planned
         if run.planned:
             work(plan.chunks(), committer, run, tell, on_progress, deadline, max_cost)
+        elif not plan.totals.wanted:
+            _note_that_it_was_asked(committer)
         run.seconds = committer.seconds
         run.commit_seconds = committer.commit_seconds
         run.notes = list(committer.notes)
@@ -164,7 +167,12 @@ def work(
     may stop it, and what it raises: as `grade`; `deadline` is of `time.monotonic()`."""
     project, spending = committer.lake.project, None
     if max_cost is not None and run.price:
-        chunks = spending = Spending(run.price, max_cost, committer.grader, chunks)
+        grader = committer.grader
+        _, longest = replies_so_far(committer.lake, grader)
+        asks_server = engine_finder.engine_of(grader).has_endpoint
+        chunks = spending = Spending(
+            run.price, max_cost, grader, chunks, longest=longest, tries_first=asks_server
+        )
     committer.begin(run.planned)
     worker, state = committer.worker(), "failed"
     try:
@@ -201,6 +209,17 @@ def work(
         state = "stopped" if cut_short and run.left else "done"
     finally:
         committer.finish(state)
+
+
+def _note_that_it_was_asked(committer: Committer) -> None:
+    """Where the lake has no text of anything cited, nothing supports the answers: they score 0 by
+    whoever was asked, which is told by its run."""
+    where = "collection = ? and grader_id = ?"
+    was_asked = f"select exists (from lake.raw.grading_runs where {where})"
+    of = (committer.collection, committer.grader.grader_id)
+    if committer.grader.prompt.target == "support" and not committer.lake.value(was_asked, *of):
+        committer.begin(0)
+        committer.finish("done")
 
 
 def _is_past(deadline: float | None) -> bool:

@@ -9,18 +9,30 @@ from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.worker import Graded
+from gradelake.sql.lake.opening import Lake
 
 _TOKENS_PER_BYTE = 0.5  # of a prompt, before anything is measured: twice what English has
 _MARGIN = 1.25  # over what chunks took so far
 MEASURED, _MANY = 50, 20  # requests whose mean tells of others; and of how many others
 
 
+def replies_so_far(lake: Lake, grader: Grader) -> tuple[float | None, int]:
+    """Tokens of a reply of this grader, where it has given enough; and of its longest one."""
+    (n, mean, longest), *_ = lake.rows(
+        "select count(*), avg(completion_tokens), coalesce(max(completion_tokens), 0) "
+        "from lake.raw.grades where grader_id = ? and completion_tokens > 0",
+        grader.grader_id,
+    )
+    return mean if n >= MEASURED else None, longest
+
+
 @dataclass
 class _Reserved:
     cost: float
     pairs: int
-    size: int  # bytes of the prompts
-    requests: int
+    size: float  # bytes of the prompts
+    requests: float
+    reply: float  # tokens of one
 
 
 @dataclass
@@ -29,6 +41,8 @@ class Spending:
 
     A chunk is given out when what it may cost at most is left beside what was spent and what those
     at work may cost. Where nothing is at work and a chunk is too dear, its first half is tried.
+    A server may not heed how long a reply may be: its first one comes alone, and once one was
+    longer than that, all are taken to be as long as the longest.
     What there is no money for now may be given out later: iterate on after each `settle`.
     """
 
@@ -37,12 +51,15 @@ class Spending:
     grader: Grader
     chunks: Iterator[Chunk]
     reply: float | None = None  # tokens of one so far; then of the chunk with the longest ones
+    longest: int = 0  # tokens of the longest reply so far; 0: none came
+    tries_first: bool = False  # whether a first prompt goes alone, where no reply came so far
     spent: float = 0.0
     uncounted: float = 0.0  # of that, what was reserved for replies that came without their tokens
     is_over: bool = False  # something is left that there is no money for
 
     def __post_init__(self) -> None:
-        self._longest = engine_finder.engine_of(self.grader).longest_reply(self.grader)
+        self._allowed = engine_finder.engine_of(self.grader).longest_reply(self.grader)
+        self.tries_first &= not self.longest
         self.waiting: list[Chunk] = []  # what there is no money for
         self._at_work: dict[str, _Reserved] = {}
         self._tokens_per_byte: float | None = None
@@ -56,6 +73,12 @@ class Spending:
         while True:
             chunk = self.waiting[-1]
             reserved = self._bound(chunk)
+            if self.tries_first and self._at_work:
+                raise StopIteration
+            if self.tries_first and reserved.requests and chunk.n_prompts > 1:
+                rest = chunk.part(range(1, chunk.n_prompts), "b")
+                self.waiting[-1:] = [rest, chunk.part([0], "a")]
+                continue
             at_work = sum(each.cost for each in self._at_work.values())
             if self.spent + at_work + reserved.cost <= self.limit:
                 break
@@ -80,15 +103,31 @@ class Spending:
         unknown = reserved.cost * counts.get("uncounted", 0) / reserved.pairs
         self.uncounted += unknown
         self.spent += self.price.of(*tokens) + unknown
-        share = counts["pairs"] / reserved.pairs
-        if share < 1:
-            reserved.cost *= 1 - share
+        left = 1 - counts["pairs"] / reserved.pairs
+        if left:
+            reserved.cost *= left
+            reserved.requests *= left
+            reserved.size *= left
             reserved.pairs -= counts["pairs"]
+        else:
+            del self._at_work[chunk_id]
+        self.tries_first &= not reserved.requests
+        self._heed(graded.longest * (self.grader.prompt.window or 1))
+        if left:
             return
-        del self._at_work[chunk_id]
         if reserved.requests >= MEASURED and not unknown:
             self._tokens_per_byte = max(self._tokens_per_byte or 0, tokens[0] / reserved.size)
             self.reply = max(self.reply or 0, tokens[2] / reserved.requests)
+
+    def _heed(self, longest: int) -> None:
+        """Reserve what replies as long as this one cost, where more was not asked for."""
+        if longest <= self.longest:
+            return
+        self.longest = longest
+        if longest > self._allowed:
+            for each in self._at_work.values():
+                each.cost += self.price.output * (longest - each.reply) * each.requests
+                each.reply = longest
 
     def _bound(self, chunk: Chunk) -> _Reserved:
         """What a chunk may cost at most."""
@@ -108,8 +147,8 @@ class Spending:
         rate = (
             _TOKENS_PER_BYTE if self._tokens_per_byte is None else self._tokens_per_byte * _MARGIN
         )
-        reply_tokens = float(self._longest)
-        if self.reply is not None and requests >= _MANY:
-            reply_tokens = min(reply_tokens, self.reply * _MARGIN)
-        cost = self.price.of(rate * size, 0, reply_tokens * requests)
-        return _Reserved(cost, len(chunk), size, requests)
+        tokens = float(max(self._allowed, self.longest))  # of a reply
+        if self.reply is not None and requests >= _MANY and self.longest <= self._allowed:
+            tokens = min(tokens, self.reply * _MARGIN)
+        cost = self.price.of(rate * size, 0, tokens * requests)
+        return _Reserved(cost, len(chunk), size, requests, tokens)

@@ -12,7 +12,6 @@ from gradelake.grading.engines._chat import is_too_long, shorter
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run.attempts import TOKENS, TRIES, read, tokens_of
-from gradelake.grading.run.spending import MEASURED
 from gradelake.grading.run.staging import Committer, not_in_the_lake
 from gradelake.grading.run.worker import counts_of
 from gradelake.sql.common.clock import utc_now
@@ -95,15 +94,6 @@ class Submissions:
             transaction.delete("submitted_pairs", submission_id=submission.submission_id)
             _set(transaction, submission, state=state, reason=reason, finished_at=utc_now())
             transaction.say(pairs_given_up=submission.n_pairs)
-
-    def usual_reply(self) -> float | None:
-        """Tokens of a reply of this grader, where it has given enough."""
-        (n, mean), *_ = self.lake.rows(
-            "select count(*), avg(completion_tokens) from lake.raw.grades "
-            "where grader_id = ? and completion_tokens > 0",
-            self.grader.grader_id,
-        )
-        return mean if n >= MEASURED else None
 
     def limits(self) -> dict[tuple, int]:
         """How much of its passage is sent for pairs that were too long."""

@@ -27,6 +27,7 @@ class Graded:
     file: str | None = None
     content: bytes | None = None
     counts: dict[str, int] = field(default_factory=dict)
+    longest: int = 0  # tokens of the longest reply to one prompt
     seconds: float = 0.0  # in the engine
     notes: list[str] = field(default_factory=list)  # of the engine, for people
     stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
@@ -66,6 +67,7 @@ class Worker:
         """Put a chunk's rows into the staging folder."""
         rows = self.rows(chunk, answered)
         graded = Graded(chunk.id, counts=counts_of(rows), seconds=seconds)
+        graded.longest = rows.select(pl.col("completion_tokens").max()).item() or 0
         buffer = io.BytesIO()
         rows.write_parquet(buffer)
         is_shared = os.path.exists(shared_mark(self.staging, self.run_id))

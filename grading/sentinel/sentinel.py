@@ -12,7 +12,7 @@ from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import TO_JUDGE, Project, did_you_mean
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import allocate
 
@@ -43,7 +43,8 @@ def read_sentinel(project: Project, name: str) -> Sentinel:
         raise BadInput(f"{project.file}: [sentinels.{name}]: probes are called so", "Rename it.")
     if name not in project.sentinels:
         raise NotThere(
-            f"{project.file}: there is no [sentinels.{name}]", did_you_mean(name, project.sentinels)
+            f"{project.file}: there is no [sentinels.{name}]",
+            did_you_mean(name, project.sentinels, "Describe it there: collection, graders."),
         )
     return checked.table(Sentinel, project, "sentinels", name)
 
@@ -153,7 +154,8 @@ def assessor_of(lake: Lake, collection: str, wanted: str | None = None) -> str:
     if assessor not in by_pairs:
         raise BadInput(
             f"{collection} has no judgments" + (f" by {assessor!r}" if assessor else ""),
-            f"A judge is watched on what people judged. {did_you_mean(assessor, by_pairs)}",
+            "A judge is watched on what people judged. "
+            + did_you_mean(assessor, by_pairs, TO_JUDGE),
         )
     return assessor
 

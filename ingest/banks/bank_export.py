@@ -1,6 +1,5 @@
 """`gradelake export bank`: a rubric bank as a file that `import bank` and the workbench read."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, reading, to_file
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.project import TO_BANK, did_you_mean
 from gradelake.sql.common.rubric_items import plural
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
@@ -48,75 +47,57 @@ def export_bank(read, collection, name, format_, output):
     return {"bank": name, "items": n_items, "output": str(output)}
 
 
-def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Path) -> int:
-    """Write a bank, sorted by query, facet, kind and item id. Returns the number of items.
+_ONLY = {"criteria": "criterion", "nuggetizer": "nugget"}  # format -> the kind that it holds
+ITEMS = """
+    select query_id, facet_id, item_id, kind, text, gold_answers, weight
+    from lake.raw.rubric_items
+    where collection = ? and bank = ?
+    order by query_id, facet_id, kind, place, item_id
+"""
+BROUGHT_ALONG = """
+    select query_id, part, content
+    from lake.raw.brought_along
+    where target = ?
+    order by place, query_id, part
+"""
 
-    `workbench`: JSON lines, one object per query, facet and kind, with what an imported file of
-    that form held beside; weights other than 1 are an extra key, which the workbench passes over.
-    `nuggetizer`: what `nuggetizer create` writes; a nugget that weighs 1 or more is vital.
-    `criteria`: as TREC RAG 2026's development rubrics, with what an imported one held beside.
-    The same bank gives the same bytes. Raises `BadInput` for an unknown bank, and when the file
-    cannot be written.
+
+def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Path) -> int:
+    """Write a bank in the order of its author. Returns the number of items.
+
+    `workbench`: JSON lines, one object per query, facet and kind; weights other than 1 are an extra
+    key, which the workbench passes over. `nuggetizer`: what `nuggetizer create` writes; a nugget
+    that weighs 1 or more is vital. `criteria`: as TREC RAG 2026's development rubrics. A bank that
+    came in that form has its lines as they came. The same bank gives the same bytes. Raises
+    `BadInput` for an unknown bank, and when the file cannot be written.
     """
     from gradelake.ingest.banks import bank_csv, bank_lines
     from gradelake.ingest.banks.bank_items import Item
 
-    items = [
-        Item(None, *row)
-        for row in lake.rows(
-            "select query_id, facet_id, item_id, kind, text, gold_answers, weight "
-            "from lake.raw.rubric_items where collection = ? and bank = ? "
-            "order by query_id, facet_id, kind, item_id",
-            collection,
-            bank,
-        )
-    ]
+    items = [Item(None, *row) for row in lake.rows(ITEMS, collection, bank)]
     if not items:
         lake.require_collection(collection)
         banks = "select distinct bank from lake.raw.rubric_items where collection = ?"
-        hint = did_you_mean(bank, lake.column(banks, collection))
+        hint = did_you_mean(bank, lake.column(banks, collection), TO_BANK)
         if lake.release is not None:
             hint += " With --live, what was imported since the last build is read too."
         raise BadInput(f"{collection!r} has no bank {bank!r} here", hint)
-    queries = dict(
-        lake.rows("select query_id, text from lake.raw.queries where collection = ?", collection)
-    )
     if format_ == "csv":
         text = bank_csv.text_of(items)
-    elif format_ == "nuggetizer":
-        text = _as_nuggetizer(items, queries, bank)
     else:
-        kept = lake.rows(
-            "select query_id, part, content from lake.raw.brought_along where target = ?",
-            f"{collection}/bank/{bank}",
+        queries = dict(
+            lake.rows(
+                "select query_id, text from lake.raw.queries where collection = ?", collection
+            )
         )
-        brought = {(query_id, part): json.loads(content) for query_id, part, content in kept}
-        if format_ == "criteria":
-            _require_only("criterion", items, bank, format_)
-            text = bank_lines.criteria_of(items, queries, brought)
-        else:
-            text = bank_lines.text_of(items, queries, collection, brought)
+        if only := _ONLY.get(format_):
+            _require_only(only, items, bank, format_)
+        brought = lake.rows(BROUGHT_ALONG, f"{collection}/bank/{bank}")
+        form = bank_lines.form_of(format_, queries, collection)
+        text = bank_lines.text_of(form, items, brought)
     with whole_file(output) as stream:
         stream.write(text.encode())
     return len(items)
-
-
-def _as_nuggetizer(items: "list[Item]", queries: dict[str, str], bank: str) -> str:
-    """A line for each query, vital nuggets first. Raises `BadInput` for a bank with other items."""
-    _require_only("nugget", items, bank, "nuggetizer")
-    by_query: dict[str, dict[str, float]] = {}
-    for item in items:
-        of_query = by_query.setdefault(item.query_id, {})
-        of_query[item.text] = max(item.weight, of_query.get(item.text, 0))  # once, in any facet
-    lines = []
-    for query_id, weights in by_query.items():
-        nuggets = [
-            {"text": text, "importance": "vital" if weight >= 1 else "okay"}
-            for text, weight in sorted(weights.items(), key=lambda each: -each[1])
-        ]
-        line = {"query": queries.get(query_id, ""), "qid": query_id, "nuggets": nuggets}
-        lines.append(f"{json.dumps(line, ensure_ascii=False)}\n")
-    return "".join(lines)
 
 
 def _require_only(kind: str, items: "list[Item]", bank: str, format_: str) -> None:

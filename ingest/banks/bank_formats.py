@@ -76,7 +76,8 @@ def nuggetizer(line: int | None, bank: dict, findings: Findings) -> Iterator[Dra
     query_id = _first(bank.get("qid"), query.get("qid") if isinstance(query, dict) else None)
     for place, nugget in _listed(line, bank, "nuggets", findings):
         weight = _weight(place, nugget.get("importance"))
-        yield Draft(place, query_id, "nugget", nugget.get("text"), weight=weight)
+        text = nugget.get("text")
+        yield Draft(place, query_id, "nugget", text, weight=weight, bank=bank, source=nugget)
 
 
 def criteria(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft]:
@@ -91,8 +92,8 @@ def criteria(line: int | None, bank: dict, findings: Findings) -> Iterator[Draft
             f"criterion:{tier}:{type_}",
             one.get("text"),
             weight=_first(one.get("weight"), WEIGHTS.get(tier)),
-            bank={},
-            source={k: v for k, v in one.items() if k not in ("text", "type", "tier", "weight")},
+            bank=bank,
+            source=one,
         )
 
 

@@ -37,7 +37,7 @@ class Draft(NamedTuple):
     gold_answers: Any = None
     weight: Any = None
     follows_scheme: bool = True  # False: the format has ids of its own kind
-    bank: dict[str, Any] | None = None  # the workbench's objects, which an export gives back
+    bank: dict[str, Any] | None = None  # objects of the file, which an export gives back
     source: dict[str, Any] | None = None
 
 
@@ -66,7 +66,7 @@ class Findings:
     left_out: Groups = field(default_factory=dict)
     notes: Groups = field(default_factory=dict)
     n_left_out: int = 0
-    brought_along: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # bank_lines
+    kept: dict[int, Any] = field(default_factory=dict)  # as they came: `bank_lines.Lines`
 
     def note(self, kind: str, line: int | None, message: str) -> None:
         """Something worth a look, kept as it is. The same message of one line counts once."""

@@ -99,7 +99,7 @@ def import_bank(
         items = bank_checks.of_known_queries(found, queries, findings)
         if not items:
             raise _nothing_left(findings, collection)
-        n_items = _write(transaction, collection, bank, items, findings.brought_along)
+        n_items = _write(transaction, collection, bank, items, findings.kept)
         transaction.record(target, sha256, n_items)
         transaction.say(rubric_items=n_items, left_out=findings.n_left_out)
         transaction.finish_run(arguments)
@@ -120,7 +120,7 @@ def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[
         for draft in drafts:
             if item := settle(draft):
                 settled.append(item)
-                bank_lines.keep(findings.brought_along, item, draft)
+                bank_lines.keep(findings.kept, item, draft)
     if findings.file != shown:  # lines of several files say nothing together
         settled = [item._replace(line=None) for item in settled]
         findings.file = shown
@@ -201,10 +201,11 @@ def _write(
 ) -> int:
     target = f"{collection}/bank/{bank}"
     transaction.delete("brought_along", target=target)
-    columns = ("query_id", "part", "content")
+    columns = ("query_id", "part", "content", "place")
     brought = frame_of("brought_along", columns, bank_lines.rows(lines, items))
     transaction.insert("brought_along", brought, collection=collection, target=target)
-    rows = frame_of("rubric_items", Item._fields[1:], (item[1:] for item in items))
+    numbered = ((*item[1:], place) for place, item in enumerate(items, start=1))
+    rows = frame_of("rubric_items", (*Item._fields[1:], "place"), numbered)
     of_bank = {"collection": collection, "bank": bank}
     transaction.delete("rubric_items", **of_bank)
     made = {"origin": "imported", "created_at": utc_now()}

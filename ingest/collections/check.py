@@ -1,5 +1,6 @@
 """`gradelake check`: answers held to the form and the rules of their collection, without a lake."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -122,7 +123,7 @@ def _limits(collection: Collection) -> dict[str, dict[str, int]]:
         path = collection.path(shown)
         for line, row in roles_of("queries", path, shown, ("query",), problems, (*LIMITS,)):
             stated = {LIMITS[key]: row[key] for key in LIMITS if row.get(key) not in (None, "")}
-            if all(str(limit).isdecimal() for limit in stated.values()):
+            if all(re.fullmatch(r"\d{1,9}", str(limit)) for limit in stated.values()):
                 found[str(row["query"])] = {unit: int(limit) for unit, limit in stated.items()}
             else:
                 problems.add(line, f"{', '.join(map(str, stated.values()))} is no limit")

@@ -18,6 +18,7 @@ from gradelake.sql.common.checked import Checked, Name, Text, one_of
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, require_known
+from gradelake.sql.common.quoting import toml_value
 
 DEFAULT_POOL_DEPTH = 20
 NO_TOPICS = (
@@ -114,7 +115,8 @@ class Collection(Settings):
     def named(cls, project: Project, name: str) -> "Collection":
         """Settings of one collection. Raises `BadInput` naming the settings that are wrong."""
         missing = f"{project.file}: there is no [collections.{name}]"
-        require_known(name, project.collections, missing)
+        how = 'Describe it there: queries = "topics.tsv" and what else you have.'
+        require_known(name, project.collections, missing, none_yet=how)
         stated = project.collections[name]
         settings = dict(checked.table(Settings, project, "collections", name))
         all_are_near = "passages" in stated or "ir_dataset" not in stated
@@ -178,6 +180,11 @@ class Collection(Settings):
 
     def _no_match(self, pattern: str, setting: str) -> BadInput:
         where = f"[collections.{self.name}] {setting}"
+        if self.path(pattern).is_file():  # so glob.glob did not take it for its name
+            return BadInput(
+                f"{where}: nothing matches the pattern {pattern!r}, but a file is called so",
+                f'Write {setting} = ["{glob.escape(pattern)}"].',
+            )
         if not self.path(pattern).is_dir():
             hint = f"Paths are relative to {self.folder}."
             for other in (f"{pattern}.gz", pattern.removesuffix(".gz"), f"{pattern}l"):
@@ -191,7 +198,7 @@ class Collection(Settings):
             for file in self.path(pattern).iterdir()
             if file.is_file() and file.name[0] != "."
         )
-        patterns = [f'"{inside}/*{ending}"' for ending, _ in endings.most_common(3)]
+        patterns = [toml_value(f"{inside}/*{ending}") for ending, _ in endings.most_common(3)]
         return BadInput(
             f"{where}: {pattern!r} is a folder, not files",
             f"Write {setting} = [{', '.join(patterns)}]." if patterns else "There are none in it.",

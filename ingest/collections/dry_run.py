@@ -40,7 +40,7 @@ _PARTS = {
     "from lake.raw.answers join lake.raw.passages using (collection, passage_id)",
 }
 _FIRST = """
-    select *, count(*) over (partition by name) as n_rows
+    select * exclude (place), count(*) over (partition by name) as n_rows
     from (select {})
     qualify row_number() over (partition by name order by place) <= ?
     order by name, place
@@ -101,7 +101,7 @@ def dry_run(project: Project, name: str) -> DryRun:
 def _parts(lake: Lake, what: str) -> Iterator[Part]:
     found = lake.frame(_FIRST.format(_PARTS[what]), _ROWS)
     for part in found.partition_by("name", maintain_order=True):
-        shown = part.drop("name", "place", "n_rows")
+        shown = part.drop("name", "n_rows")
         yield Part(what, part["name"][0], part["n_rows"][0], shown.columns, shown.rows())
 
 

@@ -30,11 +30,23 @@ class Imported:
     changed: int = 0
     snapshot: int | None = None
     warnings: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)  # what rows contradict each other
+
+    @property
+    def exit_code(self) -> int:
+        """3 when something was left out, else 0."""
+        return 3 if self.left_out else 0
 
     def taken(self, frame: pl.DataFrame, lake: Lake) -> pl.DataFrame:
         """Rows of the collection's topics, each pair once. The others are left out and noted, or
         refused by `Rejected`, as `unknown_queries` of gradelake.toml says."""
         name, stated = self.collection, lake.project.collections
+        if "rater" in frame.columns:
+            if raters := sorted(frame["rater"].drop_nulls().unique()):
+                (role, own), *_ = self.by.items()
+                told = f"a column of raters ({', '.join(raters[:5])}) is not read"
+                self.warnings.append(f"{self.file}: {told}: all of it is of the {role} {own}")
+            frame = frame.drop("rater")
         leave_out = (
             name in stated and Collection.named(lake.project, name).unknown_queries == "leave out"
         )
@@ -56,11 +68,14 @@ class Imported:
             **({} if self.empty is None else may_miss),
             "snapshot": self.snapshot,
             "warnings": self.warnings,
+            **({"left_out": self.left_out} if self.left_out else {}),
         }
 
     def print(self) -> None:
         for warning in self.warnings:
             console.warn(f"note: {warning}")
+        for line in self.left_out:
+            console.warn(f"left out: {line}")
         if self.snapshot is None:
             console.say(f"{self.file}: unchanged, nothing to do")
             return

@@ -113,7 +113,9 @@ def with_arrivals(collection: Collection, inbox: Inbox) -> tuple[Collection, lis
     that cannot be read as such."""
     refused: list[Rejected] = []
     inputs = {"runs": collection.runs, "responses": collection.responses}
-    systems = {system_name(collection.path(shown)): shown for shown in collection.matching("runs")}
+    systems = {
+        system_name(collection.path(shown), shown): shown for shown in collection.matching("runs")
+    }
     for arrival in inbox.ready:
         shown, system = arrival.shown, system_name(arrival.path)
         if arrival.kind is None:

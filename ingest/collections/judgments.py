@@ -154,7 +154,7 @@ def read_sample(path: Path, shown: str) -> pl.DataFrame:
     Raises `Rejected` for cells that do not hold what they must, and a sample whose rows contradict
     each other.
     """
-    rows = read_judgments(path, shown, also=DESIGN).drop("rater")
+    rows = read_judgments(path, shown, also=DESIGN)
     # what was exported so that spreadsheets do not take it for a formula
     rows = rows.with_columns(pl.col(pl.String).map_elements(plain_cell, return_dtype=pl.String))
     there = [name for name in DESIGN if rows[name].count()]

@@ -68,10 +68,13 @@ def import_labels(
 
 
 def named_columns(shown: str, columns: Mapping[str, str] | None) -> File:
-    """A file of judgments, and what its columns are called. Raises `BadInput`."""
-    if unknown := sorted((columns or {}).keys() - ROLES["judgments"].keys()):
-        hint = f"Known: {', '.join(ROLES['judgments'])}."
-        raise BadInput(f"--column: there is no role {unknown[0]!r}", hint)
+    """A file of judgments of one rater, and what its columns are called. Raises `BadInput`."""
+    roles = [role for role in ROLES["judgments"] if role != "rater"]
+    if unknown := sorted((columns or {}).keys() - {*roles}):
+        what = f"--column: there is no role {unknown[0]!r} here"
+        several = "Several raters in one table are for `judgments` in gradelake.toml."
+        hint = f"Known: {', '.join(roles)}."
+        raise BadInput(what, f"{hint} {several}" if unknown[0] == "rater" else hint)
     return File(shown, dict(columns or {}))
 
 

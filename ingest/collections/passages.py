@@ -142,7 +142,7 @@ def _replace(into: Targets, found: Iterator[Any]) -> int:
         into.name,
     )
     return into.transaction.insert_from(
-        "passages", f"select * exclude (line, place) from {staged.view}"
+        "passages", f"select * exclude (line, arrival) from {staged.view}"
     )
 
 

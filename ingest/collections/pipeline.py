@@ -21,6 +21,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project, is_name
+from gradelake.sql.common.quoting import toml_value
 from gradelake.sql.lake.judged import imported_mark
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
@@ -266,7 +267,7 @@ def _put_judgments(
     if is_first and into.collection.assessor_is_unnamed and assessor == "official":
         into.outcome.warnings.append(
             "the judgments are known as assessor:official; name them in gradelake.toml: "
-            f'judgments = {{ NAME = "{shown}" }}'
+            f"judgments = {{ NAME = {toml_value(shown)} }}"
         )
 
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from gradelake.ingest.collections.trec import system_name
+from gradelake.ingest.collections.trec import refuse_two_names, system_name
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import files
@@ -171,13 +171,14 @@ def read_responses(path: Path, shown: str) -> list[Response]:
         lines.setdefault(key, line)
         found.append(response)
     problems.raise_if_any()
+    refuse_two_names(shown, {response.system for response in found})
     return found
 
 
 def _of_table(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, fields) of a table's rows, as our own JSON names them."""
     for line, row in roles_of("responses", path, shown, ("query", "text"), problems):
-        system = row.get("system") or system_name(path)
+        system = row.get("system") or system_name(path, shown)
         yield line, {"system": system, "query_id": row.get("query"), "text": row.get("text", "")}
 
 

@@ -1,5 +1,6 @@
 """`gradelake init`: a starter configuration or the demo collection, and an empty lake."""
 
+import os
 import shutil
 from importlib import resources
 from pathlib import Path
@@ -47,9 +48,9 @@ parser = "strict"
 
 
 def write_starter(folder: Path) -> Path:
-    """Write `gradelake.toml` into a folder. Raises `BadInput` when there is one already."""
+    """Write `gradelake.toml` into a folder. Raises `BadInput` when there is another already."""
     file = folder / CONFIG_NAME
-    if file.exists():
+    if file.exists() and file.read_bytes() != STARTER.encode():
         raise BadInput(f"{file} already exists", "Edit it, or choose another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text(STARTER, encoding="utf-8")
@@ -57,13 +58,18 @@ def write_starter(folder: Path) -> Path:
 
 
 def copy_demo(folder: Path) -> Path:
-    """Copy the demo collection, with its configuration, into a folder of its own."""
+    """Copy the demo collection, with its configuration, into a folder of its own; files of it that
+    are there stay. Raises `BadInput` where the folder is another project's."""
     file = folder / CONFIG_NAME
-    if file.exists():
-        raise BadInput(f"{file} already exists", "Remove that folder, or choose another.")
     source = resources.files("gradelake.ingest.demo")
+    if file.exists() and file.read_bytes() != (source / CONFIG_NAME).read_bytes():
+        raise BadInput(f"{file} already exists", "Remove that folder, or choose another.")
     with resources.as_file(source) as path:
         shutil.copytree(
-            path, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.py", "__pycache__")
+            path,
+            folder,
+            dirs_exist_ok=True,
+            ignore=shutil.ignore_patterns("*.py", "__pycache__"),
+            copy_function=lambda of, to: os.path.exists(to) or shutil.copy2(of, to),
         )
     return file

@@ -1,25 +1,31 @@
 """`gradelake start`: what the files of a folder are, as a gradelake.toml that says how it was seen.
 
 Each file is looked at, not only named: by the columns of a table, or the first lines of a text.
-What is not sure stands in a comment; nothing is named that was not understood.
+What is not sure stands in a comment; nothing is named that was not understood. Files and their
+columns are somebody else's: what is written is read again before it stands.
 """
 
-import json
+import glob
 import re
-from collections.abc import Iterator
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
-from shlex import quote
+from typing import Any
 
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.tables.columns import columns_of
-from gradelake.ingest.tables.reading import is_table, rows_of
+from gradelake.ingest.tables.form import names_of
+from gradelake.ingest.tables.reading import entries_of, is_table, rows_of
 from gradelake.sql.common import console, files
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.problems import Problems, Rejected, named
+from gradelake.sql.common.problems import Problems, Rejected
 from gradelake.sql.common.project import CONFIG_NAME, Project, is_name
+from gradelake.sql.common.quoting import on_one_line, shell_word, toml_comment, toml_key, toml_value
+from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
 
 _MOST = 500  # files that are looked at
@@ -39,12 +45,14 @@ _NEEDS = {
     "responses": {"query", "text"},
     "queries": {"text"},
 }
-
-
 _OF_JUDGES = {"labels", "judges"}  # folders whose judgments are no people's
 # graders and their prompts: of passages without a rubric; of logs, as grading/RAG.md has them
 _OF_OTHERS = {"direct": "umbrela"}
 _OF_LOGS = {"context": "umbrela", "correct": "nuggetizer_assign", "faithful": "support"}
+_HEAD = (
+    "Made by `gradelake start` from what the files of this folder look like. How each was",
+    "understood stands beside it; `gradelake ingest --dry-run` shows it. Look it through.",
+)
 
 
 @dataclass(frozen=True)
@@ -57,15 +65,6 @@ class Seen:
     why: str
     roles: dict[str, str] = field(default_factory=dict)  # role -> column, of a table
 
-    def command(self, collection: str) -> str | None:
-        """What brings it in, where no setting does."""
-        if self.kind == "rag":
-            return f"gradelake import rag {collection} {quote(self.shown)}"
-        if self.kind == "labels":
-            judge = quote(Path(self.shown).name.partition(".")[0])
-            return f"gradelake import labels {collection} {quote(self.shown)} --judge {judge}"
-        return None
-
 
 def look_at(folder: Path) -> list[Seen]:
     """Every file of a folder, and of those in it, that could be an input."""
@@ -75,6 +74,10 @@ def look_at(folder: Path) -> list[Seen]:
             found.append(Seen("what follows", None, f"only {_MOST} files were looked at"))
             break
         shown = str(path.relative_to(folder))
+        if not path.resolve().is_relative_to(folder.resolve()):
+            why = "a link that leads out of this folder; name it here yourself if you trust it"
+            found.append(Seen(shown, None, why))
+            continue
         try:
             seen = _seen(path, shown)
             if seen.kind == "judgments" and {*path.relative_to(folder).parts[:-1]} & _OF_JUDGES:
@@ -98,18 +101,27 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 def _seen(path: Path, shown: str) -> Seen:
     if is_table(path, shown, "runs"):
+        entries = entries_of(path, shown, names_of("queries") | names_of("passages"))
+        texts = [row["text"] for _, row in entries or () if isinstance(row.get("text"), str)]
+        if entries and len(texts) == len(entries):
+            return _of_texts(shown, texts[:_LINES])
         return _of_columns(path, shown)
     lines = [text for _, text in islice(files.lines_of(path, shown), _LINES)]
     if all(map(_RUN.fullmatch, lines)):
-        return Seen(shown, "runs", f"a TREC run, of system {system_name(path)}")
+        return Seen(shown, "runs", "a TREC run")
     if all(map(_QRELS.fullmatch, lines)):
         return Seen(shown, "judgments", "TREC qrels")
     if all(map(_PAIR.fullmatch, lines)):
-        words = sorted(len(line.split()) for line in lines)[len(lines) // 2]
-        if words <= _TOPIC_WORDS:
-            return Seen(shown, "queries", f"ids and short texts, {words} words in the middle")
-        return Seen(shown, "passages", f"ids and texts, {words} words in the middle")
+        return _of_texts(shown, lines)
     return Seen(shown, None, "no form that is known here")
+
+
+def _of_texts(shown: str, texts: list[str]) -> Seen:
+    """What a file of ids and their texts is: of topics, which are short, or of passages."""
+    words = sorted(len(text.split()) for text in texts)[len(texts) // 2]
+    if words <= _TOPIC_WORDS:
+        return Seen(shown, "queries", f"ids and short texts, {words} words in the middle")
+    return Seen(shown, "passages", f"ids and texts, {words} words in the middle")
 
 
 def _of_columns(path: Path, shown: str) -> Seen:
@@ -132,18 +144,20 @@ def _of_columns(path: Path, shown: str) -> Seen:
 
 @dataclass(frozen=True)
 class Started:
-    """What `start` wrote, and why."""
+    """What `start` wrote, and why. `commands` bring in what no setting does, by its file."""
 
     file: Path
     collection: str
     seen: list[Seen]
+    commands: dict[str, str]
 
     def print(self) -> None:
         for seen in self.seen:
-            console.say(f"{named(seen.shown)}: {seen.kind or 'not used'} ({seen.why})")
+            console.say(on_one_line(f"{seen.shown}: {seen.kind or 'not used'} ({seen.why})"))
         console.say(f"wrote {self.file}")
-        where = "" if self.file.parent == Path.cwd() else f"cd {self.file.parent} && "
-        logs = [seen.command(self.collection) for seen in self.seen if seen.kind == "rag"]
+        folder = self.file.parent
+        where = "" if folder == Path.cwd() else f"cd {shell_word(folder)} && "
+        logs = [self.commands[seen.shown] for seen in self.seen if seen.kind == "rag"]
         command = logs[0] if logs else f"gradelake ingest {self.collection} --dry-run"
         console.hint(f"next: {where}{command}")
         if any(seen.kind == "labels" for seen in self.seen):
@@ -153,74 +167,190 @@ class Started:
 def start(folder: Path, name: str | None = None) -> Started:
     """Write the gradelake.toml of what a folder holds, and make an empty lake there.
 
-    Raises `BadInput` where there is one, and for a folder of which nothing is understood.
+    Raises `BadInput` where there is one, and for a folder of which nothing is understood; then
+    nothing is written.
     """
-    name = name or re.sub(r"[^A-Za-z0-9._-]+", "-", folder.resolve().name).strip("-._")
+    name = name or _as_name(folder.resolve().name)
     file = folder / CONFIG_NAME
-    if file.exists():
-        raise BadInput(f"{file} already exists", "Edit it, or choose another folder.")
     if not is_name(name):
         raise BadInput(f"{name!r} cannot be used as a collection's name", "Give one: --name shop.")
     found = look_at(folder)
     if not any(seen.kind for seen in found):
         hint = "Topics, passages, runs and judgments are looked for, as tables or in TREC's forms."
-        seen_as = [f"{named(seen.shown)}: {seen.why}" for seen in found[:10]]
+        seen_as = [on_one_line(f"{seen.shown}: {seen.why}") for seen in found[:10]]
         raise BadInput(f"{folder}: nothing in it is understood", "\n  ".join([hint, *seen_as]))
-    file.write_text("\n".join(_lines(name, found)) + "\n", encoding="utf-8")
-    Lake.create(Project.read(file)).close()
-    return Started(file, name, found)
+    names = _names_of(found)
+    commands = dict(_commands(found, names, name))
+    text = _checked_text(name, found, names, commands)
+    is_there = file.exists()
+    if is_there and file.read_bytes() != text.encode():
+        raise BadInput(f"{file} already exists", "Edit it, or choose another folder.")
+    with whole_file(file) as stream:
+        stream.write(text.encode())
+    try:
+        Lake.create(Project.read(file)).close()
+    except BaseException:
+        if not is_there:
+            file.unlink()  # or a second try would refuse because of it
+        raise
+    return Started(file, name, found, commands)
 
 
-def _lines(name: str, found: list[Seen]) -> Iterator[str]:
+def _commands(
+    found: list[Seen], names: dict[str, str], collection: str
+) -> Iterator[tuple[str, str]]:
+    for seen in found:
+        what = f"{collection} {shell_word(seen.shown)}"
+        if seen.kind == "rag":
+            own = names[seen.shown]
+            of_system = "" if own == system_name(Path(seen.shown)) else f" --system {own}"
+            yield seen.shown, f"gradelake import rag {what}{of_system}"
+        elif seen.kind == "labels":
+            yield seen.shown, f"gradelake import labels {what} --judge {names[seen.shown]}"
+
+
+def _names_of(found: list[Seen]) -> dict[str, str]:
+    """What is called as its file, by the file: assessors, judges, and systems that no column
+    names."""
+
+    def of(*kinds: str) -> list[str]:
+        return [each.shown for each in found if each.kind in kinds and "system" not in each.roles]
+
+    def stem(path: Path) -> str:
+        return path.name.partition(".")[0]
+
+    return {
+        **_different(of("judgments"), stem, "official"),
+        **_different(of("labels"), stem, "judge"),
+        **_different(of("runs", "responses", "rag"), system_name, "system"),
+    }
+
+
+def _different(shown: list[str], stem: Callable[[Path], str], otherwise: str) -> dict[str, str]:
+    """A name for each file, none of them twice: its own, or else with the folder before it, or with
+    all folders, or with its ending, or a number."""
+    longer: list[Callable[[Path], tuple[str, ...]]] = [
+        lambda path: (stem(path),),
+        lambda path: (path.parent.name, stem(path)),
+        lambda path: (*path.parent.parts, stem(path)),
+        lambda path: path.with_name(path.name.replace(".", "-")).parts,
+    ]
+    names: dict[str, str] = {}
+    for parts in longer:
+        tried = {
+            file: _as_name("-".join(parts(Path(file)))) or otherwise
+            for file in shown
+            if file not in names
+        }
+        how_many = Counter([*tried.values(), *names.values()])
+        names |= {file: name for file, name in tried.items() if how_many[name] == 1}
+    for file in shown:
+        own = _as_name(stem(Path(file))) or otherwise
+        numbered = (f"{own}-{number}" for number in count(1))
+        if file not in names:
+            names[file] = next(name for name in numbered if name not in names.values())
+    return names
+
+
+def _as_name(text: str) -> str:
+    """The nearest text that can be used as a name; none where there is none."""
+    return re.sub(r"\.\.+", ".", re.sub(r"[^A-Za-z0-9_.+=@-]+", "-", text)).strip("-._+=@")
+
+
+def _settings(found: list[Seen], names: dict[str, str]) -> Iterator[tuple[str, Any, list[str]]]:
+    """(setting, value, why) of the collection; of several files, a why for each."""
     of_kind = {kind: [seen for seen in found if seen.kind == kind] for kind in _NEEDS}
-    yield "# Made by `gradelake start` from what the files of this folder look like. How each was"
-    yield "# understood stands beside it; `gradelake ingest --dry-run` shows it. Look it through."
-    yield ""
-    yield f"[collections.{name}]"
-    logs = [seen for seen in found if seen.kind == "rag"]
-    if not of_kind["queries"]:
-        yield from ["# topics come with the logs below"] if logs else _topics_of_others(of_kind)
+    if not (of_kind["queries"] or of_kind["rag"]):
+        yield from _topics_of_others(of_kind)
     for kind in ("queries", "passages", "clicks"):
-        for number, seen in enumerate(of_kind[kind]):
-            yield f"{'# or: ' * bool(number)}{kind} = {_text(seen.shown)}  # {seen.why}"
+        for seen in of_kind[kind][:1]:
+            yield kind, seen.shown, [seen.why]
     if judged := of_kind["judgments"]:
-        for seen in judged:
-            yield f"# {seen.shown}: {seen.why}"
-        files_by_name = ", ".join(f"{_named(seen)} = {_text(seen.shown)}" for seen in judged)
-        yield f"judgments = {{ {files_by_name} }}"
+        by_name = {names[seen.shown]: seen.shown for seen in judged}
+        yield "judgments", by_name, [seen.why for seen in judged]
     for kind in ("runs", "responses"):
         if of_kind[kind]:
-            yield f"{kind} = ["
-            for seen in of_kind[kind]:
-                yield f"    {_text(seen.shown)},  # {seen.why}"
-            yield "]"
-    for seen in found:
-        if command := seen.command(name):
-            yield f"# {seen.shown}: {seen.why}: `{command}`"
-        elif seen.kind is None:
-            yield f"# {seen.shown} is not used: {seen.why}"
-    for grader, prompt in (_OF_LOGS if logs else _OF_OTHERS).items():
-        yield f"\n[graders.{grader}]"
-        yield 'engine = "lexical"  # compares words; "openai" and a model for a real judge'
-        yield f'prompt = "{prompt}"'
+            patterns = [_pattern(seen.shown, names.get(seen.shown)) for seen in of_kind[kind]]
+            yield kind, patterns, [seen.why for seen in of_kind[kind]]
 
 
-def _topics_of_others(of_kind: dict[str, list[Seen]]) -> Iterator[str]:
+def _topics_of_others(of_kind: dict[str, list[Seen]]) -> Iterator[tuple[str, Any, list[str]]]:
     """Topics from the queries that runs or judgments name, where these are texts."""
     for seen in (*of_kind["judgments"], *of_kind["runs"]):
         if column := seen.roles.get("query"):
-            stated = f"{{ file = {_text(seen.shown)}, text = {_text(column)} }}"
-            yield f"queries = {stated}  # no file of topics: these queries are their own texts"
+            why = "no file of topics: these queries are their own texts"
+            yield "queries", {"file": seen.shown, "text": column}, [why]
             return
-    yield '# queries = "topics.tsv"  # no topics were found, and they are needed'
 
 
-def _named(seen: Seen) -> str:
-    name = Path(seen.shown).name.partition(".")[0]
-    if not is_name(name):
-        return "official"
-    return name if re.fullmatch(r"[\w-]+", name) else _text(name)
+def _pattern(shown: str, name: str | None) -> str | dict[str, str]:
+    """A setting that matches this file alone, and says its system's name where that is another."""
+    pattern = glob.escape(shown)
+    is_named = name is None or name == system_name(Path(shown))
+    return pattern if is_named else {"file": pattern, "name": name or ""}
 
 
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _checked_text(
+    name: str, found: list[Seen], names: dict[str, str], commands: dict[str, str]
+) -> str:
+    """The text of a gradelake.toml. Raises `BadInput` where it does not say what was meant."""
+    settings = [*_settings(found, names)]
+    logs = any(seen.kind == "rag" for seen in found)
+    graders = {
+        grader: {"engine": "lexical", "prompt": prompt}
+        for grader, prompt in (_OF_LOGS if logs else _OF_OTHERS).items()
+    }
+    meant = {
+        "collections": {name: {setting: value for setting, value, _ in settings}},
+        "graders": graders,
+    }
+    try:
+        lines = [*map(toml_comment, _HEAD), "", f"[collections.{toml_key(name)}]"]
+        for setting in settings:
+            lines += _lines(*setting)
+        has_topics = any(setting == "queries" for setting, *_ in settings)
+        lines += map(toml_comment, _notes(found, commands, has_topics))
+        real = 'lexical compares words; for a real judge, engine = "openai" and a model'
+        lines += ["", toml_comment(real)]
+        for grader, table in graders.items():
+            lines += ["", f"[graders.{toml_key(grader)}]"]
+            lines += [f"{toml_key(key)} = {toml_value(value)}" for key, value in table.items()]
+        text = "".join(f"{line}\n" for line in lines)
+        is_meant = tomllib.loads(text) == meant
+    except ValueError:
+        is_meant = False
+    if not is_meant:
+        what = "the names of these files cannot be written into a gradelake.toml"
+        raise BadInput(what, "Rename the files whose names hold unusual characters.")
+    return text
+
+
+def _lines(setting: str, value: Any, why: list[str]) -> Iterator[str]:
+    """A setting, with a comment to each file that it names."""
+    comments = map(toml_comment, why)
+    if isinstance(value, list):
+        yield f"{setting} = ["
+        for each, comment in zip(value, comments, strict=True):
+            yield f"    {toml_value(each)},  {comment}"
+        yield "]"
+    elif setting == "judgments":
+        for (name, file), comment in zip(value.items(), comments, strict=True):
+            yield f"{setting}.{toml_key(name)} = {toml_value(file)}  {comment}"
+    else:
+        yield f"{setting} = {toml_value(value)}  {next(comments)}"
+
+
+def _notes(found: list[Seen], commands: dict[str, str], has_topics: bool) -> Iterator[str]:
+    """What comments say of that which no setting names."""
+    kinds = [seen.kind for seen in found]
+    if "rag" in kinds and "queries" not in kinds:
+        yield "topics come with the logs below"
+    elif not has_topics:
+        yield 'queries = "topics.tsv"  # no topics were found, and they are needed'
+    for number, seen in enumerate(found):
+        if seen.kind in ("queries", "passages", "clicks") and seen.kind in kinds[:number]:
+            yield f"or: {seen.kind} = {toml_value(seen.shown)}  # {seen.why}"
+        elif seen.shown in commands:
+            yield f"{seen.shown}: {seen.why}: `{commands[seen.shown]}`"
+        elif seen.kind is None:
+            yield f"{seen.shown} is not used: {seen.why}"

@@ -5,7 +5,8 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.tables.reading import rows_of
+from gradelake.ingest.tables.columns import roles_of
+from gradelake.ingest.tables.form import ROLES
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.common.project import check_name
@@ -25,7 +26,7 @@ _CITED = """
         sentences.item_id
     from lake.raw.citations
     inner join lake.raw.sentences using (collection, system, query_id, sentence)
-    where citations.collection = ?
+    where citations.collection = ? and sentences.text != ''
 """
 _CHANGED = """
     select count(*) from lake.raw.support_judgments as known
@@ -40,8 +41,9 @@ def import_support(
     """Store support labels of a table (`COLUMNS`), in one commit.
 
     A sentence is named by system, query and its number in the answer; systems that say the same
-    share its labels. A row without a label is counted and skipped; a label takes the place of the
-    assessor's former one. Raises `BadInput` for an unknown collection or a name that cannot be
+    share its labels. Rows that contradict each other are left out, as it is not known which is
+    right; a row without a label is counted and skipped; a label takes the place of the assessor's
+    former one. Raises `BadInput` for an unknown collection or a name that cannot be
     used, and `Rejected` for a file with faults, of which nothing lands.
     """
     check_name(assessor, "--assessor")
@@ -50,7 +52,7 @@ def import_support(
         if not path.is_file():
             raise BadInput(f"{path}: no such file", f"Name a table with {', '.join(COLUMNS)}.")
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
-        labels, empty = _read(path, str(path), cited)
+        labels, empty, left_out = _read(path, str(path), cited)
         keys = ((*pair, support) for pair, support in labels.items())
         columns = ("query_id", "item_id", "cited_passage_id", "support")
         rows = frame_of("support_judgments", columns, keys).select(
@@ -64,23 +66,20 @@ def import_support(
         transaction.finish_run(arguments)
     by = {"assessor": assessor}
     counts = (rows.height, empty, changed, lake.newest_snapshot())
-    return Imported(str(path), collection, "support labels", by, *counts)
+    return Imported(str(path), collection, "support labels", by, *counts, left_out=left_out)
 
 
 def _read(
     path: Path, shown: str, cited: dict[tuple, str]
-) -> tuple[dict[tuple[str, str, str], int], int]:
-    """(query, sentence's item, cited passage) -> support 0 to 2; and rows without a label."""
+) -> tuple[dict[tuple[str, str, str], int], int, list[str]]:
+    """(query, sentence's item, cited passage) -> support 0 to 2; how many rows have no label; and
+    what is left out, because it has several."""
     problems = Problems(shown, _FIX)
-    labels: dict[tuple[str, str, str], int] = {}
-    first: dict[tuple[str, str, str], int] = {}
+    lines: dict[tuple[str, str, str], dict[int, int]] = {}  # label -> the first line that has it
     empty = 0
-    for line, row in rows_of(path, shown, problems):
-        if missing := [name for name in COLUMNS if name not in row]:
-            problems.add(line, f"no column {' and no column '.join(missing)}")
-            continue
+    for line, row in roles_of("support", path, shown, tuple(ROLES["support"]), problems):
         system, query_id, sentence, passage_id, label = (
-            str(row.get(name) if row.get(name) is not None else "").strip() for name in COLUMNS
+            str(row.get(role) or "") for role in ROLES["support"]
         )
         if not label:
             empty += 1
@@ -89,7 +88,8 @@ def _read(
         if support is None:
             problems.add(line, f"support {label!r} is not full, partial or none")
             continue
-        key = (system, query_id, int(sentence) if sentence.isdecimal() else None, passage_id)
+        is_number = sentence.isdecimal() and len(sentence) < 10
+        key = (system, query_id, int(sentence) if is_number else None, passage_id)
         item_id = cited.get(key)
         if item_id is None:
             problems.add(
@@ -98,9 +98,13 @@ def _read(
                 f"does not cite {passage_id!r}",
             )
             continue
-        pair = (query_id, item_id, passage_id)
-        if labels.setdefault(pair, support) != support:
-            problems.add(line, f"another label than line {first[pair]} has for the same sentence")
-        first.setdefault(pair, line)
+        lines.setdefault((query_id, item_id, passage_id), {}).setdefault(support, line)
     problems.raise_if_any()
-    return labels, empty
+    labels = {pair: next(iter(said)) for pair, said in lines.items() if len(said) == 1}
+    left_out = [
+        f"{shown}:{', '.join(map(str, sorted(said.values())))}: different labels of the same "
+        f"sentence of query {query_id!r} and {passage_id!r}"
+        for (query_id, _, passage_id), said in lines.items()
+        if len(said) > 1
+    ]
+    return labels, empty, left_out

@@ -3,13 +3,13 @@
 from typing import Any
 
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project, check_name, did_you_mean
+from gradelake.sql.common.project import TO_RANK, Project, check_name, did_you_mean
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 # the raw tables that name a system
 OF_SYSTEMS = ("systems", "run_entries", "answers", "sentences", "citations")
-_NAMED = (*OF_SYSTEMS, "official_ranks", "system_groups")
+_NAMED = (*OF_SYSTEMS, "official_ranks", "system_groups", "imported_scores")
 _LIST = """
     select system, kind, source_file, n_rows, ingested_at
     from lake.raw.systems
@@ -28,10 +28,23 @@ def log_of(collection: str, system: str) -> str:
     return f"{collection}/rag/{system}"
 
 
-def of_logs(transaction: Transaction, collection: str) -> set[str]:
-    """The systems of a collection that came by `gradelake import rag`."""
-    start = log_of(collection, "")
-    return {each.removeprefix(start) for each in transaction.ledger if each.startswith(start)}
+def generated_of(collection: str, system: str) -> str:
+    """What the ledger calls a system that is written here."""
+    return f"{collection}/generated/{system}"
+
+
+def made_by(transaction: Transaction, collection: str) -> dict[str, str]:
+    """The systems of a collection that no file of gradelake.toml brings, and what did."""
+    commands = {log_of: "gradelake import rag", generated_of: "gradelake generate answers"}
+    return {
+        target.removeprefix(name(collection, "")): command
+        for name, command in commands.items()
+        for target in transaction.ledger
+        if target.startswith(name(collection, ""))
+    }
+
+
+_TARGETS = (target_of, log_of, generated_of)
 
 
 def list_systems(lake: Lake, collection: str) -> list[dict[str, Any]]:
@@ -44,14 +57,17 @@ def remove_systems(
     project: Project, collection: str, systems: list[str], arguments: list[str]
 ) -> dict[str, Any]:
     """Take systems out of the working catalog, in one commit; releases keep what they have, and
-    grades of passages stay. Raises `BadInput` for one that the lake does not have."""
+    grades of passages stay. Raises `BadInput` for one that the lake does not have, but for those
+    that just this command has removed."""
     with Lake.writer(project) as lake, lake.transaction("system", collection) as transaction:
+        if lake.has_done(arguments) and not {*systems} & {*_systems(lake, collection)}:
+            return {"collection": collection, "removed": [], "files": []}
         files = [_file_of(lake, collection, system) for system in systems]
         for table in OF_SYSTEMS:
             transaction.delete(table, collection=collection, system=systems)
         for system in systems:
-            transaction.forget(target_of(collection, system))
-            transaction.forget(log_of(collection, system))
+            for name in _TARGETS:
+                transaction.forget(name(collection, system))
         transaction.say(systems_removed=len(systems))
         transaction.finish_run(arguments)
     return {"collection": collection, "removed": systems, "files": files}
@@ -67,8 +83,12 @@ def rename_system(
     """
     check_name(new, "the new name")
     with Lake.writer(project) as lake, lake.transaction("system", collection) as transaction:
+        known = _systems(lake, collection)
+        if new in known and old not in known and lake.has_done(arguments):
+            file = _file_of(lake, collection, new)
+            return {"collection": collection, "system": old, "renamed": new, "file": file}
         file = _file_of(lake, collection, old)
-        if new in _systems(lake, collection):
+        if new in known:
             raise BadInput(f"{collection} has a system {new!r} already", "Choose another name.")
         for table in _NAMED:
             transaction.run(
@@ -83,7 +103,7 @@ def rename_system(
 
 def _take_over(transaction: Transaction, collection: str, old: str, new: str) -> None:
     """The ledger's entry of a run or a log, so that its file under the new name is no new one."""
-    for name in (target_of, log_of):
+    for name in _TARGETS:
         target = name(collection, old)
         if sha256 := transaction.recorded(target):
             query = "select n_rows from lake.raw.ledger where target = ?"
@@ -101,7 +121,9 @@ def _file_of(lake: Lake, collection: str, system: str) -> str:
     """Where a system came from. Raises `BadInput` where the lake does not have it."""
     known = _systems(lake, collection)
     if system not in known:
-        raise BadInput(f"{collection} has no system {system!r}", did_you_mean(system, known))
+        raise BadInput(
+            f"{collection} has no system {system!r}", did_you_mean(system, known, TO_RANK)
+        )
     return lake.value(
         "select source_file from lake.raw.systems where collection = ? and system = ?",
         *(collection, system),

@@ -11,7 +11,7 @@ import polars as pl
 from gradelake.ingest.collections import passages, responses, trec
 from gradelake.ingest.collections.check import broken_rules
 from gradelake.ingest.collections.responses import Response, passage_id
-from gradelake.ingest.collections.system_names import OF_SYSTEMS, of_logs, target_of
+from gradelake.ingest.collections.system_names import OF_SYSTEMS, made_by, target_of
 from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.ingest.collections.texts import Query
 from gradelake.ingest.engines.evidence import evidence_of, read_hits
@@ -30,6 +30,15 @@ from gradelake.sql.lake.staged import Staged
 
 RANKING = ("query_id", "passage_id", "rank", "score")
 READERS = 2  # files unzipped and parsed side by side
+SAME_RUNS = """
+    select list(system order by system), list(source_file order by system)
+    from lake.raw.systems
+    where collection = ? and kind = 'ranking'
+    group by file_sha256
+    -- a table that holds several systems is one file
+    having count(distinct source_file) > 1 and list_has_any(list(system), ?)
+    order by all
+"""
 
 
 @dataclass(frozen=True)
@@ -85,11 +94,12 @@ class Systems:
         if not good:
             return
         self._replace_systems("ranking", good)
+        self._tell_of_same_runs([system for system, *_ in good])
         bad = {source.system for source in changed} - {system for system, *_ in good}
         of_good = "where system not in (select unnest(?))" if bad else ""
         n_rows = self.into.transaction.insert_from(
             "run_entries",
-            f"select * exclude (line, place) from {staged.view} {of_good}",
+            f"select * exclude (line, arrival) from {staged.view} {of_good}",
             *([sorted(bad)] if bad else []),
         )
         self.into.count("run_entries", n_rows)
@@ -98,6 +108,7 @@ class Systems:
         """Add a run's rows to those of others. Returns how many. Raises `Rejected` for a run that
         cannot be used, some of whose rows may then be among them."""
         n_rows = n_frames = no_rank = 0
+        all_tie, queries = True, set[str]()
         texts: dict[str, str] = {}
         for frame in frames:
             if "text" in frame.columns:
@@ -105,6 +116,8 @@ class Systems:
                 frame = frame.drop("text")
             frame = self.into.of_known_queries(frame, source.shown)
             self.into.stage(staged, frame, source.shown, system=source.system)
+            if all_tie := all_tie and _all_tie(frame):
+                queries |= {*frame["query_id"]}
             n_rows, n_frames = n_rows + frame.height, n_frames + 1
             no_rank += frame["rank"].null_count()
         self.into.require_some(n_rows, source.shown)
@@ -116,8 +129,21 @@ class Systems:
                 f"{source.shown}: ranks that are no whole numbers are left empty: "
                 f"{no_rank:,} (ranking is by score)"
             )
+        if all_tie and n_rows > len(queries):
+            self.into.outcome.warnings.append(
+                f"{source.shown}: {source.system} gives all passages of a query one score (or one "
+                "rank, without scores): they tie, and stand in the order of their ids"
+            )
         self.texts = texts | self.texts
         return n_rows
+
+    def _tell_of_same_runs(self, systems: list[str]) -> None:
+        """Say which of these have the same file, under another name, as a system of the lake."""
+        same = self.into.transaction.lake.rows(SAME_RUNS, self.into.name, systems)
+        self.into.outcome.warnings.extend(
+            f"{', '.join(files)} are byte for byte the same: the systems {', '.join(names)} are one"
+            for names, files in same
+        )
 
     def _run_sources(self) -> Iterator[RunSource]:
         """Every run that can be named; files that claim one system are all refused."""
@@ -126,7 +152,7 @@ class Systems:
             if is_table(self.into.collection.path(shown), shown, "runs"):
                 self.into.guarded(self._tables_runs, shown, claims)
             else:
-                system = trec.system_name(self.into.collection.path(shown))
+                system = trec.system_name(self.into.collection.path(shown), shown)
                 claims.setdefault(system, {})[shown] = partial(self._run, system, shown)
         for engine, settings in self.into.collection.engines.items():
             shown = evidence_of(self.into.name, engine)
@@ -137,9 +163,9 @@ class Systems:
         scoreddocs, own = self.into.collection.scoreddocs, self.into.dataset_id
         if scoreddocs and own and self.into.dataset.has_scoreddocs():
             claims.setdefault(scoreddocs, {})[own] = partial(self._scoreddocs, scoreddocs)
-        logged = of_logs(self.into.transaction, self.into.name)
+        made = made_by(self.into.transaction, self.into.name)
         self.claimed = {system: next(iter(files)) for system, files in claims.items()}
-        self.claimed |= dict.fromkeys(logged, "`gradelake import rag`")
+        self.claimed |= {system: f"`{command}`" for system, command in made.items()}
         generating = self.into.known("systems", "system", kind="generation")
         for system, files in claims.items():
             first, *others = files
@@ -150,15 +176,17 @@ class Systems:
                         first,
                         None,
                         f"several files claim the system {system!r}: {', '.join(files)}",
-                        "Rename all but one: a system is named after its file, without endings.",
+                        "A system is named after its file, without endings. Rename all but one, or "
+                        'name them in gradelake.toml: { file = "FILE", name = "NAME" }.',
                     )
-                if system in generating | logged:
+                if system in generating | made.keys():
                     kind = "generation system" if system in generating else "system of a RAG log"
                     raise reject(
                         first,
                         None,
                         f"the lake has a {kind} named {system!r}",
-                        "Rename this file: a system's name is its file name without endings.",
+                        "A system is named after its file, without endings. Rename this one, or "
+                        'name its system in gradelake.toml: { file = "FILE", name = "NAME" }.',
                     )
                 yield files[first]()
             except Rejected as rejected:
@@ -181,7 +209,9 @@ class Systems:
         except Rejected:
             self.of_refused |= self.into.known("systems", "system", source_file=shown)
             raise
-        unnamed = said_of(shown).get("table") or trec.system_name(self.into.collection.path(shown))
+        trec.refuse_two_names(shown, frame["system"].drop_nulls().unique())
+        said, path = said_of(shown), self.into.collection.path(shown)
+        unnamed = said.get("name") or said.get("table") or trec.system_name(path)
         for part in frame.with_columns(pl.col("system").fill_null(unnamed)).partition_by("system"):
             system = part["system"][0]
             read = partial(iter, [part.drop("system")])
@@ -321,7 +351,7 @@ class Systems:
         gone = self._generated_by(file.shown) - self.claimed.keys()
         if all_are_good:
             self._drop_systems(gone, file.shown)
-        entries = {system: _entries(answers) for system, answers in file.by_system.items()}
+        entries = {system: entries_of(answers) for system, answers in file.by_system.items()}
         self._replace_systems(
             "generation",
             [(s, file.shown, file.sha256, frame.height) for s, frame in entries.items()],
@@ -400,7 +430,16 @@ def _read_ahead(
             futures.append(begin(sources[following]))
 
 
-def _entries(answers: list[Response]) -> pl.DataFrame:
+def _all_tie(frame: pl.DataFrame) -> bool:
+    """Whether no query has two scores; as a rule the first rows tell that one has."""
+    scores = frame.select("query_id", pl.col("score").cast(pl.Float32))
+    return not any(
+        (part.group_by("query_id").agg(pl.col("score").n_unique())["score"] > 1).any()
+        for part in (scores.head(1000), scores)
+    )
+
+
+def entries_of(answers: list[Response]) -> pl.DataFrame:
     """A generated system's passages as a ranking: by position, score = -position."""
     rows = (
         (response.query_id, passage, position, -float(position))
@@ -429,12 +468,11 @@ def _answers(answers: list[Response]) -> pl.DataFrame:
 
 
 def _sentences(answers: list[Response]) -> pl.DataFrame:
-    """Sentences by their number in the file; blank ones have no row."""
+    """Sentences by their number in the file, blank ones too."""
     rows = (
         (response.query_id, number, item_id_of(response.query_id, "", text), text.strip())
         for response in answers
         for number, text in enumerate(response.sentences, start=1)
-        if text.strip()
     )
     return frame_of("sentences", ("query_id", "sentence", "item_id", "text"), rows)
 

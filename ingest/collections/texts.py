@@ -11,9 +11,9 @@ import polars as pl
 
 from gradelake.ingest.collections.responses import passage_id
 from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.tables.columns import roles_of
-from gradelake.ingest.tables.form import ROLES
-from gradelake.ingest.tables.reading import JSON, is_table
+from gradelake.ingest.tables.columns import mapped, roles_of
+from gradelake.ingest.tables.form import ROLES, names_of
+from gradelake.ingest.tables.reading import JSON, entries_of, is_table, rows_of
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
@@ -191,7 +191,11 @@ def read_passages(
     other. A passage may be empty; a line that has no field for a text is a fault. A row of a table
     that has no id gets one from its text.
     """
-    problems = Problems(shown, "Each passage needs an id of its own and a text.")
+    problems = Problems(
+        shown,
+        "Each passage needs an id of its own and a text. Fields of other names are told by: "
+        f'passages = {{ file = "{shown}", passage = "...", text = "..." }}',
+    )
     hashes = [_hashes([])]
     ids: list[tuple[int, str]] = []
     for line, passage in _passages(path, shown, problems, progress):
@@ -225,24 +229,35 @@ def _passages(
     """(line, passage) of every row with a field for a text, perhaps without an id."""
     by_table = is_table(path, shown, "passages")
     for line, row in _rows("passages", path, shown, problems, progress):
-        if "title" not in row and "text" not in row:
-            usual = ", ".join(ROLES["passages"]["text"])
-            problems.add(line, f"a passage without a text: no field {usual}")
+        if lacks := _lacks(row, by_table):
+            usual = ", ".join(ROLES["passages"][lacks])
+            what = {"passage": "an id", "text": "a text"}[lacks]
+            problems.add(line, f"a passage without {what}: no field {usual}")
             continue
         text = "\n".join(filter(None, (_text(row, "title"), _text(row, "text"))))
         made = passage_id(text) if by_table and text else ""
         yield line, Passage(_text(row, "passage") or made, text)
 
 
+def _lacks(passage: dict[str, Any], by_table: bool) -> str | None:
+    """Which role has no field at all; one of a table gets its id from its text."""
+    if "title" not in passage and "text" not in passage:
+        return "text"
+    return None if by_table or "passage" in passage else "passage"
+
+
 def _rows(
     kind: str, path: Path, shown: str, problems: Problems, progress: Callable[..., Any] = unseen
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, {role: value}) of a table, of JSON lines, or of lines with an id, a TAB and a text."""
+    """(line, {role: value}) of a table, of JSON lines, of a JSON object of texts by their
+    ids, or of lines with an id, a TAB and a text."""
     by_table = is_table(path, shown, kind)
     if by_table or _is_json(path):
         required = ("text",) if by_table and kind == "queries" else ()
         also = () if by_table else ("subtopics",)
-        yield from roles_of(kind, path, shown, required, problems, also, progress)
+        entries = None if by_table else entries_of(path, shown, names_of(kind))
+        rows = rows_of(path, shown, problems, progress) if entries is None else entries
+        yield from mapped(kind, path, shown, rows, problems, required, also)
         return
     own = "query" if kind == "queries" else "passage"
     for line, content in files.lines_of(path, shown, progress):

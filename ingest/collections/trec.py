@@ -2,14 +2,15 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import polars as pl
 
+from gradelake.ingest.tables.form import said_of
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems, reject
-from gradelake.sql.common.project import is_name
+from gradelake.sql.common.project import HOW_TO_NAME, is_name
 
 RUN_COLUMNS = ["query_id", "Q0", "passage_id", "rank", "score", "tag"]
 _NUMBERS = pl.Schema({"rank": pl.Int32, "score": pl.Float64})
@@ -26,9 +27,10 @@ _ENDINGS = "run|txt|trec|res|tsv|jsonl|json|ndjson|csv|parquet|xlsx|duckdb|db|sq
 _WHOLE_NUMBER = r"^[+-]?[0-9]{1,9}$"
 
 
-def system_name(path: Path) -> str:
-    """A run's system: its file name without endings (`bm25.run.gz` is `bm25`)."""
-    return re.sub(rf"(\.({_ENDINGS}))?(\.gz)?$", "", path.name)
+def system_name(path: Path, shown: str = "") -> str:
+    """A run's system: what settings call it, or its file name without endings (`bm25.run.gz` is
+    `bm25`)."""
+    return said_of(shown).get("name") or re.sub(rf"(\.({_ENDINGS}))?(\.gz)?$", "", path.name)
 
 
 def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
@@ -112,5 +114,14 @@ def check_system_name(name: str, shown: str) -> None:
             shown,
             None,
             f"{name!r} cannot be used as a system's name",
-            "Rename the file: letters, digits and . _ + = @ - only, a letter or digit first.",
+            "Rename the file, or name its system in gradelake.toml: "
+            f'{{ file = "FILE", name = "NAME" }}. {HOW_TO_NAME}',
         )
+
+
+def refuse_two_names(shown: str, systems: Iterable[str]) -> None:
+    """Raise `Rejected` for a file whose rows name systems, where settings name its one."""
+    name = said_of(shown).get("name")
+    if name and (others := sorted({*systems} - {name})):
+        what = f"its rows are of system {others[0]!r}, and gradelake.toml calls it {name!r}"
+        raise reject(shown, None, what, "Leave `name` out, or the rows' systems.")

@@ -1,17 +1,17 @@
 """Asking a search engine over HTTP: at its pace, patiently, and at its own address only."""
 
+import json
 import os
 import time
 from http.client import HTTPException
 from threading import Event, Lock
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, build_opener
+from urllib.request import Request
 
 from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.servers import SHORTEST_KEY, NoRedirects, masked, retry_after, short
+from gradelake.sql.common.servers import SHORTEST_KEY, masked, reply_within, retry_after, short
 
 TRIES = 5
 PAUSE = 1.0  # seconds after the first try that failed; after the next one twice as long
@@ -49,7 +49,6 @@ class Asking:
         secrets = [self._headers[header] for header in engine.headers]
         secrets += [word for secret in secrets for word in secret.split()]  # "Bearer ..."
         self._secrets = [secret for secret in secrets if len(secret) >= SHORTEST_KEY]
-        self._opener = build_opener(NoRedirects)
         self._turns = Lock()
         self._next = 0.0  # when it may be asked again, by whichever thread
         self._ended = Event()
@@ -64,7 +63,7 @@ class Asking:
         for n in range(1, TRIES + 1):
             started = self._its_turn()
             try:
-                status, headers, text = self._sent(request, started)
+                status, headers, text = self._sent(request)
             except (OSError, HTTPException) as error:
                 why, seconds = self._short(f"no answer: {getattr(error, 'reason', error)}"), None
             else:
@@ -106,26 +105,25 @@ class Asking:
                     return now
         raise GivenUp("it was given up before this query was asked")
 
-    def _sent(self, request: dict[str, str | None], started: float) -> tuple[int, Any, str]:
+    def _sent(self, request: dict[str, str | None]) -> tuple[int, Any, str]:
         url, body = str(request["url"]), request["body"]
         data = body.encode() if body else None
         asked = Request(url, data, self._headers, method=request["method"])
-        try:
-            reply = self._opener.open(asked, timeout=self.engine.timeout)
-        except HTTPError as error:
-            reply = error
-        with reply:
-            content = bytearray()
+        content = bytearray()
+        with reply_within(self.engine.timeout, asked) as reply:
             while part := reply.read1(_PART):
                 content += part
                 if len(content) > _LONGEST_ANSWER:
                     raise Unanswered(f"the answer is longer than {_LONGEST_ANSWER >> 20} MiB")
-                if time.monotonic() > started + self.engine.timeout:
-                    raise TimeoutError("timed out")
             if reply.length:
                 raise ConnectionError("the answer broke off")
-            text = content.decode(errors="replace")
-            return reply.status, reply.headers, self._without_secrets(text)
+        is_answer, charset = 200 <= reply.status < 300, reply.headers.get_content_charset()
+        text = _text(content, charset) if is_answer else content.decode(errors="replace")
+        if text is None:
+            raise Unanswered(
+                "the answer is not UTF-8, and its Content-Type names no other charset that it is in"
+            )
+        return reply.status, reply.headers, self._without_secrets(text)
 
     def _without_secrets(self, text: str) -> str:
         for secret in self._secrets:
@@ -134,3 +132,12 @@ class Asking:
 
     def _short(self, text: str) -> str:
         return short(self._without_secrets(text), "")
+
+
+def _text(content: bytearray, charset: str | None) -> str | None:
+    """An answer in the charset that its header names, or else in JSON's own; None where it is not.
+    Nothing is put in the place of what cannot be read: two ids would become one."""
+    try:
+        return content.decode(charset or json.detect_encoding(content))
+    except (LookupError, UnicodeError):
+        return None

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field
 
+from gradelake.ingest.csv_tables import finite_number
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
 from gradelake.sql.common.files import parse_json
 
@@ -99,11 +100,15 @@ class SearchEngine(Checked):
         as 32-bit numbers; else minus the rank.
         """
         try:
-            found = values_at(parse_json(answer), self.hits)
-        except (ValueError, RecursionError) as error:
+            whole = parse_json(answer)
+        except ValueError as error:
             raise ValueError(f"the answer is not JSON: {error}") from None
+        found = values_at(whole, self.hits)
         if len(found) == 1 and isinstance(found[0], list):
             found = found[0]
+        if not found and (errors := errors_on_the_way(whole, self.hits)):
+            said = json.dumps(errors[0], ensure_ascii=False)
+            raise ValueError(f"the answer is an error: {said:.500}")
         hits: dict[str, dict[str, Any]] = {}
         for n, hit in enumerate(found[: self.depth], start=1):
             ids = values_at(hit, self.id)
@@ -119,7 +124,8 @@ class SearchEngine(Checked):
 
     def _score(self, hit: Any) -> float:
         found = values_at(hit, self.score) if self.score else []
-        return float(found[0]) if found and type(found[0]) in (int, float) else float("nan")
+        number = finite_number(found[0]) if found and not isinstance(found[0], str) else None
+        return float("nan") if number is None else number
 
     def _text(self, hit: Any) -> str | None:
         parts = [_joined(values_at(hit, path)) for path in (self.title, self.text) if path]
@@ -154,6 +160,17 @@ def values_at(value: Any, path: str) -> list[Any]:
         else:
             found = [each[step] for each in found if isinstance(each, dict) and step in each]
     return [each for each in found if each is not None]
+
+
+def errors_on_the_way(value: Any, path: str) -> list[Any]:
+    """What objects that a path leads through say in `error` or `errors`, but for what is empty."""
+    errors = []
+    for step in [*steps_of(path), None]:
+        if not isinstance(value, dict):
+            break
+        errors += [value[key] for key in ("error", "errors") if value.get(key)]
+        value = value.get(step)
+    return errors
 
 
 def _joined(values: list[Any]) -> str:

@@ -1,6 +1,5 @@
 """Rows of a RAG log."""
 
-import ast
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +8,6 @@ from gradelake.ingest.rag import traces
 from gradelake.ingest.tables.columns import columns_of, mapped
 from gradelake.ingest.tables.form import ROLES
 from gradelake.ingest.tables.reading import rows_of
-from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems
 
 _CONTEXT_TEXT = ("text", "content", "page_content")
@@ -53,7 +51,7 @@ def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
         objects = [*traces.rows(objects, problems)]
     used = (column for _, cells in objects for column in columns_of("rag", shown, cells).values())
     rows = []
-    for line, row in mapped("rag", shown, objects, ()):
+    for line, row in mapped("rag", path, shown, objects, problems):
         try:
             rows.append(_row(line, row))
         except ValueError as error:
@@ -72,8 +70,7 @@ def _row(line: int, row: dict[str, Any]) -> Row:
         answer = _text(answer, "the answer") if "answer" in row else None
     elif not all(isinstance(part, dict) for part in answer):
         raise ValueError("the answer is neither a text nor a list of sentences with citations")
-    contexts = _list(row.get("contexts"), "contexts")
-    references = _list(row.get("reference"), "the reference")
+    contexts, references = _list(row.get("contexts")), _list(row.get("reference"))
     return Row(
         line,
         _text(row.get("query"), "the query's id"),
@@ -84,17 +81,8 @@ def _row(line: int, row: dict[str, Any]) -> Row:
     )
 
 
-def _list(value: Any, what: str) -> list[Any]:
-    """A list, also as JSON or Python write it into a cell; a text alone is a list of one."""
-    if isinstance(value, str) and value.strip()[:1] == "[":
-        for parse in (files.parse_json, ast.literal_eval):
-            try:
-                value = parse(value.strip())
-                break
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
-                continue
-        if not isinstance(value, list):
-            raise ValueError(f"{what}: begins with [ and is no list that can be read")
+def _list(value: Any) -> list[Any]:
+    """A list; a text alone is a list of one."""
     return value if isinstance(value, list) else [] if value in (None, "") else [value]
 
 

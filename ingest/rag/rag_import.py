@@ -326,8 +326,12 @@ def _write_references(
     known = {query: set(items) for query, items in of_queries}
     changed = [query for query, items in stated.items() if known.get(query) != items.keys()]
     transaction.delete("rubric_items", **of_bank, query_id=changed)
-    rows = [(query, item, text) for query in changed for item, text in stated[query].items()]
-    items = frame_of("rubric_items", ("query_id", "item_id", "text"), rows)
+    rows = [
+        (query, item, text, place)
+        for query in changed
+        for place, (item, text) in enumerate(stated[query].items(), start=1)
+    ]
+    items = frame_of("rubric_items", ("query_id", "item_id", "text", "place"), rows)
     made = {"facet_id": "", "kind": "nugget", "weight": 1.0, "origin": "imported"}
     transaction.insert("rubric_items", items, **of_bank, **made, created_at=utc_now())
     n_items = transaction.lake.value(

@@ -36,7 +36,7 @@ class Row:
     def version(self) -> int:
         """The row's version; 0 when the cell holds none (a build refuses such a row)."""
         cell = self.cells["rubric_version"]
-        return int(cell) if cell.isdecimal() else 0
+        return int(cell) if cell.isdecimal() and len(cell) < 10 else 0
 
 
 def path_of(project: Project) -> Path:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gradelake.ingest.rubric.items import RubricItem, Section, cleaned
 from gradelake.sql.common.errors import BadInput, NotThere
-from gradelake.sql.common.project import Project, did_you_mean, require_known
+from gradelake.sql.common.project import TO_BANK, Project, did_you_mean, require_known
 from gradelake.sql.lake.opening import Lake
 
 STATES = """
@@ -14,7 +14,8 @@ STATES = """
         origin, origin_item_id, is_in_force, action, previous_item_id
     from rubric_states
     where collection = ?
-    order by rubric_version, query_id, bank, kind desc, facet_id, item_text, item_id
+    order by
+        rubric_version, query_id, bank, kind desc, facet_id, place nulls last, item_text, item_id
 """
 # those of topics, and those that banks alone name
 FACETS = """
@@ -135,7 +136,9 @@ class Rubric:
         Raises `BadInput` for a bank that the rubric does not have.
         """
         if bank is not None:
-            require_known(bank, self.banks, f"{self.collection} has no bank {bank!r}")
+            require_known(
+                bank, self.banks, f"{self.collection} has no bank {bank!r}", none_yet=TO_BANK
+            )
             return [self.section(version, query_id, bank)]
         every = [self.section(version, query_id, bank) for bank in self.banks]
         return [section for section in every if section.in_force or section.dropped] or every

@@ -120,7 +120,7 @@ def _read_line(sheet: Sheet, number_: int, line: str) -> None:
         collection, version = _directive(line, "@rubric", "@version")
         if sheet.collection:
             raise ValueError("a second line that begins with @rubric")
-        if not version.isdecimal():
+        if not (version.isdecimal() and len(version) < 10):
             raise ValueError(f"@version {version!r} is not a whole number")
         sheet.collection, sheet.version = collection, int(version)
     elif line.startswith("@reason"):

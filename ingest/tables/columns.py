@@ -2,20 +2,26 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.tables.form import LISTS, ROLES, said_of
-from gradelake.ingest.tables.reading import Row, rows_of
+from gradelake.ingest.tables.form import DEEPEVAL, LISTS, NUMBERED, ROLES, SETTINGS, said_of
+from gradelake.ingest.tables.lists import list_of
+from gradelake.ingest.tables.reading import ALL, NOTHING, Row, known_types, rows_of
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.quoting import toml_value
 
 _SLOT = re.compile(r"\{([^{}]+)\}")
 _CLICKED = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 _IDS = {"query", "passage"}  # which CSVs may have as 3.0, the same as 3
+_TEXTS = {"answer", "text"}  # which may begin with a mark such as [1]
+# what a spreadsheet shows where a formula failed
+_ERRORS = {"#REF!", "#N/A", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#SPILL!"}
 _LISTED = 12  # columns that a message names
 _TYPES = {  # of columns that are not texts
     **dict.fromkeys(("rank", "position"), pl.Int32),
@@ -34,18 +40,27 @@ def roles_of(
     progress: Callable[..., Any] = unseen,
 ) -> Iterator[Row]:
     """What `mapped` makes of a table's rows."""
-    return mapped(kind, shown, rows_of(path, shown, problems, progress), required, also)
+    rows = rows_of(path, shown, problems, progress)
+    return mapped(kind, path, shown, rows, problems, required, also)
 
 
 def mapped(
-    kind: str, shown: str, rows: Iterable[Row], required: Sequence[str], also: Sequence[str] = ()
+    kind: str,
+    path: Path,
+    shown: str,
+    rows: Iterable[Row],
+    problems: Problems,
+    required: Sequence[str] = (),
+    also: Sequence[str] = (),
 ) -> Iterator[Row]:
     """(line, {role: value}) of rows, with the columns `also`, by their own names. Values are texts,
-    or lists where JSON has them; a role without a column is not in a row.
+    or lists; a role without a column is not in a row. Rows with a cell that cannot be read are
+    added to the problems.
 
     Raises `Rejected` where the first row lacks a required role's column, or one that a setting
     names.
     """
+    knows = known_types(path)
     known: dict[tuple[str, ...], dict[str, str]] = {}  # objects of JSON may differ in their keys
     template = said_of(shown).get("template")
     for line, row in rows:
@@ -53,13 +68,28 @@ def mapped(
             known[keys] = columns_of(kind, shown, row) | {own: own for own in also if own in row}
             if len(known) == 1:
                 _require(kind, row, known[keys], required, shown)
-        roles = {role: _cell(row, column) for role, column in known[keys].items()}
-        for role in _IDS & roles.keys():
-            if (said := str(roles[role])).endswith(".0") and said[:-2].isdecimal():
-                roles[role] = said[:-2]
-        if template:
-            roles["text"] = _filled(template, row)
+        try:
+            roles = _roles(kind, row, known[keys], knows)
+            if template:
+                roles["text"] = _filled(template, row)
+        except ValueError as error:
+            problems.add(line, str(error))
+            continue
         yield line, roles
+
+
+def _roles(kind: str, row: dict[str, Any], columns: dict[str, str], knows: str) -> dict[str, Any]:
+    """What a row of a form that knows these types says. Raises `ValueError`."""
+    roles = {}
+    for role, column in columns.items():
+        try:
+            roles[role] = _read(kind, role, _cell(row, column), knows)
+        except ValueError as error:
+            raise ValueError(f"{role}: {error}") from error
+    contexts = roles.get("contexts")
+    if knows == NOTHING and row.keys() >= DEEPEVAL and isinstance(contexts, str):
+        roles["contexts"] = contexts.split("|")
+    return roles
 
 
 def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
@@ -68,7 +98,9 @@ def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
     stated = _stated(kind, shown)
     columns = {role: column for role, column in stated.items() if column in row}
     for role, usual in ROLES[kind].items():
-        there = (name for name in usual if name in row or (role in LISTS and _numbered(row, name)))
+        there = (
+            name for name in usual if name in row or (role in NUMBERED and _numbered(row, name))
+        )
         free = (name for name in there if name not in columns.values())
         if role not in stated and (column := next(free, None)):
             columns[role] = column
@@ -88,9 +120,29 @@ def _stated(kind: str, shown: str) -> dict[str, str]:
 
 def _numbered(row: dict[str, Any], name: str) -> list[str]:
     """The columns of a list, such as contexts_1 and contexts_2, in their order."""
-    pattern = re.compile(rf"{re.escape(name)}[_.]?(\d+)")
+    pattern = re.compile(rf"{re.escape(name)}[_.]?(\d{{1,9}})")
     numbers = {int(found[1]): each for each in row if (found := pattern.fullmatch(each))}
     return [numbers[n] for n in sorted(numbers)]
+
+
+def _read(kind: str, role: str, value: Any, knows: str) -> Any:
+    """What a role's cell holds in a form that knows these types. Raises `ValueError`."""
+    if not isinstance(value, str) or knows == ALL:
+        return value
+    if knows == NOTHING and value in _ERRORS:
+        raise ValueError(f"{value} is an error of a spreadsheet, not a value")
+    if knows == NOTHING and role in _IDS and value.endswith(".0") and value[:-2].isdecimal():
+        return value[:-2]
+    if role not in LISTS.get(kind, ()):
+        return value
+    try:
+        found = list_of(value)
+    except ValueError:
+        if role in _TEXTS:
+            return value
+        raise
+    is_mark = role in _TEXTS and not any(isinstance(each, str | dict) for each in found or ())
+    return value if found is None or is_mark else found
 
 
 def _cell(row: dict[str, Any], column: str) -> Any:
@@ -111,14 +163,17 @@ def _require(
     for role in required:
         if role not in columns:
             usual = ", ".join(ROLES[kind][role])
-            of_import = f"; or to an import: --column {role}=COLUMN" if kind == "judgments" else ""
-            raise reject(
-                shown,
-                None,
-                f"no column for the {role} (usual names: {usual}); its columns are {there}",
-                f'Name the one that is meant in gradelake.toml: {{ file = "{shown}", '
-                f'{role} = "COLUMN" }}{of_import}.',
-            )
+            what = f"no column for the {role} (usual names: {usual}); its columns are {there}"
+            raise reject(shown, None, what, _remedy(kind, role, shown))
+
+
+def _remedy(kind: str, role: str, shown: str) -> str:
+    """How to say which column is meant."""
+    if kind not in SETTINGS:
+        return f"Rename the column that is meant: {ROLES[kind][role][0]}."
+    of_import = f"; or to an import: --column {role}=COLUMN" if kind == "judgments" else ""
+    named = f'{{ file = {toml_value(shown)}, {role} = "COLUMN" }}'
+    return f"Name the one that is meant in gradelake.toml: {named}{of_import}."
 
 
 def _slot(slot: re.Match[str]) -> str:
@@ -133,11 +188,23 @@ def _value(value: Any) -> Any:
     """A cell as text, without blanks around it; a number that is whole without a fraction."""
     if isinstance(value, str):
         return value.strip()
-    if isinstance(value, float):
-        return "" if value != value else str(int(value)) if value.is_integer() else repr(value)
-    if isinstance(value, list | dict | bool):
+    if isinstance(value, float | Decimal):
+        return "" if value != value else str(int(value) if value == value // 1 else value)
+    if isinstance(value, bytes):
+        return _decoded(value).strip()
+    if isinstance(value, list):
+        return [_decoded(each) if isinstance(each, bytes) else each for each in value]
+    if isinstance(value, dict | bool):
         return value
     return "" if value is None else str(value).strip()
+
+
+def _decoded(value: bytes) -> str:
+    """A binary cell's text. Raises `ValueError` for what is none."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise ValueError("bytes that are no UTF-8; write the column as text") from None
 
 
 def _pairs(

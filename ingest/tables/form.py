@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, GetPydanticSchema, create_model
 
-from gradelake.sql.common.checked import Checked, Text
+from gradelake.sql.common.checked import Checked, Name, Text
 
 _OF_ANYTHING = ("id", "_id")
 # the names these go by in the formats people have (ours first, then BEIR, TREC RAG, shops, ...)
@@ -18,8 +18,9 @@ _QUERY = (
     *("query", "search_term", "term", "question", "user_input"),
 )
 _PASSAGE = (
-    *("passage_id", "docid", "doc_id", "pid", "id", "_id", "paragraph_id", "corpus-id"),
-    *("document_id", "product_id", "sku", "url"),
+    # a table of PyTerrier has its own number in `docid` beside the passage's id in `docno`
+    *("passage_id", "docno", "docid", "doc_id", "pid", "id", "_id", "paragraph_id", "corpus-id"),
+    *("corpus_id", "segment_id", "chunk_id", "document_id", "product_id", "sku", "url"),
 )
 _OF_ROWS = (
     *(name for name in _PASSAGE if name not in _OF_ANYTHING),
@@ -95,8 +96,40 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
         "reference": ("reference", "ground_truth", "ground_truths", "expected_output"),
         "query": ("query_id", "qid", "question_id"),
     },
+    # what people say of citations
+    "support": {
+        "system": ("system", "run", "run_id"),
+        "query": _QUERY,
+        "sentence": ("sentence",),
+        "passage": ("cited_passage_id", *_OF_ROWS),
+        "support": ("support", "label"),
+    },
+    # a board that somebody else computed
+    "scores": {
+        "system": ("system", "run", "run_id", "method"),
+        "score": ("score", "value", "mean"),
+        "measure": ("measure", "metric"),
+        "stderr": ("stderr", "standard_error", "std_error"),
+    },
 }
-LISTS = ("contexts", "reference")  # roles whose values may stand in a column each
+
+
+def names_of(kind: str) -> set[str]:
+    """The usual names of all columns of a kind of table."""
+    return {name for usual in ROLES[kind].values() for name in usual}
+
+
+SETTINGS = ROLES.keys() - {"rag", "support", "scores"}  # kinds that settings name files of
+NUMBERED = ("contexts", "reference")  # roles whose values may stand in a column each
+# roles whose cells may hold a list, in forms that know none
+LISTS = {
+    "queries": {"segments"},
+    "runs": {"passage"},
+    "responses": {"text"},
+    "rag": {*NUMBERED, "answer"},
+}
+# columns that DeepEval's CSV has; there bars are between contexts
+DEEPEVAL = {"input", "actual_output", "expected_output", "retrieval_context"}
 
 
 class _Form(Checked):
@@ -108,10 +141,23 @@ class _Form(Checked):
     encoding: Text | None = None
 
 
+class _OfSystem(_Form):
+    """`name`: of the system, where it is another than the file's."""
+
+    name: Name | None = None
+
+
 class _WithTemplate(_Form):
     """`template`: of several columns, such as "{title} by {brand}", one text that prompts see."""
 
     template: Text | None = None
+
+
+_BASES: dict[str, type[_Form]] = {
+    "passages": _WithTemplate,
+    "runs": _OfSystem,
+    "responses": _OfSystem,
+}
 
 
 def _as_form(value: Any) -> Any:
@@ -127,7 +173,7 @@ def _as_file(form: _Form) -> File:
 
 def file_of(kind: str) -> GetPydanticSchema:
     """What a `File` is in settings: its name alone, or a table of what is said of this kind."""
-    base = _WithTemplate if kind == "passages" else _Form
+    base = _BASES.get(kind, _Form)
     columns: Any = dict.fromkeys(ROLES[kind], (Text | None, None))
     form = create_model(kind, __base__=base, **columns)
     either: Any = Annotated[form, BeforeValidator(_as_form), AfterValidator(_as_file)]

@@ -7,9 +7,10 @@ file's where it has lines, else the number of the row.
 import codecs
 import html
 import re
+import threading
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from gradelake.ingest.csv_tables import Table, first_cells
 from gradelake.ingest.tables.form import said_of
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
+from gradelake.sql.common.plain_words import damage
 from gradelake.sql.common.problems import Problems, Rejected, reject
-from gradelake.sql.lake import extensions
-from gradelake.sql.lake.connection import execute
+from gradelake.sql.lake.connection import execute, literal, open_duckdb, quote
 
 Row = tuple[int, dict[str, Any]]
 
@@ -30,6 +31,24 @@ _DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 _FORMS = (".csv", ".parquet", ".xlsx", *_DATABASES)  # that are nothing but tables
 _MARKS = ",;\t|"
 _SQLITE = b"SQLite format 3\0"
+# The tables whose rows are stored: a view, a virtual table and a computed column are queries of
+# whoever made the file. DuckDB leaves out what SQLite's tables compute.
+_DUCKDB_TABLES = """
+    select table_name
+    from duckdb_tables()
+    where
+        database_name = 'source'
+        and schema_name = 'main'
+        and not contains(sql, ' GENERATED ALWAYS AS(')
+"""
+_SQLITE_TABLES = """
+    select name
+    from sqlite_scan({}, 'sqlite_master')
+    where type = 'table' and starts_with(sql, 'CREATE TABLE ') and not starts_with(name, 'sqlite_')
+"""
+_NOT_READ = "Views and computed columns are not read: store their rows in a table."
+_PATIENCE = 300  # seconds: so long DuckDB may take to open a file, and to find its next rows
+_AT_ONCE = 10_000  # rows
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")  # how a workbook keeps 7
 
 
@@ -37,7 +56,7 @@ def is_table(path: Path, shown: str, kind: str) -> bool:
     """Whether a file is a table: settings say so, or its name, as none of the field's own forms is
     called so. A list in JSON is one, and so are runs and judgments in JSON; its other kinds are
     read line by line."""
-    if said_of(shown):
+    if said_of(shown).keys() - {"name"}:
         return True
     name = path.name.removesuffix(".gz").lower()
     if name.endswith(_FORMS) or (name.endswith(JSON) and kind in ("runs", "judgments")):
@@ -45,6 +64,19 @@ def is_table(path: Path, shown: str, kind: str) -> bool:
     with suppress(Rejected):  # who reads it says so
         return name.endswith(".json") and _is_list(path, shown)
     return False
+
+
+# what a form knows of its cells: texts alone; types of columns; texts, numbers and lists
+NOTHING, COLUMNS, ALL = "nothing", "columns", "all"
+
+
+def known_types(path: Path) -> str:
+    """What a table's form knows of its cells."""
+    name = path.name.removesuffix(".gz").lower()
+    if name.endswith(JSON):
+        return ALL
+    typed = name.endswith(".parquet") or (name.endswith(_DATABASES) and _start(path) != _SQLITE)
+    return COLUMNS if typed else NOTHING
 
 
 def _is_list(path: Path, shown: str) -> bool:
@@ -118,27 +150,85 @@ def _objects(
             problems.add(number, f"a JSON {type(value).__name__}, not an object")
 
 
+def entries_of(path: Path, shown: str, names: Collection[str]) -> list[Row] | None:
+    """Rows of a JSON object whose keys are ids and whose values are their texts, or objects. None
+    where the file is another, such as a row that has one of these `names` for a key."""
+    if not path.name.removesuffix(".gz").lower().endswith(".json"):
+        return None
+    if not next(files.chunks(path, shown), b"").lstrip().startswith(b"{"):
+        return None
+    pairs: list[tuple[str, Any]] = []  # of the whole, which ends last; an id may be there twice
+
+    def ended(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        pairs[:] = found
+        return dict(found)
+
+    try:
+        files.parse_json(files.read(path, shown).decode(), object_pairs_hook=ended)
+    except ValueError:  # who reads it line by line says so
+        return None
+    if any(key.strip().lower() in names for key, _ in pairs):
+        return None
+    return [
+        (number, {**(value if isinstance(value, dict) else {"text": value}), "id": key})
+        for number, (key, value) in enumerate(pairs, start=1)
+    ]
+
+
 def _relation(path: Path, shown: str, name: str) -> Iterator[Row]:
     files.check_file_name(shown)
-    with duckdb.connect(config={"threads": 1}) as connection:
+    path = path.absolute()
+    is_workbook = name.endswith(".xlsx")
+    is_sqlite = not is_workbook and _start(path) == _SQLITE
+    needed = ["excel"] * is_workbook + ["sqlite_scanner"] * is_sqlite
+    with open_duckdb(*needed) as connection:
+        _close_all_but(connection, path)
         try:
-            if name.endswith(".parquet"):
-                found = execute(connection, "from read_parquet(?)", [str(path)])
-            elif name.endswith(".xlsx"):
-                found = _sheet(connection, path, shown)
-            else:
-                found = _table(connection, path, shown)
+            with _in_time(connection, shown):
+                if name.endswith(".parquet"):
+                    query = "from read_parquet(?, hive_partitioning = false)"
+                    found = execute(connection, query, [literal(path)])
+                elif is_workbook:
+                    found = _sheet(connection, path, shown)
+                else:
+                    found = _table(connection, path, shown, is_sqlite)
             names = [column for column, *_ in found.description or ()]
-            is_workbook = name.endswith(".xlsx")
             number = int(is_workbook)  # of the header
-            while rows := found.fetchmany(10_000):
+            while True:
+                with _in_time(connection, shown):
+                    rows = found.fetchmany(_AT_ONCE)
+                if not rows:
+                    return
                 for values in rows:
                     number += 1
                     cells = map(_cell, values) if is_workbook else values
                     yield number, dict(zip(names, cells, strict=True))
         except duckdb.Error as error:
-            first = str(error).partition("\n")[0]
-            raise reject(shown, None, f"cannot be read: {first}", "Is it whole?") from error
+            what = f"cannot be read: {damage(error)}"
+            raise reject(shown, None, what, "Is it whole?") from error
+
+
+def _close_all_but(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Let DuckDB read one file and nothing else, whatever the file says."""
+    before, mark, after = str(path).partition("?")  # DuckDB takes what follows for a query's
+    readable = (str(path), literal(path), f"{before}.wal{mark}{after}")
+    connection.execute(f"set allowed_paths = [{', '.join(map(quote, readable))}]")
+    connection.execute("set enable_external_access = false")
+
+
+@contextmanager
+def _in_time(connection: duckdb.DuckDBPyConnection, shown: str) -> Iterator[None]:
+    """Stop what DuckDB does inside, and refuse the file, once it takes too long."""
+    timer = threading.Timer(_PATIENCE, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except duckdb.InterruptException:
+        hint = "Is it whole, and meant to be a table? Export its rows as CSV or Parquet."
+        raise reject(shown, None, f"gave no rows for {_PATIENCE:,} s", hint) from None
+    finally:
+        timer.cancel()
 
 
 def _sheet(connection: Any, path: Path, shown: str) -> Any:
@@ -152,9 +242,8 @@ def _sheet(connection: Any, path: Path, shown: str) -> Any:
         raise reject(shown, None, "is not a workbook", "Save it again as .xlsx.") from error
     named = re.findall(r'<(?:\w+:)?sheet\b[^>]*?\sname="([^"]*)"', content)
     sheet = _chosen([html.unescape(each) for each in named], "sheets", shown)
-    extensions.load(connection, "excel")
     relation = "read_xlsx(?, sheet = ?, all_varchar = true, header = true, stop_at_empty = false)"
-    return execute(connection, f"from {relation}", [str(path), sheet])
+    return execute(connection, f"from {relation}", [literal(path), sheet])
 
 
 def _cell(value: str | None) -> str | None:
@@ -163,18 +252,17 @@ def _cell(value: str | None) -> str | None:
     return found[1] if found else value
 
 
-def _table(connection: Any, path: Path, shown: str) -> Any:
-    is_sqlite = _start(path) == _SQLITE
-    quoted = str(path).replace("'", "''")
+def _table(connection: Any, path: Path, shown: str, is_sqlite: bool) -> Any:
+    place = quote(str(path))
     if is_sqlite:
-        extensions.load(connection, "sqlite_scanner")
         connection.execute("set sqlite_all_varchar = true")
-    kind = "read_only, type sqlite" if is_sqlite else "read_only"
-    connection.execute(f"attach '{quoted}' as source ({kind})")
-    connection.execute("use source")
-    tables = [name for (name,) in connection.execute("show tables").fetchall()]
+        kind, listed = "sqlite", _SQLITE_TABLES.format(place)
+    else:
+        kind, listed = "duckdb", _DUCKDB_TABLES
+    connection.execute(f"attach {place} as source (read_only, type {kind})")
+    tables = [name for (name,) in connection.execute(listed).fetchall()]
     table = _chosen(tables, "tables", shown).replace('"', '""')
-    return connection.execute(f'from "{table}"')
+    return connection.execute(f'from source.main."{table}"')
 
 
 def _chosen(there: list[str], what: str, shown: str) -> str:
@@ -184,5 +272,5 @@ def _chosen(there: list[str], what: str, shown: str) -> str:
     if named in there:
         return named
     told = f"has no {what[:-1]} {named!r}" if named else f"has {len(there)} {what}"
-    hint = f'Name one of them in gradelake.toml: table = "...": {listed}.'
-    raise reject(shown, None, told, hint)
+    hint = [f'Name one of them in gradelake.toml: table = "...": {listed}.'] * bool(there)
+    raise reject(shown, None, told, " ".join([*hint, _NOT_READ] if what == "tables" else hint))

@@ -15,7 +15,14 @@ import duckdb
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
-from gradelake.sql.common.project import did_you_mean, require_known
+from gradelake.sql.common.project import (
+    TO_BANK,
+    TO_GRADE,
+    TO_LABEL,
+    TO_RANK,
+    did_you_mean,
+    require_known,
+)
 from gradelake.sql.lake.connection import quote
 from gradelake.sql.lake.opening import Lake
 
@@ -43,16 +50,17 @@ _COMMON = {
     "policy": ("best", "a label policy"),
     "rubric_version": ("newest", "a version of the rubric, or any"),
     "measure": ("nDCG@10", "as in the leaderboard's measure column"),
-    "level": ("min_relevant", "labels at or above it are relevant, such as 2 (no effect on nDCG)"),
+    "level": ("usual", "labels at or above it are relevant, such as 2 (no effect on nDCG)"),
     "tau": ("4", "a grade of tau or more covers an item"),
     "k": ("20", "how many passages of each ranking count"),
 }
 # parameters that are whole numbers, and the words that may stand for one
 _NUMBERS = {
+    "below": ("min_relevant",),
     "cut": (),
     "k": (),
     "least_labelled": (),
-    "level": ("min_relevant",),
+    "level": ("usual",),
     "m": (),
     "tau": (),
     "rubric_version": ("newest", "any"),
@@ -63,11 +71,14 @@ _KNOWN = {
     "collection": "select collection from lake.raw.collections",
     "query_id": "select query_id, collection from lake.raw.queries",
     "system": "select system, collection from lake.raw.systems",
+    "below": "select min_relevant, collection from lake.raw.collections union select "
+    "unnest(range(1, max_relevance + 1)), collection from lake.raw.collections",
     "cut": "select cut, collection from lake.marts.judge_calibration",
     "assessor": "select assessor, collection from lake.raw.judgments "
     "union select assessor, collection from lake.raw.grade_reviews",
     "grader": "select grader from lake.intermediate.int_graders",
-    "label_set": "select label_set, collection from lake.intermediate.int_label_sets",
+    "label_set": "select label_set, collection from lake.intermediate.int_label_sets "
+    "union select label_set, collection from lake.marts.imported_scores",
     "reference": "select label_set, collection from lake.intermediate.int_label_sets",
     "policy": "select policy from lake.intermediate.int_label_policies",
     "measure": "select measure from lake.intermediate.evaluation_grid",
@@ -89,8 +100,14 @@ _KNOWN = {
     "sentinel": "select sentinel from lake.raw.sentinels",
     "probe": "select distinct sentinel, collection from lake.raw.probe_variants",
 }
-# 0 filters no grade out; min_relevant is each label set's own level; version 0 is the banks
-_ALSO = {"tau": {"0"}, "level": {"min_relevant"}, "rubric_version": {"0", "newest"}}
+# 0 filters no grade out; usual is each label set's own level; version 0 is the banks
+_TO_HAVE = {"label_set": TO_LABEL, "grader": TO_GRADE, "system": TO_RANK, "bank": TO_BANK}
+_ALSO = {
+    "below": {"min_relevant"},
+    "tau": {"0"},
+    "level": {"usual"},
+    "rubric_version": {"0", "newest"},
+}
 # what an example line may say in every lake
 _EXAMPLES = {
     "measure": "AP",
@@ -258,7 +275,7 @@ def _nearest(lake: Lake, name: str, value: str, names: set[str]) -> str:
     """The name that was meant, or those that there are and what can add to them."""
     if name == "measure":
         return measure_hint(value, names, lake.rows)
-    hint = did_you_mean(value, names)
+    hint = did_you_mean(value, names, _TO_HAVE.get(name, "There are none yet."))
     if hint.startswith("Known") and name in _SEEDS:
         hint += f" A file seeds/{_SEEDS[name]}.csv next to gradelake.toml can add others."
     return hint

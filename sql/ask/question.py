@@ -142,6 +142,14 @@ def answer(
     return len(fetched)
 
 
+# what most questions are about, the tables that have it, and what brings it in
+_MOST_ASK_ABOUT = (
+    ("runs and answers", ("systems",), "set runs or responses in gradelake.toml and ingest"),
+    ("judgments and labels", ("judgments", "grades"), "ingest, import or grade some"),
+    ("rubric", ("rubric_items",), "`gradelake import bank` or `gradelake generate`"),
+)
+
+
 def why_empty(lake: Lake, statement: str, values: Values = None) -> list[str]:
     """What may be behind an answer without rows: data that no build knows; of a question of the
     book, each of its `values` without which it would have some."""
@@ -161,8 +169,15 @@ def why_empty(lake: Lake, statement: str, values: Values = None) -> list[str]:
     if not fewer and given and (n := n_rows(dict.fromkeys(values or {}))):
         fewer = [f"with any value of {', '.join(given)} there would be {counted(n, 'rows')}"]
     if values is not None and not fewer and not found:
-        fewer = ["nothing in this lake answers it yet, whatever is asked for"]
+        fewer = ["nothing in this lake answers it yet, whatever is asked for", *_lacking(lake)]
     return found + fewer
+
+
+def _lacking(lake: Lake) -> Iterator[str]:
+    """What the lake has none of that most questions are about, and what brings it in."""
+    for what, places, how in _MOST_ASK_ABOUT:
+        if not any(lake.value(f"select exists (from lake.raw.{table})") for table in places):
+            yield f"it has no {what}: {how}, then `gradelake build`"
 
 
 def tell_why_empty(lake: Lake, statement: str, values: Values = None) -> None:

@@ -16,7 +16,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.lake import hashes
-from gradelake.sql.lake.connection import NAME
+from gradelake.sql.lake.connection import ask_on_one_connection
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import data_files, publishing
@@ -32,7 +32,8 @@ _COUNTED = ("raw.grades", "raw.judgments", "raw.run_entries", "marts.topic_score
 class Built:
     """What a build did: finished nodes by kind, and the release it published (None: partial).
 
-    Where nothing had changed, `release` is the one that was there.
+    Where nothing had changed, `release` is the one that was there; or, `by_dbt`, a new one of what
+    dbt by itself had built.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -41,10 +42,11 @@ class Built:
     release: str | None = None
     snapshot: int | None = None
     changed: bool = True
+    by_dbt: bool = False
     measures_gone: list[str] = field(default_factory=list)  # that the last build computed
 
     def as_object(self) -> dict[str, Any]:
-        if not self.changed:
+        if not self.changed and not self.by_dbt:
             return {"changed": False, "release": self.release}
         return {
             "changed": True,
@@ -100,17 +102,20 @@ def build(
         last, changed = found.last, found.changed
         same = last if changed == [] and not (dbt_arguments or only) else None
         # the build that died before it could publish
-        died = same and not publishing.is_published(project, listed[same.release]) and same.release
-        if name in publishing.names(project, lake.connection) and name != died:
+        release = same and listed.get(same.release or "")
+        died = release and not publishing.is_published(project, release)
+        is_taken = name in publishing.names(project, lake.connection)
+        if is_taken and not (same and name == same.release):
             raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
         nothing = lake.nothing_ingested()
         if nothing and not of_nothing:
             raise nothing
         if same:
-            built.changed, built.release = False, same.release
-            if name in (None, same.release):
+            built.changed, built.by_dbt = False, release is None
+            if release and name in (None, release.name):
+                built.release = release.name
                 if died:
-                    publishing.publish(lake, same.release)
+                    publishing.publish(lake, release.name)
                 return built
         chosen, whole = set[str](), everything or partial or changed is None
         if built.changed:
@@ -123,7 +128,7 @@ def build(
                 chosen = _to_make(models, None if everything else changed)
         with lake.transaction("build") as transaction:
             if built.changed:
-                _ask_on_one_connection(lake)
+                ask_on_one_connection(lake.connection, project)
                 runner = Runner(
                     lake, models, standing(lake, lake.newest_snapshot()), whole, on_node
                 )
@@ -154,21 +159,12 @@ def build(
     return built
 
 
-def _ask_on_one_connection(lake: Lake) -> None:
-    """DuckLake asks its catalog several questions for every table that a query names. While its
-    transaction has written nothing, SQLite answers each on a new connection, which reads the schema
-    of all tables first: a seventh of a build's time where DuckDB has several threads. So an option
-    is written first, with the value that it has anyway."""
-    if not lake.project.on_postgres:
-        lake.connection.execute(f"call {NAME}.set_option('parquet_compression', 'snappy')")
-
-
 def _to_make(models: Plan, changed: list[str] | None) -> set[str]:
     """What is downstream of what changed (None: all), and the data tests of that. Views are as
     they were, while the definitions are."""
     if changed is None:
-        return models.nodes.keys() - models.tests_of_views()
-    made = models.below(source_or_seed(models, changed)) - models.tests_of_views()
+        return {*models.nodes}
+    made = models.below(source_or_seed(models, changed))
     return {each for each in made if models.nodes[each].kind != "view"}
 
 

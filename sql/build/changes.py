@@ -22,10 +22,10 @@ BOOKKEEPING = ("kept_releases", "ledger", "pipeline_runs", "review_samples", "sc
 
 @dataclass(frozen=True)
 class LastBuild:
-    """The newest build of all models: its release, its snapshot, and hashes of what it was made
-    from."""
+    """The newest build of all models: its release (None where dbt by itself built, which publishes
+    nothing), its snapshot, and hashes of what it was made from."""
 
-    release: str
+    release: str | None
     snapshot: int
     made_from: dict[str, str]
 
@@ -34,7 +34,7 @@ def definitions() -> str:
     """One hash for the models' code and for the versions of what runs it; without the files of
     unit tests, which change no model and are in no wheel."""
     made_of = hashlib.sha256(" ".join(map(version, _MADE_BY)).encode())
-    files = [DBT_PROJECT / "dbt_project.yml"]
+    files = [DBT_PROJECT / name for name in ("dbt_project.yml", "selectors.yml")]
     for folder in _FOLDERS:
         files += sorted(file for file in (DBT_PROJECT / folder).rglob("*") if file.is_file())
     for file in files:
@@ -53,7 +53,7 @@ def made_from(project: Project, instead: Mapping[str, bytes] | None = None) -> d
 
 
 def last_build(lake: Lake) -> LastBuild | None:
-    """The newest build that was published; None before the first."""
+    """The newest build of all models; None before the first."""
     rows = lake.rows(
         """
         select
@@ -117,7 +117,7 @@ def unchanged_release(project: Project) -> str | None:
         except BadInput:  # a build says what is wrong with the seeds
             return None
         last = found.last
-        if last is None or found.changed != []:
+        if last is None or last.release is None or found.changed != []:
             return None
         release = publishing.named(publishing.listed(lake.connection), last.release)
         return release.name if publishing.is_published(project, release) else None

@@ -85,11 +85,14 @@ def _build(project, dbt_arguments, name, as_json, only_if_changed=False, at_leas
 
 def tell(built: "Built", name: str | None = None) -> None:
     """Print what a build did, in two lines."""
+    if built.by_dbt:
+        console.say(f"published what dbt built as release {built.release}")
+        return
     if not built.changed and not name:
         console.say(f"nothing changed since {built.release}")
         return
     if not built.changed:
-        console.say(f"nothing changed: {built.release} is a further name of the newest release")
+        console.say(f"nothing changed: {built.release} is a name of the newest release")
         return
     console.say(f"{_what(built.counts)} in {console.duration(built.seconds)}")
     if built.measures_gone:

@@ -6,6 +6,7 @@ than most models do, and leaves half a build to who looks in between.
 """
 
 import atexit
+import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,10 +17,11 @@ from dbt.adapters.duckdb.plugins import BasePlugin
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
-from gradelake.sql.build import seeds
+from gradelake.sql.build import changes, seeds
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import connection, extensions
+from gradelake.sql.lake.connection import literal, quote
 from gradelake.sql.releases import publishing
 
 READ_RELEASE = "GRADELAKE_DBT_READS"  # names a release: dbt then only reads, and takes no lock
@@ -55,6 +57,18 @@ def _refuse_what_would_harm() -> None:
         )
 
 
+def _is_whole() -> bool:
+    """Whether dbt makes all that a build makes."""
+    flags = get_flags()
+    chosen = ("SELECT", "EXCLUDE", "RESOURCE_TYPES", "DEFER")
+    return (
+        flags.WHICH == "build"
+        and not any(getattr(flags, name, None) for name in chosen)
+        and getattr(flags, "SELECTOR", None) in (None, "everything")
+        and {*getattr(flags, "EXCLUDE_RESOURCE_TYPES", ())} <= {"unit_test", "exposure"}
+    )
+
+
 class Plugin(BasePlugin):
     """Attaches the project's lake for writing, under the writer's lock, and gathers its seeds; or
     attaches a release of it."""
@@ -80,11 +94,13 @@ class Plugin(BasePlugin):
         _open.enter_context(connection.write_lock(self.project, "dbt"))
         extensions.load(conn, "ducklake")
         connection.attach(conn, self.project, read_only=False)
-        gathered = connection.quote(str(seeds.gather(self.project)))
+        gathered = quote(literal(seeds.gather(self.project)))
         conn.execute(f"set variable seeds_folder = {gathered}")
-        # joins as the models are written: see sql/build/runner.py
-        conn.execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
+        connection.join_as_written(conn)
+        made_from = json.dumps(changes.made_from(self.project)) if _is_whole() else ""
+        conn.execute(f"set variable made_from = {quote(made_from)}")
         conn.execute("begin")  # macros/one_transaction.sql commits
+        connection.ask_on_one_connection(conn, self.project)
 
 
 class _Cursor(DuckDBCursorWrapper):

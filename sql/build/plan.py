@@ -35,8 +35,7 @@ class Node:
     table: str
     sql: str
     reads: list[str]  # ids, those of raw tables among them
-    latest_of: str | None  # the name without a version, of a model's newest one
-    columns: list[str]  # of a model with a contract, in its order
+    columns: dict[str, str]  # of a model with a contract, in its order, and their types
     config: dict[str, Any]  # of parts and snapshots
     generic: bool  # a test that stands beside a column, or is one of several of its kind
 
@@ -47,7 +46,8 @@ class Node:
 
 
 class Plan:
-    """All nodes, seeds and what their checks read before others, each after what it reads."""
+    """All nodes that a build may make (dbt_project/selectors.yml), seeds and what their checks read
+    before others, each after what it reads."""
 
     def __init__(self, nodes: Iterable[Node]):
         found = {node.id: node for node in nodes}
@@ -60,8 +60,8 @@ class Plan:
         )
 
     def ids(self, names: Iterable[str]) -> list[str]:
-        """The ids of models and seeds, by their names. Raises `BadInput` for what is not one."""
-        known = {node.name: node.id for node in self.nodes.values() if node.kind != TEST}
+        """The ids of models and seeds, by their tables. Raises `BadInput` for what is not one."""
+        known = {node.table: node.id for node in self.nodes.values() if node.kind != TEST}
         for name in names:
             require_known(name, known, f"there is no model {name!r}")
         return [known[name] for name in names]
@@ -82,12 +82,6 @@ class Plan:
             if found.intersection(node.reads):
                 found.add(node.id)
         return found & self.nodes.keys()
-
-    def tests_of_views(self) -> set[str]:
-        """Tests of keys of views, which follow from the keys of the tables below them: `make test`
-        runs these, a build does not."""
-        views = {node.id for node in self.nodes.values() if node.kind == "view"}
-        return {node.id for node in self.nodes.values() if node.generic and views & {*node.reads}}
 
 
 def plan(definitions: str) -> Plan:
@@ -132,8 +126,8 @@ def _compiled() -> list[Node]:
 
 def _node(node: Any) -> Node:
     config = node.config.to_dict()
+    enforced = config.get("contract", {}).get("enforced")
     kept = ("inputs", "in_order_of", "unique_key", "check_cols")
-    latest = getattr(node, "version", None) and node.version == node.latest_version
     return Node(
         id=node.unique_id,
         name=node.name,
@@ -142,8 +136,7 @@ def _node(node: Any) -> Node:
         table=node.alias,
         sql=node.compiled_code,
         reads=[*node.depends_on.nodes],
-        latest_of=node.name if latest else None,
-        columns=[*node.columns] if config.get("contract", {}).get("enforced") else [],
+        columns={name: about.data_type for name, about in node.columns.items()} if enforced else {},
         config={name: config[name] for name in kept if config.get(name)},
         generic=bool(getattr(node, "test_metadata", None)),
     )

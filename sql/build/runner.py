@@ -18,7 +18,7 @@ from gradelake.sql.build.plan import SEED, TEST, Node, Plan
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.plain_words import in_plain_words
-from gradelake.sql.lake.connection import NAME, quote
+from gradelake.sql.lake.connection import NAME, join_as_written, literal, quote
 from gradelake.sql.lake.opening import Lake
 
 _FAILED = "the lake could not be built; readers keep the last release"
@@ -124,10 +124,8 @@ class Runner:
         test fails.
         """
         execute = self.lake.connection.execute
-        execute(f"set variable seeds_folder = {quote(str(gathered))}")
-        # DuckDB is to join as the models are written: it takes a table that this transaction wrote
-        # for an empty one
-        execute("set disabled_optimizers = 'join_order,build_side_probe_side'")
+        execute(f"set variable seeds_folder = {quote(literal(gathered))}")
+        join_as_written(self.lake.connection)
         schemas = {node.schema for node in self.plan.nodes.values() if node.kind != TEST}
         for schema in sorted(schemas - {schema for schema, _ in self.standing}):
             execute(f"create schema if not exists lake.{schema}")
@@ -172,7 +170,6 @@ class Runner:
 
     def _make(self, node: Node) -> Any:
         """Make a node; returns what is wrong: rows of a seed, or how many a data test found."""
-        execute = self.lake.connection.execute
         match node.kind:
             case "test":
                 return self.lake.value(f"select count(*) from ({node.sql})")
@@ -189,9 +186,6 @@ class Runner:
                 columns = ", ".join(node.columns) or "*"
                 sql = node.sql if kind == "view" else f"select {columns} from ({node.sql})"
                 self._replace(node, kind, sql)
-        if node.latest_of:
-            latest = f"lake.{node.schema}.{node.latest_of}"
-            execute(f"create or replace view {latest} as select * from {node.relation}")
         return None
 
     def _replace(self, node: Node, kind: str, sql: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from gradelake.sql.common import console
 from gradelake.sql.common.results import as_object
@@ -117,6 +118,31 @@ def reading(function: Callable) -> Callable:
         return function(read=lambda: Lake.reading(project(), release, live), **options)
 
     return command
+
+
+def without_project(function: Callable) -> Callable:
+    """A command that reads no gradelake.toml: one that is named beside it is refused."""
+
+    @wraps(function)
+    def command(**options: Any) -> Any:
+        context = click.get_current_context()
+        if context.find_root().params.get("config"):
+            raise click.UsageError(f"--config is not for {context.info_name}, which reads none.")
+        return function(**options)
+
+    return command
+
+
+def refuse_others(*allowed: str) -> None:
+    """Raise `UsageError` where another parameter than these was given, besides how to answer."""
+    context = click.get_current_context()
+    known = {str(each.name): each for each in context.command.params}
+    for name, parameter in known.items():
+        is_given = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if is_given and name not in (*allowed, "as_json"):
+            what = parameter.get_error_hint(context).strip("'")
+            beside = " and ".join(known[each].opts[0] for each in allowed)
+            raise click.UsageError(f"{what} cannot be used with {beside}.")
 
 
 # options of every command, and before it

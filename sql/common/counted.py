@@ -10,6 +10,7 @@ _OF_ONE = {
     "have": "has",
     "wait": "waits",
     "name": "names",
+    "carry": "carries",
     "repeat": "repeats",
     "break": "breaks",
 }

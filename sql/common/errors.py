@@ -1,5 +1,7 @@
 """Errors meant for people: what is wrong, where, and what to do. The exit code is part of each."""
 
+from gradelake.sql.common.halves import without_halves
+
 # what to do about a table or column that a release does not have
 NOT_BUILT_YET = (
     "What is read may have been built before there was such a one: `gradelake build` makes a "
@@ -21,9 +23,9 @@ class GradelakeError(Exception):
     exit_code = 1
 
     def __init__(self, message: str, hint: str | None = None):
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = without_halves(message)  # it goes to other processes, logs and tables
+        self.hint = hint and without_halves(hint)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return f"{self.message}\n  {self.hint}" if self.hint else self.message

@@ -339,6 +339,10 @@ def parse_json(text: str, **options: Any) -> Any:
     """`json.loads`, raising `ValueError` also for what Python could not hold or write again."""
     try:
         value = json.loads(text, **options)
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:  # of Python's limit on the digits of whole numbers
+        raise ValueError("a whole number of thousands of digits") from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     refuse_half_characters(text, value)

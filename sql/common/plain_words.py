@@ -1,4 +1,5 @@
-"""A full disk, a locked catalog, a server, bucket or file that is gone: what to do about it."""
+"""A full disk, too little memory, a locked catalog, a server, bucket or file that is gone: what to
+do about it."""
 
 import errno
 import os
@@ -10,6 +11,8 @@ from gradelake.sql.common.errors import NOT_BUILT_YET, Unreachable, WorkFailed
 
 _NOTHING_LOST = "What was committed before stays, and nothing half-done is in the lake."
 _FULL = re.compile(r"no space left on device|database or disk is full", re.IGNORECASE)
+_NO_MEMORY = re.compile(r"Out of Memory Error|std::bad_alloc")
+_HELD = re.compile(r"/([\d.]+ \w+) used\)")
 _LOCKED = re.compile(r"database is locked|database table is locked")
 _LOST = re.compile(r'Cannot open file "([^"]+\.parquet)": No such file or directory')
 _DAMAGED = re.compile(
@@ -43,10 +46,8 @@ def in_plain_words(error: BaseException, ours: bool = False) -> WorkFailed | Non
     if refused := bucket_error(error):
         return refused
     text = str(error)
-    if _FULL.search(text) or getattr(error, "errno", None) == errno.ENOSPC:
-        return WorkFailed(
-            "no space is left on the disk", f"{_NOTHING_LOST} Make room, and run it again."
-        )
+    if ran_out := _ran_out(error):
+        return ran_out
     if _LOCKED.search(text):
         return WorkFailed(
             "the catalog is locked by another program (database is locked)",
@@ -79,6 +80,40 @@ def in_plain_words(error: BaseException, ours: bool = False) -> WorkFailed | Non
             "If it is the lake's, `gradelake lake verify` says who is hit, and what to do.",
         )
     return older_release(error) if ours else None
+
+
+class RanOut(WorkFailed):
+    """The machine has too little for the work; what was read is not at fault."""
+
+
+def _ran_out(error: BaseException) -> RanOut | None:
+    text = str(error)
+    of_spill = "max_temp_directory_size" in text  # by default what the disk has free
+    if of_spill or _FULL.search(text) or getattr(error, "errno", None) == errno.ENOSPC:
+        return RanOut(
+            "no space is left on the disk", f"{_NOTHING_LOST} Make room, and run it again."
+        )
+    if isinstance(error, MemoryError) or _NO_MEMORY.search(text):
+        if had := _HELD.search(text):
+            return RanOut(
+                f"memory ran out: DuckDB may hold {had[1]} for this",
+                f"{_NOTHING_LOST} Let it hold more: memory_gb in [lake] of gradelake.toml is half "
+                "of the machine's memory by default, and what goes through row by row has a tenth "
+                "of that.",
+            )
+        return RanOut(
+            "memory ran out",
+            f"{_NOTHING_LOST} Close what else needs it, or run this where there is more.",
+        )
+    return None
+
+
+def damage(error: BaseException) -> str:
+    """What is said of something that cannot be read, in a line. Raises `RanOut` where memory or the
+    disk did not suffice: that is no damage."""
+    if ran_out := _ran_out(error):
+        raise ran_out from None
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def older_release(error: BaseException | None, release: str | None = None) -> WorkFailed | None:

@@ -4,12 +4,13 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.quoting import shell_word
 
 CONFIG_NAME = "gradelake.toml"
 # Settings are checked by hand, because every command reads them and importing pydantic would cost
@@ -32,6 +33,10 @@ MOST_TRIALS = 20  # of a grader
 _PLACES = (("lake", "path"), ("lake", "data"), ("grading", "prompts"), ("grading", "engines"))
 # a key of so many parts that are joined by dots
 _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){100}""")
+
+
+class NoProject(BadInput):
+    """No gradelake.toml was named, and there is none here or above."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,8 @@ class Project:
     def find(cls, path: str | os.PathLike[str] | None = None) -> "Project":
         """Read the given file, else `$GRADELAKE_CONFIG`, else the nearest one at or above here.
 
-        Raises `BadInput` when there is none, when it cannot be read, and, unless it was named, when
-        it or what it has run belongs to another user.
+        Raises `NoProject` when none was named and there is none, and `BadInput` when it cannot be
+        read, and, unless it was named, when it or what it has run belongs to another user.
         """
         named = path or os.environ.get("GRADELAKE_CONFIG")
         if named:
@@ -85,7 +90,7 @@ class Project:
                 for name in ("seeds", *filter(None, beside)):
                     _check_owner(project.folder / name, file)
                 return project
-        raise BadInput(
+        raise NoProject(
             f"no {CONFIG_NAME} in {here} or any folder above it",
             "Run `gradelake init` here, or name one: --config FILE, or $GRADELAKE_CONFIG.",
         )
@@ -158,6 +163,14 @@ class Project:
         return catalog.partition(":")[2]
 
 
+def if_any(find: Callable[[], Project]) -> Project | None:
+    """What `find` finds; None where no gradelake.toml was named and there is none."""
+    try:
+        return find()
+    except NoProject:
+        return None
+
+
 def _further_trials(
     graders: dict[str, dict[str, Any]], file: Path, text: str
 ) -> dict[str, tuple[str, int]]:
@@ -189,7 +202,8 @@ def _check_owner(place: Path, file: Path) -> None:
         if owner not in (os.geteuid(), 0):
             raise BadInput(
                 f"{place} belongs to another user (uid {owner}), and what is run is read from it",
-                f"If you trust that user with this account, name it: gradelake --config {file} ...",
+                "If you trust that user with this account, name it: "
+                f"gradelake --config {shell_word(file)} ...",
             )
 
 
@@ -278,19 +292,38 @@ def _line_of(text: str, *path: str) -> int | None:
 _LISTED = 20
 
 
+# what brings the first of a kind
+TO_JUDGE = "Nobody judged it yet. Set judgments in gradelake.toml, and ingest."
+TO_LABEL = (
+    "Nothing is labelled yet. Ingest judgments, `gradelake import labels` or `gradelake grade`; "
+    "then `gradelake build`."
+)
+TO_BANK = "There is none yet. `gradelake import bank` or `gradelake generate` brings one in."
+TO_GRADE = (
+    "There is none yet. Describe one in gradelake.toml ([graders.NAME] engine, prompt), `gradelake "
+    "grade`, then build."
+)
+TO_RANK = "There is none yet. Set runs or responses in gradelake.toml, and ingest."
+
+
 def require_known(
-    name: str, known: Collection[str], message: str, error: type[BadInput] = BadInput
+    name: str,
+    known: Collection[str],
+    message: str,
+    error: type[BadInput] = BadInput,
+    none_yet: str = "There are none yet.",
 ) -> None:
     """Raise an error with the message, and a hint at the nearest, unless the name is known."""
     if name not in known:
-        raise error(message, did_you_mean(name, known))
+        raise error(message, did_you_mean(name, known, none_yet))
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest of the known names, or lists them."""
+def did_you_mean(name: str, known: Iterable[str], none_yet: str = "There are none yet.") -> str:
+    """A hint that names the nearest of the known names, or lists them; `none_yet` where there are
+    none."""
     known = sorted(known)
     if not known:
-        return "There are none yet."
+        return none_yet
     by_lower_case = {each.lower(): each for each in known}
     near = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.6)
     if near:

@@ -4,7 +4,11 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-_RUN = re.compile("'*[=+\\-@\t\r]")  # what spreadsheets take for the start of a formula
+# Two texts begin like a formula and are none: a signed number, and a cut of two labels as marts
+# write it, in which nothing can be called or looked up.
+_NUMBER = r"[+-]\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_CUT = r"=-?\d+\|=-?\d+"
+_RUN = re.compile(rf"'*(?!(?:{_NUMBER}|{_CUT})\Z)[=+\-@\t\r]")  # what a spreadsheet would run
 
 
 def shown_cell(text: str) -> str:

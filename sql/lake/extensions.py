@@ -42,4 +42,5 @@ def extension_file(name: str) -> Path:
 
 def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """Load an extension into a connection, straight from its wheel."""
-    connection.execute(f"LOAD '{extension_file(name)}'")
+    file = str(extension_file(name)).replace("'", "''")
+    connection.execute(f"LOAD '{file}'")

@@ -19,6 +19,7 @@ import duckdb
 
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.files import sha256_of
+from gradelake.sql.common.plain_words import damage
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import METADATA, quote, release_files
 from gradelake.sql.lake.storage import Storage
@@ -144,7 +145,7 @@ def changed_inlined(lake: Any) -> tuple[list[Changed], int]:
         try:
             found = _inlined(lake, table)
         except duckdb.Error as error:
-            what = f"what is in the catalog cannot be read: {str(error).splitlines()[0]}"
+            what = f"what is in the catalog cannot be read: {damage(error)}"
             wrong.append(Changed(table_id, table, None, what))
             lake.connection.execute("rollback")  # DuckDB refuses all else in this transaction
             lake.connection.execute("begin")

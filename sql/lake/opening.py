@@ -1,6 +1,7 @@
 """An open lake: what every room reads and writes through."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -169,7 +170,8 @@ class Lake:
     def require_collection(self, name: str) -> None:
         """Raise `BadInput` for a collection that is not there."""
         known = self.column("select collection from lake.raw.collections")
-        require_known(name, known, f"the lake has no collection {name!r}", NotThere)
+        first = f"Bring one in: gradelake ingest {name}"
+        require_known(name, known, f"the lake has no collection {name!r}", NotThere, first)
 
     def nothing_ingested(self) -> BadInput | None:
         """What to say of a lake that has no collection yet; None of any other."""
@@ -191,6 +193,12 @@ class Lake:
             yield
         finally:
             self.connection.execute("ROLLBACK")
+
+    def has_done(self, arguments: Sequence[str]) -> bool:
+        """Whether just this command ended well before. What it was to take away is then no longer
+        there, and what it was to make is: that is no mistake of who gives it again."""
+        query = "select count(*) from lake.raw.pipeline_runs where arguments = ? and state = 'done'"
+        return bool(self.value(query, json.dumps(list(arguments))))
 
     def newest_snapshot(self) -> int:
         """Version number of the last commit."""

@@ -1,6 +1,5 @@
 """Rows on their way into the lake that need not fit into memory: they wait in Parquet files."""
 
-import glob
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -10,7 +9,8 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from gradelake.sql.lake.connection import quote
+from gradelake.sql.lake.connection import literal, quote
+from gradelake.sql.lake.keys import repeated
 from gradelake.sql.lake.rows import contract, types_of
 
 ROWS = 200_000  # about as many are held
@@ -20,7 +20,7 @@ _AT_ONCE = 1000  # read and merged between two steps
 class Staged:
     """Rows of one kind: `add` frames of them; SQL reads them all, in order, from `view`.
 
-    The view has the columns of `schema`; `place`, a row's place among them, stands beside these.
+    The view has the columns of `schema`; `arrival`, a row's place among them, stands beside these.
     """
 
     def __init__(
@@ -43,11 +43,12 @@ class Staged:
         self._n_held = self._n_files = 0
         folder.mkdir(parents=True)
         self._write()
-        files = quote(f"{glob.escape(str(folder))}/*.parquet")
+        files = quote(f"{literal(folder)}/*.parquet")
         connection.execute(
             f"create or replace temp view {self._name}_with_repeats as "
-            "select * exclude (filename, file_row_number), (filename, file_row_number) as place "
-            f"from read_parquet({files}, filename = true, file_row_number = true)"
+            "select * exclude (filename, file_row_number), (filename, file_row_number) as arrival "
+            f"from read_parquet({files}, filename = true, file_row_number = true, "
+            "hive_partitioning = false)"
         )
         self._show(f"from {self._name}_with_repeats")
 
@@ -89,7 +90,7 @@ class Staged:
             from {self._name}_with_repeats where hash({columns}) not in (from {self._name}_repeated)
             union all
             from {self._name}_with_repeats where hash({columns}) in (from {self._name}_repeated)
-            qualify row_number() over (partition by {columns} order by place) = 1
+            qualify row_number() over (partition by {columns} order by arrival) = 1
             """
         )
         return self.n_rows - self.count()
@@ -106,7 +107,7 @@ class Staged:
             f"""
             select {", ".join(schema)} from {self._name}_with_repeats
             where hash({columns}) in (from {self._name}_repeated)
-            order by {columns}, place
+            order by {columns}, arrival
             """
         )
         rows = chain.from_iterable(iter(lambda: found.fetchmany(_AT_ONCE), []))
@@ -151,10 +152,8 @@ class Staged:
         """Make a table of the hashes that several keys have; whether there are any. No more has to
         be held of a key, as long as nothing is there twice."""
         self._write()
-        self._connection.execute(
-            f"create or replace temp table {self._name}_repeated as select hash({columns}) as key "
-            f"from {self._name}_with_repeats where {where} group by all having count(*) > 1"
-        )
+        found = repeated(columns, f"{self._name}_with_repeats where {where}")
+        self._connection.execute(f"create or replace temp table {self._name}_repeated as {found}")
         return bool(self._connection.execute(f"from {self._name}_repeated limit 1").fetchone())
 
     def count(self, where: str = "true") -> int:

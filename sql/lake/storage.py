@@ -10,9 +10,9 @@ import duckdb
 
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.files import sha256_of
-from gradelake.sql.common.plain_words import bucket_error
+from gradelake.sql.common.plain_words import bucket_error, damage
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import connect, data_path, execute, use_bucket
+from gradelake.sql.lake.connection import connect, data_path, execute, literal, use_bucket
 
 _CHUNK = 1 << 20
 
@@ -50,12 +50,12 @@ class Storage:
     def _remote(self) -> list[tuple[str, int]]:
         try:
             query = "select filename, size from read_blob(?)"
-            return execute(self.connection, query, [f"{self.root}**"]).fetchall()
+            return execute(self.connection, query, [f"{literal(self.root)}**"]).fetchall()
         except duckdb.Error as error:
             if "No files found" in str(error):
                 return []
             raise bucket_error(error) or WorkFailed(
-                f"{self.root}: cannot be listed: {str(error).splitlines()[0]}"
+                f"{self.root}: cannot be listed: {damage(error)}"
             ) from None
 
     def path(self, relative: str) -> str:
@@ -80,11 +80,9 @@ class Storage:
     def _of_object(self, relative: str, wanted: str) -> Any:
         try:
             query = f"select {wanted} from read_blob(?)"
-            return execute(self.connection, query, [self.path(relative)]).fetchall()[0][0]
+            return execute(self.connection, query, [literal(self.path(relative))]).fetchall()[0][0]
         except duckdb.Error as error:
-            raise WorkFailed(
-                f"{self.path(relative)}: cannot be read: {str(error).splitlines()[0]}"
-            ) from None
+            raise WorkFailed(f"{self.path(relative)}: cannot be read: {damage(error)}") from None
 
 
 def copied(source: Path, target: Path) -> str:

@@ -1,7 +1,6 @@
 """What one command writes: rows, ledger and message, committed together or not at all."""
 
 import getpass
-import glob
 import json
 import os
 import shutil
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.connection import NAME, execute, little_memory, quote
+from gradelake.sql.lake.connection import NAME, execute, literal, little_memory, quote
 from gradelake.sql.lake.raw_tables import raw_tables
 from gradelake.sql.lake.rows import contract
 
@@ -156,7 +155,8 @@ class Transaction:
         if rows.height:  # by way of a file: DuckDB takes a third of a second to import pyarrow
             file = self._staging_folder() / f"{uuid.uuid4().hex}.parquet"
             rows.write_parquet(file, compression="lz4")
-            self.insert_from(table, f"select * from read_parquet({quote(glob.escape(str(file)))})")
+            content = f"read_parquet({quote(literal(file))}, hive_partitioning = false)"
+            self.insert_from(table, f"select * from {content}")
         return rows.height
 
     def staged(self, table: str, schema: "Mapping[str, Any] | None" = None) -> "Staged":

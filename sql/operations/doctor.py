@@ -12,10 +12,11 @@ from gradelake.sql.ask.not_in_release import waiting
 from gradelake.sql.common.console import size
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError
+from gradelake.sql.common.plain_words import damage
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import extensions
-from gradelake.sql.lake.connection import data_path, lock_file
-from gradelake.sql.lake.keys import KEYS
+from gradelake.sql.lake.connection import data_path, lock_file, open_duckdb
+from gradelake.sql.lake.keys import KEYS, repeated
 from gradelake.sql.lake.lock import lock_holder
 from gradelake.sql.lake.migrate import applied, migrations
 from gradelake.sql.lake.opening import Lake
@@ -61,7 +62,7 @@ def _installation() -> list[Finding]:
     findings.append(Finding("good", f"Python {platform.python_version()}, {', '.join(versions)}"))
     for name, extra in extensions.EXTRAS.items():
         try:
-            extensions.load(duckdb.connect(), name)
+            open_duckdb(name).close()
             findings.append(Finding("good", f"DuckDB extension {name}"))
         except GradelakeError as error:
             state = "note" if extra else "bad"
@@ -105,7 +106,7 @@ def _readable(lake: Lake, project: Project) -> Finding:
             if n:
                 counts.append(f"{n:,} {table}")
         except duckdb.Error as error:
-            broken.append(f"{table} ({str(error).splitlines()[0]})")
+            broken.append(f"{table} ({damage(error)})")
     if broken:
         hint = "Restore the lake's data folder from a backup."
         if "://" in data_path(project):
@@ -120,9 +121,16 @@ def repeated_keys(lake: Lake, tables: Iterable[str] = tuple(KEYS)) -> Iterator[t
         if not KEYS[table]:
             continue
         columns = ", ".join(KEYS[table])
+        hashes = repeated(columns, f"lake.raw.{table}")
+        if not lake.rows(f"{hashes} limit 1"):
+            continue
         n = lake.value(
-            f"select count(*) from (select 1 from lake.raw.{table} group by {columns} "
-            "having count(*) > 1)"
+            f"""
+            select count(*) from (
+                select 1 from lake.raw.{table} where hash({columns}) in ({hashes})
+                group by {columns} having count(*) > 1
+            )
+            """
         )
         if n:
             yield table, f"more than one row for {counted(n, 'keys')} ({columns})"

@@ -98,8 +98,9 @@ def drop(project, force, name):
     from gradelake.sql.releases import keeping
 
     with Lake.writer(project()) as lake:
-        keeping.drop(lake, name, force)
-    console.say(f"{name} is dropped; `gradelake lake tidy` deletes what only it reads")
+        done = keeping.drop(lake, name, force)
+    how = "is dropped" if done else "was dropped before"
+    console.say(f"{name} {how}; `gradelake lake tidy` deletes what only it reads")
 
 
 _SYSTEMS = 10
@@ -154,7 +155,7 @@ def _cell(value) -> str:
     "--level",
     type=int,
     metavar="N",
-    help="Label from which a passage is relevant (default: the collection's min_relevant).",
+    help="Label from which a passage is relevant (default: each label set's usual level).",
 )
 @click.argument("before")
 @click.argument("after")

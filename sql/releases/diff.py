@@ -70,9 +70,9 @@ def compare(
 ) -> Difference:
     """Compare two releases, of one collection or of all.
 
-    Boards are compared at each collection's `min_relevant` (or the level nearest to it) unless
-    `level` is given, by `MAIN_MEASURES` unless `measures` are. Raises `BadInput` when there is no
-    such release, collection, measure or level.
+    Boards are compared at each label set's level of `usual_levels` (in the later release, where it
+    has one) unless `level` is given, by `MAIN_MEASURES` unless `measures` are. Raises `BadInput`
+    when there is no such release, collection, measure or level.
     """
     require_lake(project)
     with connect() as connection, little_memory(connection):
@@ -150,20 +150,16 @@ _LABELS = """
 # a row for each leaderboard; those without systems are the same
 _BOARDS = """
     with
-    collections as (
-        select collection, min_relevant from later.raw.collections
+    usual as (
+        from later.marts.usual_levels
         union all
-        select collection, min_relevant from earlier.raw.collections
-        where collection not in (select collection from later.raw.collections)
+        from earlier.marts.usual_levels
+        anti join later.marts.usual_levels using (collection, label_set)
     ),
     chosen as (
-        select
-            collection,
-            coalesce($level, arg_min(level, (abs(level - min_relevant), level))) as level
-        from keys
-        inner join collections using (collection)
+        select collection, label_set, coalesce($level, level) as level
+        from usual
         where $collection is null or collection = $collection
-        group by collection
     ),
     entries as (
         select
@@ -176,7 +172,7 @@ _BOARDS = """
         from earlier.marts.leaderboard as was
         full join later.marts.leaderboard as now
             using (collection, label_set, level, measure, system)
-        where list_contains($measures, measure) and (collection, level) in (from chosen)
+        where list_contains($measures, measure) and (collection, label_set, level) in (from chosen)
     )
     select
         collection, label_set, level, measure,
@@ -204,9 +200,10 @@ def _kendall(before: list[float] | None, after: list[float] | None) -> float | N
         return None
     import numpy as np
 
-    from gradelake.sql.common.rank_correlation import correlations, signs
+    from gradelake.sql.common.rank_correlation import correlations, signs, tied
 
-    tau = float(correlations(signs(np.array(before)), signs(np.array(after)))["kendall"])
+    ours, theirs = (signs(tied(np.array(scores))) for scores in (before, after))
+    tau = float(correlations(ours, theirs)["kendall"])
     return None if isnan(tau) else round(tau, 10)
 
 

@@ -66,14 +66,18 @@ def let_go(lake: Lake, name: str) -> bool:
     return True
 
 
-def drop(lake: Lake, name: str, force: bool = False) -> None:
+def drop(lake: Lake, name: str, force: bool = False) -> bool:
     """Take a release from its readers; what only it reads is deleted when the lake is tidied.
 
-    Raises `BadInput` when there is no such release, when it is the newest or the one that readers
-    get, or when it is kept and `force` is not given.
+    Returns False when it was dropped before; what a killed drop left is taken away. Raises
+    `BadInput` when there is no such release, when it is the newest or the one that readers get, or
+    when it is kept and `force` is not given.
     """
     with lake.lock("gradelake release drop"):
         found = publishing.available(lake.project, lake.connection)
+        if name not in {each.name for each in found} and _was_there(lake, name):
+            _forget(lake, {name})
+            return False
         release = publishing.named(found, name)
         if release.name in _newest(lake, found):
             raise BadInput(
@@ -85,6 +89,14 @@ def drop(lake: Lake, name: str, force: bool = False) -> None:
                 f"{name!r} is kept", f"Drop it anyway with: gradelake release drop {name} --force"
             )
         _remove(lake, [release])
+    return True
+
+
+def _was_there(lake: Lake, name: str) -> bool:
+    """Whether a release that readers no longer get was published: not one whose build died first,
+    which the next build publishes."""
+    later = [each.name for each in publishing.listed(lake.connection)][-1:]
+    return name in publishing.built(lake.connection) and name not in later
 
 
 def drop_old(lake: Lake, n_newest: int) -> list[Release]:
@@ -114,6 +126,11 @@ def _remove(lake: Lake, dropped: list[Release]) -> None:
     if not lake.project.on_postgres:
         for release in dropped:
             release_file(lake.project, release.name).unlink(missing_ok=True)
+    _forget(lake, names)
+
+
+def _forget(lake: Lake, names: set[str]) -> None:
+    """Take from the catalog what it has of releases that no reader gets any more."""
     newest = lake.newest_snapshot()
     # by name: in a catalog restored from an older copy, the number may be another commit's
     snapshots = [r.snapshot for r in publishing.listed(lake.connection) if r.name in names]

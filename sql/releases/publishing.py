@@ -60,13 +60,18 @@ def names(project: Project, connection: duckdb.DuckDBPyConnection) -> set[str]:
     return files | {release.name for release in listed(connection)}
 
 
-def next_name(project: Project, connection: duckdb.DuckDBPyConnection) -> str:
-    """The name for the next release: r1, r2, ... None that a dropped release had."""
-    built = connection.execute(
+def built(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    """Every name that a build gave, those of dropped releases too."""
+    found = connection.execute(
         f"select distinct json_extract_string(counts, '$.release') from {NAME}.raw.pipeline_runs "
         "where command = 'build'"
     ).fetchall()
-    had = names(project, connection) | {name for (name,) in built if name}
+    return {name for (name,) in found if name}
+
+
+def next_name(project: Project, connection: duckdb.DuckDBPyConnection) -> str:
+    """The name for the next release: r1, r2, ... None that a dropped release had."""
+    had = names(project, connection) | built(connection)
     found = (re.fullmatch(r"r(\d+)", name) for name in had)
     return f"r{max((int(match[1]) for match in found if match), default=0) + 1}"
 
@@ -235,4 +240,5 @@ def named(found: list[Release], name: str) -> Release:
 
 
 def _require(name: str, known: Collection[str]) -> None:
-    require_known(name, known, f"there is no release {name!r}", NotThere)
+    built = "There are none yet. `gradelake build` publishes one."
+    require_known(name, known, f"there is no release {name!r}", NotThere, built)

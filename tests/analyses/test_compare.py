@@ -11,6 +11,7 @@ from scipy import stats
 
 from gradelake.analyses.compare.bounds import BOUNDED, Head, least_and_most
 from gradelake.analyses.compare.comparison import sentence
+from gradelake.analyses.stats.better import Decided
 from tests.command_line import gradelake
 from tests.reading import published
 from tests.report_page import Page
@@ -59,6 +60,21 @@ def asked(folder, *words: str) -> dict:
     return json.loads(gradelake(folder, "compare", *words, "--json").stdout)
 
 
+def not_rejected(differences: np.ndarray) -> tuple[float, float]:
+    """The least and the greatest shift that leave the randomisation test a p above 0.05: of each
+    part of the queries and the rest, the shifts between their means are those of no lesser sum."""
+    flips = np.array(list(product((-1, 1), repeat=len(differences))))
+
+    def p(shift: float) -> float:
+        sums = abs(flips @ (differences - shift))
+        return (sums >= abs((differences - shift).sum()) - 1e-9).mean()
+
+    parts = [differences[row] for row in flips > 0 if 0 < row.sum() < len(row)]
+    shifts = sorted({round(float(part.mean()), 12) for part in parts})
+    kept = [shift for shift in shifts if p(shift) > 0.05]
+    return min(kept), max(kept)
+
+
 @pytest.mark.slow
 def test_the_figures_are_those_of_scipy_and_of_counting(demo):
     """On the demo's files: P@10 of two systems, and what of their first ten nobody judged."""
@@ -91,16 +107,16 @@ def test_the_figures_are_those_of_scipy_and_of_counting(demo):
         n_judged, n_all = n_judged + len((ours | theirs) & known.keys()), n_all + len(ours | theirs)
     differences = np.subtract(values[b], values[a])
     n = len(differences)
-    interval = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
     tenths = [np.rint(10 * np.array(values[system])) for system in (b, a)]
     exact = stats.permutation_test(tenths, lambda x, y: (x - y).sum(), permutation_type="samples")
+    low, high = not_rejected(differences)
     expected = {
         "n_queries": n,
         "mean_a": np.mean(values[a]),
         "mean_b": np.mean(values[b]),
         "difference": differences.mean(),
-        "low": interval.low,
-        "high": interval.high,
+        "low": low,
+        "high": high,
         "p": exact.pvalue,
         "wins": (differences > 1e-9).sum(),
         "losses": (differences < -1e-9).sum(),
@@ -120,10 +136,10 @@ def test_the_figures_are_those_of_scipy_and_of_counting(demo):
         assert all(row["text"] == texts[row["query_id"]] for row in rows)
 
 
-AHEAD = {"difference": 0.45, "low": 0.265, "high": 0.635, "p": 0.031, "wins": 6, "losses": 0}
+AHEAD = {"difference": 0.45, "low": 0.265, "high": 0.635, "p": 0.031, "verdict": "better"}
 BEHIND = AHEAD | {"difference": -0.45, "low": -0.635, "high": -0.265}
-UNSURE = {"difference": 0.05, "low": -0.186, "high": 0.196, "p": 0.25, "wins": 4, "losses": 2}
-EQUAL = {"difference": 0.0, "low": 0.0, "high": 0.0, "p": 1.0, "wins": 0, "losses": 0}
+UNSURE = {"difference": 0.05, "low": -0.186, "high": 0.196, "p": 0.25, "verdict": "not shown"}
+EQUAL = {"difference": 0.0, "low": 0.0, "high": 0.0, "p": 1.0, "verdict": "same"}
 BY = "by 0.450 of P@10 on 6 queries (0.265 to 0.635, p = 0.031)"
 UNTOLD = (
     "No significant difference between B and A: B is ahead by 0.050 of P@10 on 6 queries "
@@ -135,41 +151,42 @@ UNJUDGED = "; 18% of what they rank in the first 10 is unjudged, and"
 @pytest.mark.parametrize(
     ("figures", "ends", "share", "words"),
     [
-        (AHEAD, (-0.1, 0.6), 0.82, f"B is better than A {BY}{UNJUDGED} that could reverse this."),
+        (AHEAD, (-0.1, 0.6), 0.82, f"B is better than A {BY}{UNJUDGED} that could put A ahead."),
         (AHEAD, (0.0, 0.6), 0.82, f"B is better than A {BY}{UNJUDGED} that could make them equal."),
-        (
-            BEHIND,
-            (-0.6, -0.2),
-            0.82,
-            f"A is better than B {BY}{UNJUDGED} that could not reverse this.",
-        ),
-        (BEHIND, (-0.6, 0.1), 0.82, f"A is better than B {BY}{UNJUDGED} that could reverse this."),
+        (BEHIND, (-0.6, -0.2), 0.82,
+         f"A is better than B {BY}{UNJUDGED} that could not put B ahead."),
+        (BEHIND, (-0.6, 0.1), 0.82, f"A is better than B {BY}{UNJUDGED} that could put B ahead."),
         (UNSURE, (-0.1, 0.1), 0.82, f"{UNTOLD}{UNJUDGED} that could put A ahead."),
         (UNSURE, (0.0, 0.1), 0.82, f"{UNTOLD}{UNJUDGED} that could not put A ahead."),
-        (
-            UNSURE,
-            (None, None),
-            0.82,
-            f"{UNTOLD}{UNJUDGED} how much that could change is unknown for P@10.",
-        ),
+        (UNSURE, (None, None), 0.82,
+         f"{UNTOLD}{UNJUDGED} how much that could change is unknown for P@10."),
         (UNSURE, (None, None), None, f"{UNTOLD}."),
-        (
-            EQUAL,
-            (0.0, 0.0),
-            1.0,
-            "B and A have the same P@10 on each of 6 queries; everything in their first 10 "
-            "is judged.",
-        ),
+        (EQUAL, (0.0, 0.0), 1.0,
+         "B and A have the same P@10 on each of 6 queries; everything in their first 10 is "
+         "judged."),
     ],
-)
+)  # fmt: skip
 def test_one_sentence_says_who_is_better_how_surely_and_whether_labels_matter(
     figures, ends, share, words
 ):
-    of = {"a": "A", "b": "B", "measure": "P@10", "n_queries": 6, "alpha": 0.05, "k": 10}
-    of |= {"segment": None, "difference_unweighted": None}
+    decided = Decided(
+        a="A",
+        b="B",
+        measure="P@10",
+        n_queries=6,
+        n_clusters=None,
+        segment=None,
+        is_weighted=False,
+        confidence=0.95,
+        alpha=0.05,
+        n_differ=6,
+        least_p=0.03125,
+        greatest_share=1 / 6,
+        **figures,
+    )
     least, most = ends
-    missing = {"judged": {"either": share}, "least": least, "most": most}
-    assert sentence(of | figures | missing) == words
+    missing = {"judged": {"either": share}, "k": 10, "least": least, "most": most}
+    assert sentence(decided, missing) == words
 
 
 @pytest.mark.slow
@@ -179,6 +196,8 @@ def test_what_is_not_there_is_said(demo):
         (("bm25", "bm25"), "'bm25' is the same system twice"),
         (("demo", "bm25", "lsa", "--measure", "nDCG@11"), "has no measure 'nDCG@11'"),
         (("bm25",), "compare takes two systems"),
+        (("dem", "bm25", "lsa"), "there is no collection or system 'dem'"),
+        (("bm25", "lsa", "bm25"), "'bm25' is named twice"),
     ):
         done = gradelake(demo, "compare", *words, code=2)
         assert message in done.stderr
@@ -200,3 +219,24 @@ def test_a_report_of_two_systems_begins_with_them_and_has_no_empty_section(demo,
     assert page.settled["label_sets"][0] == said["label_set"]
     assert page.settled["compared"]["sentence"] == said["sentence"]
     assert "gradelake report demo --release r1 --compare lsa bm25" in text
+
+
+@pytest.mark.slow
+def test_of_several_systems_it_says_who_is_better_than_whom(demo):
+    names = ("bm25", "lsa", "rarest_word")
+    found = asked(demo, *names, "--measure", "P@10")
+    assert [row["system"] for row in found["systems"]] == [*names]
+    by_letter = {row["letter"]: row["system"] for row in found["systems"]}
+    is_better = {
+        (row["system"], by_letter[letter])
+        for row in found["systems"]
+        for letter in row["better_than"]
+    }
+    assert ("bm25", "rarest_word") in is_better
+    for one in found["pairs"]:
+        alone = asked(demo, one["a"], one["b"], "--measure", "P@10")
+        assert alone["sentence"].startswith(one["sentence"].removesuffix("."))
+        if {(one["a"], one["b"]), (one["b"], one["a"])} & is_better:
+            assert one["verdict"] == "better"
+    shown = gradelake(demo, "compare", "demo", *names, "--measure", "P@10").stdout
+    assert all(one["sentence"] in " ".join(shown.split()) for one in found["pairs"])

@@ -2,11 +2,11 @@
 
 import json
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from gradelake.analyses.stats.boards import UNIT, Board, OfficialRanks, read_board
 from gradelake.analyses.stats.correlation import agreement
@@ -44,7 +44,7 @@ def test_a_query_that_weighs_three_counts_as_three_copies_that_are_no_news_of_ea
     pairs = [compare_pairs(board) for board in (counted, copied)]
     for name in ("difference", "p", "p_tukey"):
         np.testing.assert_allclose(*(getattr(one, name) for one in pairs), atol=1e-9)
-    np.testing.assert_allclose(*(one.reach(0.05) for one in pairs), rtol=1e-7)
+    np.testing.assert_allclose(*(one.intervals(0.05) for one in pairs), atol=1e-9)
     ours, theirs = (
         rank_uncertainty(board, n_replicates=200).systems for board in (counted, copied)
     )
@@ -58,17 +58,24 @@ def test_a_query_that_weighs_three_counts_as_three_copies_that_are_no_news_of_ea
     assert spreads[0] == spreads[1]
 
 
-def test_the_p_of_a_difference_is_of_all_ways_to_exchange_whole_clusters():
+def test_where_queries_count_unequally_p_and_interval_are_students_of_the_effective_number():
     counted, _ = counted_and_copied(3)
     found = compare_pairs(counted)
-    assert found.is_exact
-    assert found.least_p == 1 / 2**8
-    clusters = counted.counting.clusters
-    for a, b, p in zip(found.first, found.second, found.p, strict=True):
-        differences = COPIES * np.rint(counted.values[:, a] - counted.values[:, b])
-        sums = [differences[clusters == name].sum() for name in np.unique(clusters)]
-        flipped = [abs(np.dot(signs, sums)) for signs in product((-1, 1), repeat=len(sums))]
-        assert p == np.mean(np.array(flipped) >= abs(sum(sums)) - 10)
+    assert (found.by_student, found.is_exact, found.least_p) == (True, False, 0)
+    low, high = found.intervals(0.05)
+    for at, (a, b) in enumerate(zip(found.first, found.second, strict=True)):
+        differences = (counted.values[:, a] - counted.values[:, b]) / UNIT
+        mean = np.average(differences, weights=COPIES)
+        names = np.unique(counted.counting.clusters)
+        adds = [
+            (COPIES * (differences - mean))[counted.counting.clusters == n].sum() for n in names
+        ]
+        sizes = np.array([COPIES[counted.counting.clusters == n].sum() for n in names])
+        error = np.sqrt(len(names) / (len(names) - 1) * np.square(adds).sum()) / COPIES.sum()
+        freedom = (sizes**2).sum() ** 2 / (sizes**4).sum() - 1
+        assert found.p[at] == pytest.approx(2 * stats.t.sf(abs(mean) / error, freedom))
+        reach = error * stats.t.ppf(0.975, freedom)
+        assert (low[at], high[at]) == pytest.approx((mean - reach, mean + reach))
 
 
 @pytest.mark.parametrize("log_spread", [0, 0.8, 1.5])

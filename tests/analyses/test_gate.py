@@ -64,7 +64,10 @@ def test_a_system_that_is_equal_passes_on_every_query(gated):
     found = gate_json(gated, "--system", "again", "--baseline", "base", code=PASSED)
     (one,) = found["measures"]
     assert (one["baseline"], one["system"], one["n_queries"]) == (1, 1, 12)
-    assert (one["low"], one["high"], found["queries"]) == (0, 0, [])
+    assert (one["low"], one["high"], found["queries"]) == (None, None, [])
+    shown = gate(gated, "--system", "again", "--baseline", "base", code=PASSED)
+    assert "same rankings  passed" in shown
+    assert "may not show" not in shown  # it is so on every query
 
 
 def test_a_system_that_is_worse_on_nine_of_twelve_queries_fell(gated):
@@ -127,8 +130,28 @@ def test_passages_that_nobody_judged_are_told(gated, tmp_path):
     gradelake(folder, "build")
     by = ("--measure", "P@10", "--label-set", "assessor:me", "--json")
     new = ("gate", "gated", "--system", "new", "--baseline", "again", *by)
-    (note,) = json.loads(gradelake(folder, *new, code=FELL).stdout)["notes"]
-    assert note.startswith("P@10: 12 passages that new ranks high and 0 of the baseline's have no")
+    for fixed, code in (([], CANNOT_TELL), (["--fixed-queries"], FELL)):  # nearly all lose 0.1
+        (note,) = json.loads(gradelake(folder, *new, *fixed, code=code).stdout)["notes"]
+        about = "P@10: 12 passages that new ranks high and 0 of the baseline's have no label"
+        assert note.startswith(about)
+        assert note.endswith("the difference is of what is labelled") == bool(fixed)
+
+
+def test_a_small_drop_on_fixed_queries_is_a_fact_and_any_distribution_takes_more_queries(gated):
+    """RR of `shaky` is 0.5 for one of twelve queries: lower by 0.0417."""
+    two = ("--system", "shaky", "--baseline", "base")
+    gate(gated, *two, code=CANNOT_TELL)
+    shown = gate(gated, *two, "--fixed-queries", code=FELL)
+    assert "tolerance 0.01, on these queries\n" in shown
+    assert "on these 12 queries RR fell by 0.0417 (1.0000 to 0.9583), no less than 0.01" in shown
+    assert "interval" not in shown
+    (one,) = gate_json(gated, *two, "--fixed-queries", "--tolerance", "0.05", code=0)["measures"]
+    assert {one[name] for name in ("low", "high", "p_passed", "p_fell", "unseen_share")} == {None}
+    shown = gate(gated, *two, "--sure", "any", code=CANNOT_TELL)
+    assert "alpha 0.05, however differences are distributed" in shown
+    (one,) = gate_json(gated, *two, "--sure", "any", code=CANNOT_TELL)["measures"]
+    assert one["unseen_share"] == pytest.approx(1 - 0.05 ** (1 / 12))
+    assert "losses or gains on fewer than 22% of queries may not show in 12" in shown
 
 
 # --- forms ----------------------------------------------------------------------------------------
@@ -139,7 +162,8 @@ def test_junit_has_a_case_for_each_measure_whatever_the_names(gated):
     shown = gate(gated, "--system", HOSTILE, "--baseline", "base", *two, code=FELL)
     (suite,) = ElementTree.fromstring(shown)
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
-    p10, rr = suite
+    p10, rr, said = suite
+    assert "gains on fewer than 22% of queries may not show in 12" in said.text
     assert (p10.get("name"), p10.get("classname"), len(p10)) == (
         *("P@10 level 1", f"gated.{HOSTILE}"),
         0,
@@ -148,7 +172,7 @@ def test_junit_has_a_case_for_each_measure_whatever_the_names(gated):
     assert rr[0].get("message").startswith("RR fell by 0.3750")
     assert f"{HOSTILE_QUERY}: 1.0000 -> 0.5000" in rr[0].text
     unsure = ("--system", "shaky", "--baseline", "base", "--format", "junit")
-    ((case,),) = ElementTree.fromstring(gate(gated, *unsure, code=CANNOT_TELL))
+    ((case, _),) = ElementTree.fromstring(gate(gated, *unsure, code=CANNOT_TELL))
     assert case[0].tag == "error"
 
 
@@ -196,6 +220,10 @@ def test_every_form_has_the_words_of_the_queries_that_differ_most(gated, form):
         (("--system", "", "--baseline", "again"), "system must not be empty"),
         (("--baseline", "again"), "missing: --system"),
         (("--system", "base", "--baseline", "again", "--tolerance", "nan"), "tolerance must be"),
+        (
+            ("--system", "worse", "--baseline", "base", "--sure", "any", "--fixed-queries"),
+            "fixed queries leave nothing to chance",
+        ),
         (("--system", "base", "--rule", "since"), "--rule NAME says what is judged"),
         (("--system", "worse", "--baseline", "base", "--json", "--format", "text"), "--json and"),
     ],
@@ -205,7 +233,7 @@ def test_what_cannot_be_judged_is_refused_with_what_to_do(gated, arguments, wron
     assert wrong in done.stderr
 
 
-def test_one_query_is_too_few(far):
+def test_one_query_is_no_error(far):
     two = ("--system", "leads", "--baseline", "leads-too", "--measure", "RR")
-    done = gradelake(far, "gate", "far", *two, "--label-set", "assessor:me", code=2)
-    assert "'assessor:me' has 1 query to compare by RR\n  An interval needs two" in done.stderr
+    shown = gradelake(far, "gate", "far", *two, "--label-set", "assessor:me").stdout
+    assert "same rankings  passed" in shown

@@ -58,6 +58,28 @@ def test_each_statistic_is_scipys_or_its_sum_over_pairs(seed):
     )
 
 
+def test_means_that_differ_only_because_values_are_stored_with_ten_decimals_tie():
+    """Three thirds against one whole and nothing, and 37 systems of such values against scipy with
+    exact fractions."""
+    judge, truth = board([[1 / 3, 1, 0.5], [1 / 3, 0, 0.5], [1 / 3, 0, 0.5]]), board([[2, 1, 3]])
+    found = meta_evaluation(judge, truth, [2]).statistics
+    assert found["kendall"] == pytest.approx(stats.kendalltau([2, 2, 3], [2, 1, 3])[0])
+    assert found["kendall@2"] == 1
+    dice = np.random.default_rng(3)
+    sevenths = dice.integers(0, 8, (2, 6, 37))
+    made = [board(of / 7, queries=[*"abcdef"]) for of in sevenths]
+    by_name = np.argsort([f"s{n}" for n in range(1, 38)])
+    exact = sevenths.sum(axis=1)[:, by_name]
+    assert any(
+        len(np.unique(one.values.sum(axis=0))) > len({*e})
+        for one, e in zip(made, exact, strict=True)
+    )
+    found = meta_evaluation(*made).statistics
+    assert found["kendall"] == pytest.approx(stats.kendalltau(*exact)[0], abs=1e-12)
+    assert found["spearman"] == pytest.approx(stats.spearmanr(*exact)[0], abs=1e-12)
+    assert found["tau_gap"] == pytest.approx(gap_of(*exact[::-1]), abs=1e-8)
+
+
 def test_only_queries_that_both_have_count_where_that_is_asked_for():
     values = np.array([[3, 2, 1], [1, 2, 3], [1, 2, 3]]) / 4
     judge, truth = board(values[:2], queries=("1", "2")), board(values, queries=("1", "2", "3"))

@@ -12,9 +12,11 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from gradelake.analyses.report.overview import more_queries
+from gradelake.analyses.report.overview import more_queries, verdict
 from gradelake.analyses.stats.ceiling import together
+from gradelake.analyses.stats.correlation import agreement
 from gradelake.analyses.stats.kappas import Met, apart, kappas_of
+from gradelake.analyses.stats.resample import ON_ONE, UNMOVED
 from tests.agreement_oracle import WEIGHTS, classes, kappa
 from tests.analyses.boards import board
 from tests.command_line import gradelake
@@ -111,6 +113,64 @@ def test_two_judges_are_told_apart_as_by_drawing_the_queries_of_both_one_by_one(
     assert together((counted(equal), (2, 2, 2)), *asked).p is None
 
 
+@pytest.mark.parametrize(
+    ("kendall", "ends", "p_value", "n_compared", "says"),
+    [
+        (0.9, (0.82, 0.95), 0.001, 1, "orders systems as people do"),
+        (0.82, (0.46, 0.95), 0.001, 1, "orders systems at least partly as people do"),
+        (0.6, (0.4, 0.75), 0.001, 1, "orders systems only partly as people do"),
+        (0.9, (0.82, 0.95), 0.03, 14, "is not shown to order systems as people do"),
+        (0.9, (-0.1, 1.0), 0.001, 1, "is not shown to order systems as people do"),
+        (1.0, (None, None), 0.001, 1, "orders systems at least partly as people do"),
+        (None, (None, None), None, 1, "how it orders systems is not known"),
+    ],
+)
+def test_a_judge_is_trusted_by_the_ends_of_its_interval_for_all_judges_at_once(
+    kendall, ends, p_value, n_compared, says
+):
+    row = {"kendall": kendall, "p_value": p_value, "n_compared": n_compared}
+    row |= dict(zip(("low_among", "high_among"), ends, strict=True))
+    assert verdict(row, "assessor:me")[1] == says
+
+
+def test_of_many_judges_who_guess_few_seem_to_order_systems_as_people_do():
+    generator = np.random.default_rng(4)
+    of_all, of_one = [], []
+    for _ in range(140):
+        # each orders systems in its own way, on all queries
+        people, judge = (
+            board(generator.uniform(0, 0.7, 6) + generator.uniform(0, 0.3, (10, 6)))
+            for _ in range(2)
+        )
+        one = agreement(judge, people, n_replicates=400, n_compared=14).correlations[0]
+        row = {"kendall": one.value, "p_value": one.p_value}
+        for says, n, spread in ((of_all, 14, one.among), (of_one, 1, one.spread["queries"])):
+            ends = {"low_among": spread.low, "high_among": spread.high}
+            says.append(verdict(row | ends | {"n_compared": n}, "assessor:me")[0])
+    shown, uncorrected = (len(says) - says.count("worse") for says in (of_all, of_one))
+    assert shown <= 1 < 3 <= uncorrected  # of ten times the best of fourteen
+
+
+def test_a_kappa_of_errors_in_few_queries_reaches_far_and_of_none_or_one_has_no_interval():
+    scale = (np.arange(2),) * 2
+    agreed = np.tile([[10.0, 0], [0, 10]], (12, 1, 1))
+
+    def found(*n_wrong: int):
+        counts = agreed.copy()
+        for query, n in enumerate(n_wrong):
+            counts[query] += [[0, n], [0, -n]]
+        return kappas_of(Met(scale, counts), [apart("binary", scale, 1, 1)], 500, 1, 0.95)[0][1]
+
+    assert found().no_interval == UNMOVED
+    assert found(5).no_interval == ON_ONE
+    assert found(5, 5).low < 0.5 < found(*[1] * 10).low
+    never_relevant = np.tile([[2.0, 3], [0, 0]], (2, 1, 1))  # the judge says 0 of all: kappa 0
+    ((value, spread),) = kappas_of(
+        Met(scale, never_relevant), [apart("binary", scale, 1, 1)], 100, 1, 0.95
+    )
+    assert (value, spread.low, spread.no_interval) == (0, None, UNMOVED)
+
+
 QUERIES = [f"q{n}" for n in range(12)]
 JUDGED = {query: {f"p{n}": int(n < 2) for n in range(6)} for query in QUERIES}
 SECOND = {query: {"p0": 1, "p1": int(n % 3 > 0), "p5": 0} for n, query in enumerate(QUERIES)}
@@ -168,15 +228,16 @@ def test_the_sentences_say_who_leads_what_would_tell_and_how_far_judges_are_trus
     assert compared["p"] > 0.05
     assert (
         re.sub(
-            r"^About \d+ more queries would tell the first from the second, if the "
-            "difference stayed as large. ",
+            r"^About \d+ more queries would tell the first from the second four times in five, "
+            "if the difference stayed as large. ",
             "",
             settling,
         )
         == compared["sentence"]
         != settling
     )
-    assert trust.startswith("judge:fine orders systems as people do: tau 1.00 (")
+    # four systems stand in one order in one case of 24, and two label sets are compared
+    assert trust.startswith("judge:fine is not shown to order systems as people do: tau 1.00 (")
     me, other, people = (f"{each:.2f}" for each in with_each_other())
     assert f"; people agree with each other by kappa {people} (" in trust
     assert f", judge:fine with them by {me} and {other} on the same 35 passages." in trust
@@ -212,7 +273,9 @@ def test_a_judge_stands_beside_two_people_on_the_same_passages(lake):
     assert [row[name]["value"] for name in names] == pytest.approx(expected, abs=1e-9)
     one, other, people = expected
     assert row["shortfall"]["value"] == pytest.approx(people - (one + other) / 2, abs=1e-9)
-    assert all(row[name]["low"] < row[name]["value"] < row[name]["high"] for name in names)
+    for each in (row[name] for name in names):  # either an interval, or why there is none
+        assert (each["low"] is None) == bool(each["no_interval"])
+        assert each["low"] is None or each["low"] < each["value"] < each["high"]
     assert (row["assessor"], row["other_assessor"], row["n"]) == (
         "assessor:me",
         "assessor:other",

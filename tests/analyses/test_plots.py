@@ -36,13 +36,24 @@ def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
     return said, texts(file.read_text())
 
 
-def test_the_confusion_picture_shows_counts_and_shares_of_rows(small):
+def test_the_confusion_picture_shows_counts_and_shares_of_what_people_judged(small, tmp_path):
+    """Three passages are judged 0 or below: two have label 0, one has 1. One is judged 1."""
+    said, written = drawn(small, tmp_path, "confusion", "small", "--label-set", "judge:five")
+    assert (said["pairs"], said["shares_of"]) == (8, "assessor:me")
+    assert {"share of each label of assessor:me", "total", "small: 8 pairs"} <= {*written}
+    cells = written[written.index("judge:five") + 1 : written.index("total")]
+    assert cells[:8] == ["2", "67%", "1", "100%", "0", "0%", "0", "0%"], "the row of 0"
+    assert cells[8:16] == ["1", "33%", "0", "0%", "0", "0%", "0", "0%"]
+    assert cells[16:24] == ["0", "0%"] * 4, "no passage is labelled 2"
+    assert written[:4] == ["3", "1", "2", "2"], "how many people judged 0, 1, 2, 3"
+
+
+def test_the_confusion_picture_shows_shares_of_each_label_where_asked(small, tmp_path):
     """Three passages are labelled 0: one is judged 1, two are judged 0 or below."""
-    gradelake(small, "plot", "confusion", "small", "--label-set", "judge:five", "-o", "c.svg")
-    written = texts((small / "c.svg").read_text())
-    assert {"assessor:me", "judge:five", "share of the row", "total", "small: 8 pairs"} <= {
-        *written
-    }
+    words = ("confusion", "small", "--label-set", "judge:five", "--by-label")
+    said, written = drawn(small, tmp_path, *words)
+    assert said["shares_of"] == "judge:five"
+    assert "share of each label of judge:five" in written
     cells = written[written.index("judge:five") + 1 : written.index("total")]
     assert cells[:8] == ["2", "67%", "1", "33%", "0", "0%", "0", "0%"], "the row of 0"
     assert cells[8:16] == ["1", "100%", "0", "0%", "0", "0%", "0", "0%"]

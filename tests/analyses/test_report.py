@@ -155,6 +155,7 @@ def cells(page: Page, label: str) -> list[list[str]]:
     return [re.findall(r"<t[hd][^>]*>([^<]*)<", row) for row in rows]
 
 
+@pytest.mark.slow
 def test_the_top_is_that_of_the_mart_and_errors_those_of_significance(page, lake, graded_demo):
     rows = cells(page, "At the top")
     assert len(rows) > 3
@@ -489,8 +490,8 @@ def test_the_reference_is_who_judged_the_most_unless_another_is_named(little):
         words = f"assessor:{reference} , {judged} judgments; choose another of the 3 assessors"
         assert f"Reference: {words}" in page.text()
         assert f"each judgment (columns) of assessor:{reference}" in page.text()
-        binary = "judgments from 2 count as relevant; leaderboards of assessor:aaa use level 1"
-        assert (binary in page.text()) == (reference == "aaa")
+        said = "judgments from 2 count as relevant; leaderboards of assessor:aaa begin at level 1"
+        assert said in page.text()
 
 
 @pytest.mark.slow

@@ -1,19 +1,19 @@
 """The page of reproduction says what `make reproduce` prints."""
 
+import json
+
 import pytest
 
+from tests.command_line import gradelake
 from tests.places import REPOSITORY, missing_dl19, missing_llmjudge
-from tests.published import TABLE_3_COLUMNS
 from tests.tools import reproduce
 
 pytestmark = pytest.mark.slow
 # what is not the paper's, and why, stands on the page
 OTHERWISE = {
     "UMBRELA's Table 1, runs",
-    *(f"standard error of Table 3's cells, {name}" for name in TABLE_3_COLUMNS),
-    "Success@20 by judge:Thomas: systems at 1",
-    "P@20 by judge:Thomas: from, to",
-    "tau of nDCG@10 by run, by topic: worst and best judge",
+    "RUBRIC's section 6, systems of DL 2019",
+    "Table 6 of RUBRIC, Question 4-5: kappa",
 }
 
 
@@ -25,9 +25,14 @@ def test_the_page_shows_what_comes_out_and_the_figures_are_the_papers(tmp_path):
     if reason := missing_dl19() or missing_llmjudge():
         pytest.skip(reason)
     printed = [line for line in reproduce.tables(tmp_path) if line.startswith("|")]
-    figures = [cells(line) for line in printed if len(cells(line)) == 3][1:]
+    rows = [cells(line) for line in printed if len(cells(line)) == 3]
+    others = rows.index(["figure that no paper prints", "by others", "ours"])
+    figures, checks = rows[1:others], rows[others + 1 :]
     assert {what for what, theirs, ours in figures if theirs != ours} == OTHERWISE
-    assert ["defined cells of RUBRIC's appendix that are equal", "228", "228"] in figures
+    assert len([what for what, *_ in figures if "Table 3, wins of" in what]) == 14
+    assert ["defined cells of RUBRIC's appendix that are equal", "-", "228 of 228"] in checks
+    assert ["cells of RUBRIC's Table 3 that are equal", "-", "56 of 56"] in checks
+    assert not [what for what, theirs, ours in checks if theirs not in ("-", ours)]
     assert not [line for line in printed if "(ours" in line]
     page = (REPOSITORY / reproduce.PAGE).read_text(encoding="utf-8")
     ours = page[: page.index("## Every table")] + page[page.index("## What a model") :]
@@ -37,10 +42,21 @@ def test_the_page_shows_what_comes_out_and_the_figures_are_the_papers(tmp_path):
         assert line.startswith(one.removesuffix("|"))
 
 
-@pytest.mark.fast
+def test_a_cut_where_no_label_is_counts_those_above_it(tmp_path):
+    """RUBRIC's Table 6: labels of 4 or more, of which here all are 5."""
+    reproduce.make_counted(tmp_path)
+    written = gradelake(tmp_path, "export", "latex", "agreement", "car", "--cut", "4").stdout
+    assert r"4--5 & \fbox{\textbf{1910}} & 1117 & 3027 & 0.37 \\" in written
+    assert r"0--3 & 880 & \fbox{\textbf{2445}} & 3325 & 0.37 \\" in written
+    words = ("sql", "--format", "json", "@kappa", "--collection", "car")
+    kappas = {row["cut"]: row["kappa"] for row in json.loads(gradelake(tmp_path, *words).stdout)}
+    assert kappas == {f">={cut}|>=1": 0.368 for cut in range(1, 6)}
+
+
 def test_what_is_not_at_hand_is_skipped_with_a_reason(tmp_path, monkeypatch):
     monkeypatch.setattr(reproduce, "missing_dl19", lambda: "no TREC DL 2019")
     monkeypatch.setattr(reproduce, "missing_llmjudge", lambda: "no LLMJudge")
     lines = list(reproduce.tables(tmp_path))
     assert lines[-2:] == ["skipped: no TREC DL 2019", "skipped: no LLMJudge"]
-    assert not list(tmp_path.iterdir())
+    assert [folder.name for folder in tmp_path.iterdir()] == ["counted"], "of printed figures"
+    assert "| Table 5 of RUBRIC or the Workbench, Nugget 4-5: kappa | 0.16 | 0.16 |" in lines

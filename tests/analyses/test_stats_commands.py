@@ -87,6 +87,21 @@ def test_the_level_is_min_relevant_unless_the_labels_end_below_it(lake):
     assert read_board(lake, "demo", "judge:overlap", "AP").level == min(2, highest)
 
 
+def test_a_rubrics_board_begins_where_an_answer_counts_and_says_so(graded_demo, graded_lake):
+    """At 4, RUBRIC's tau, and not at the judgments' 2, which can be asked for."""
+    board = read_board(graded_lake, "demo", "lexical/v0/best", "AP")
+    assert board.level == 4
+    assert read_board(graded_lake, "demo", "judge:lexical_direct", "AP").level == 2
+    question = "sql @leaderboard --label_set lexical/v0/best --measure AP --format json"
+    for words, level in (("", 4), (" --level usual", 4), (" --level 2", 2)):
+        rows = json.loads(typed(graded_demo, question + words).stdout)
+        assert {row["level"] for row in rows} == {level}
+    table = typed(
+        graded_demo, "export latex leaderboard demo --label-set lexical/v0/best --measure AP"
+    ).stdout
+    assert "labels of lexical/v0/best; passages labelled 4 or higher are relevant" in table
+
+
 def test_correlation_answers_in_json_and_again_the_same(demo):
     command = "correlation demo --measure nDCG@10 --against judge:overlap --replicates 500 --json"
     first, again = stats(demo, command).stdout, stats(demo, command).stdout
@@ -163,7 +178,8 @@ def test_a_kappa_of_every_kind_is_the_marts_and_in_the_middle_of_its_interval(de
 def test_rates_are_shown_for_each_cut(demo):
     of = "rates demo --label-set judge:overlap --replicates 200"
     (row, *_) = json.loads(stats(demo, of, "--json").stdout)["cuts"]
-    assert row["corrected"].keys() == {"value", "low", "high", "standard_error", "undefined"}
+    about = {"value", "low", "high", "standard_error", "undefined", "no_interval"}
+    assert row["corrected"].keys() == about
     assert f"{row['n']:,} passages labelled" in stats(demo, of).stdout
 
 

@@ -15,6 +15,7 @@ from gradelake.analyses.tables.latex import render
 from gradelake.analyses.tables.leaderboard import approximate_ranks
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
 from gradelake.sql.common.latex import escape
+from gradelake.sql.common.spreadsheet import plain_cell, shown_cell
 from tests.command_line import gradelake, typed
 from tests.published import APPROXIMATE_RANKS, RANKS_ON_A_BOARD
 from tests.reading import published
@@ -77,7 +78,7 @@ def points_wide(rows: list[str], is_small: bool) -> float:
 
 def test_agreement_has_a_row_per_label_with_the_kappa_of_its_boxed_judgment(small):
     """Row 4: of 8 pairs, 2 are labelled 4 and 2 judged 3, one both; kappa = (48-40)/(64-40)."""
-    document = latex(small, "agreement", "small", "--label-set", "judge:five")
+    document = latex(small, "agreement", "small", "--label-set", "judge:five", "--each-kappa")
     assert body(document) == [
         r"5 & \fbox{\textbf{1}} & 0 & 0 & 0 & 1 & 0.60 \\",
         r"4 & \fbox{\textbf{1}} & \textbf{1} & 0 & 0 & 2 & 0.33 \\",
@@ -87,6 +88,19 @@ def test_agreement_has_a_row_per_label_with_the_kappa_of_its_boxed_judgment(smal
         r"0 & 0 & 0 & \textbf{1} & \fbox{\textbf{2}} & 3 & 0.47 \\",
     ]
     assert r"Label & 3 & 2 & 1 & 0 & Total & Cohen's kappa \\" in document
+    assert_holds_together(document)
+
+
+def test_labels_4_and_0_have_kappas_as_in_rubric_unless_all_are_asked_for(small):
+    document = latex(small, "agreement", "small", "--label-set", "judge:five")
+    assert body(document) == [
+        r"5 & \textbf{1} & 0 & 0 & 0 & 1 &  \\",
+        r"4 & \fbox{\textbf{1}} & \textbf{1} & 0 & 0 & 2 & 0.33 \\",
+        r"3 & 0 & \textbf{1} & 0 & 0 & 1 &  \\",
+        r"2 & 0 & 0 & 0 & 0 & 0 &  \\",
+        r"1 & 0 & 0 & 0 & 1 & 1 &  \\",
+        r"0 & 0 & 0 & \textbf{1} & \fbox{\textbf{2}} & 3 & 0.47 \\",
+    ]
     assert_holds_together(document)
 
 
@@ -469,8 +483,8 @@ def test_another_label_sets_leaderboard_can_be_the_reference(demo):
 
 
 def test_json_has_what_csv_has_unrounded_and_null_where_undefined(small):
-    text = latex(small, "agreement", "small", "--label-set", "judge:five", "--format", "json")
-    table = json.loads(text)
+    words = ("agreement", "small", "--label-set", "judge:five", "--each-kappa")
+    table = json.loads(latex(small, *words, "--format", "json"))
     assert {key: table[key] for key in ("table", "collection", "reference")} == {
         "table": "agreement",
         "collection": "small",
@@ -550,6 +564,16 @@ def test_a_name_that_looks_like_a_formula_is_none_in_csv():
     columns = [Column("system", "System"), Column("score", "Score"), Column("rank", "Rank")]
     table = Table("board", "", columns, [Block({"collection": "@a"}, rows)])
     assert table.as_csv() == "collection,system,score,rank\n'@a,'=cmd|x,-0.5,\n"
+
+
+def test_cuts_and_numbers_stand_in_csv_as_they_are(demo):
+    for text in ("=0|=0", "=-1|=3", "-0.5", "+12", "-1e-05", ">=1|>=2"):
+        assert shown_cell(text) == plain_cell(text) == text
+    for text in ("=0|=A1", "=cmd|=0", "-1+1", "+1x", "=0|=0\n", "=0", "'=0"):
+        assert shown_cell(text) == f"'{text}"
+        assert plain_cell(f"'{text}") == text
+    boxed = "select cut from kappa where kind = 'boxed' order by label_cut, reference_cut limit 1"
+    assert typed(demo, f'sql "{boxed}" --format csv').stdout == "cut\n=0|=0\n"
 
 
 def test_judges_stand_beside_each_other_with_the_marts_figures(demo):

@@ -2,7 +2,8 @@
 
 import csv
 import json
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from statistics import mean, stdev
 
 import pytest
@@ -55,9 +56,9 @@ def judged(paragraph) -> list[int]:
 def test_the_files_have_the_workbenchs_names(written):
     each = [
         f"demo-rubric-{kind}-leaderboard-{NAME}-min{rating}{end}"
-        for kind, of in (("qrels", ".mrr"), ("cover", ".solo"))
+        for kind, of in (("qrels", ".solo.mrr"), ("cover", ".solo"))
         for n in (3, 4)
-        for rating, end in ((f"rating-{n}", f"{of}.tsv"), (f"level-{n}", f"{of}.correlation.tsv"))
+        for rating, end in ((f"rating-{n}", f"{of}.tsv"), (f"level-{n}", ".correlation.tsv"))
     ]
     names = ("verify-grading", "bad-question", "uncovered-passages", "grid-display")
     assert sorted(file.name for file in written.iterdir()) == sorted(
@@ -108,7 +109,7 @@ def test_qrels_give_the_boards_scores_and_their_correlation_is_scipys(written, g
     runs |= oracle.read_answers(graded_demo / "responses.jsonl")
     for rating in (3, 4):
         qrels = written / f"demo-rubric-qrels-{NAME}-minrating-{rating}.solo.qrels"
-        board = f"demo-rubric-qrels-leaderboard-{NAME}-minlevel-{rating}.mrr.correlation.tsv"
+        board = f"demo-rubric-qrels-leaderboard-{NAME}-minlevel-{rating}.correlation.tsv"
         _, *rows, spearman, kendall = cells(written / board)
         labels = oracle.read_qrels(qrels)
         expected = {
@@ -138,10 +139,10 @@ def test_lists_have_what_is_graded_spurious_and_uncovered(written, graded):
             of = grades.get(each["paragraph_id"])
             if not of or not judged(each):
                 continue
-            if min(judged(each)) < 2:
+            if min(judged(each)) < 1:  # as the workbench has it, whatever counts as relevant
                 for item, grade in of.items():
                     spurious[item] += grade >= 4
-            elif max(of.values()) < 4:
+            elif min(judged(each)) >= 2 and max(of.values()) < 4:
                 uncovered.append(
                     [each["paragraph_id"], str(min(judged(each))), str(max(of.values()))]
                 )
@@ -179,3 +180,28 @@ def test_what_cannot_be_written_is_said(graded_demo, tmp_path):
         done = gradelake(graded_demo, "export", "workbench", "demo", *words, code=2)
         assert said in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("section", "cut"), [("lenient", 1), ("strict", 2)])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_agreement_takes_so_many_answers_and_its_kappa_is_that_of_a_formula(
+    written, graded, section, cut, n
+):
+    tex = (written / f"demo-rubric-inter-annotator-{NAME}.tex").read_text()
+    table = tex.split(f"label{{tab:agreement-{n}-{section}}}")[1].split("bottomrule")[0]
+    row = next(line for line in table.splitlines() if line.startswith("4"))
+    _, *shown = re.findall(r"-?[0-9.]+", row.replace("$-$", "-").replace("4--5", "4"))
+    met = Counter()
+    for _, paragraphs, grades in graded:
+        for each in paragraphs:
+            if judged(each) and (of := grades.get(each["paragraph_id"])):
+                best = sorted(of.values(), reverse=True)
+                label = best[n - 1] if len(best) >= n else 0
+                met[label >= 4, max(judged(each)) >= cut] += 1
+    total = met.total()
+    ours, theirs = (sum(k for pair, k in met.items() if pair[at]) / total for at in (0, 1))
+    chance = ours * theirs + (1 - ours) * (1 - theirs)
+    kappa = ((met[True, True] + met[False, False]) / total - chance) / (1 - chance)
+    assert [float(cell) for cell in shown] == pytest.approx(
+        [met[True, True], met[True, False], met[True, True] + met[True, False], kappa], abs=0.0051
+    )

@@ -83,7 +83,10 @@ def figures(
     value = float(alpha(coinciding.counts.sum(axis=0), coinciding.scale))
     drawn = bootstrap_alpha(coinciding, "ordinal", replicates, 1)
     found["alpha, percentiles"] = value, Spread.of(drawn, 0.95), np.nan
-    around = Met((SCALE,) * 4, counts).spread(value, drawn, 0.95, is_correlation=True)
+    n_disagreeing = int(coinciding.disagrees.sum())
+    around = Met((SCALE,) * 4, counts).spread(
+        value, drawn, 0.95, n_disagreeing, is_correlation=True
+    )
     found["alpha"] = value, around, np.nan
     return found
 
@@ -120,7 +123,7 @@ def as_good(generous: float) -> tuple:
 def coverage(n: int) -> Table:
     """Whose interval holds the truth."""
     table = Table("judges", "figure", "truth", *(f"{q} queries" for q in QUERIES))
-    table.title = f"Of {n} collections, whose 95 % interval holds the truth"
+    table.title = f"Of the intervals of {n} collections, which hold the truth"
     for name, world in WORLDS.items():
         spread = SPREAD[name]
         endless = draw(np.random.default_rng(1), ENDLESS, world, spread).sum(axis=0, keepdims=True)
@@ -130,7 +133,7 @@ def coverage(n: int) -> Table:
         for queries in QUERIES:
             found = [figures(draw(generator, queries, world, spread)) for _ in range(n)]
             for figure, value in truth.items():
-                spreads = [one[figure][1] for one in found]
+                spreads = [one[figure][1] for one in found if one[figure][1].low is not None]
                 share = np.mean([s.low - 1e-9 <= value <= s.high + 1e-9 for s in spreads])
                 held[figure].append(f"{share:.1%}")
         for figure, value in truth.items():

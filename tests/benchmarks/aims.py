@@ -23,6 +23,10 @@ AT_MOST = {
     "a night with nothing new": 2,
     "a night: 3 new systems beside 97": 25,
     "make demo after the installation, by the clock": 30,
+    "3x5000: GB of a report": 1.5,
+    "3x5000: GB of a server": 1.5,
+    "300x100: GB of a report": 1.5,
+    "300x100: GB of a server": 1.5,
 }
 AT_LEAST = {
     "37 runs: pytrec_eval / ingest and first build": 1.2,

@@ -10,16 +10,14 @@ Evidence is computed by the product's own SQL (`int_drift_evidence`).
 """
 
 import argparse
-from pathlib import Path
 
 import duckdb
-import jinja2
 import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from gradelake.sql.build.changes import DBT_PROJECT
+from tests.benchmarks.models import model_sql
 
 PEOPLE, KAPPA = np.array([0.5, 0.2, 0.2, 0.1]), 0.6
 SIZES, DROPS, NOISES = (200, 500, 1000), (0.02, 0.05, 0.1), (0.0, 0.05, 0.2)
@@ -31,9 +29,7 @@ console = Console(highlight=False, width=130)
 
 def evidence_sql(counts: str) -> str:
     """The model that computes evidence, over a table of counts."""
-    files = ("macros/drift.sql", "models/intermediate/int_drift_evidence.sql")
-    text = "\n".join((Path(DBT_PROJECT) / file).read_text() for file in files)
-    return jinja2.Template(text).render(ref=lambda name: counts, config=lambda **_: "")
+    return model_sql("intermediate/int_drift_evidence", "drift", table=counts)
 
 
 def kappa(labels: np.ndarray, judgments: np.ndarray) -> float:

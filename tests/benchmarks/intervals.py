@@ -86,8 +86,8 @@ def main() -> None:
         for seed, (endless, shared) in enumerate(WORLDS):
             world = World(endless, shared, topics, drawn != "queries", seed)
             mean = world.mean_tau()
-            found = np.array([interval(world, drawn, reference) for _ in range(n)])
-            own, low, high = found.T
+            found = np.array([interval(world, drawn, reference) for _ in range(n)], dtype=float)
+            own, low, high = found[~np.isnan(found).any(axis=1)].T  # of those that are given
             held = [np.mean((low - 1e-9 <= t) & (t <= high + 1e-9)) for t in (mean, own)]
             about = (drawn, reference, str(topics), str(endless), f"{mean:.3f}")
             table.add_row(*about, f"{held[0]:.0%} ({held[1]:.0%})")

@@ -11,25 +11,17 @@ would show: the share of those that rise, and the mean rise.
 import argparse
 
 import duckdb
-import jinja2
 import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from gradelake.sql.build.changes import DBT_PROJECT
+from tests.benchmarks.models import model_sql
 
-QUERIES, SIZES, RATES, ALIKE = (8, 25, 43), (25, 100), (0.05, 0.2, 0.5, 0.95), (0.0, 0.1, 0.3)
+QUERIES, SIZES, RATES, ALIKE = (8, 25, 43), (25, 100), (0.01, 0.05, 0.2, 0.5, 0.95), (0.0, 0.1, 0.3)
 FALLS, MEAN_RISE = 0.2, 2
-MODEL = "models/marts/agreement/judge_probes.sql"
+MODEL = "marts/agreement/judge_probes"
 console = Console(highlight=False, width=110)
-
-
-def mart_sql() -> str:
-    """The mart's query, over tables that are called as its sources are."""
-    files = ("macros/student_t.sql", "macros/mean_of_pairs.sql", MODEL)
-    text = "\n".join((DBT_PROJECT / file).read_text() for file in files)
-    return jinja2.Template(text).render(source=lambda _, name: name, ref=lambda name: name)
 
 
 class World:
@@ -94,7 +86,7 @@ def intervals(world: World, rises: np.ndarray) -> pl.DataFrame:
     }
     for name, table in tables.items():
         connection.register(name, table)
-    return connection.execute(mart_sql()).pl()
+    return connection.execute(model_sql(MODEL, "student_t", "mean_of_pairs")).pl()
 
 
 def coverage(world: World, generator: np.random.Generator, probes: int) -> tuple[float, float]:

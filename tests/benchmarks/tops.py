@@ -6,10 +6,11 @@ of which are nearly the best, a few far worse. A judge favours some systems, and
 people see on a topic. Official ranks are those of other topics. An interval is for the mean over
 boards of as many topics, which that over all collections stands for. Some shares have none.
 
-    python -m tests.benchmarks.tops [--collections 300]
+    python -m tests.benchmarks.tops [--collections 300] [--losses]
 """
 
 import argparse
+from collections.abc import Sequence
 
 import numpy as np
 from rich.console import Console
@@ -24,6 +25,15 @@ from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.analyses.stats.top import top_agreement
 
 SYSTEMS, REPLICATES, PERMUTATIONS = 14, 300, 1999
+# skills of systems; the judge's favours, what it sees as people do
+LOSSES = {
+    "5 alike": ([0] * 5, 0.1, 0.8),
+    "20 alike": ([0] * 20, 0.3, 0.5),
+    "one far ahead": ([0, -0.4, -0.4, -0.4], 0, 0.9),
+    "each a little worse than the last": ([0, -0.3, -0.6, -0.9, -1.2, -1.5], 0.4, 0.9),
+    "two near the best": ([0, -0.1, -1, -1, -1], 0, 0.5),
+}
+TOPICS = (10, 25, 50, 100)
 WORLDS = [  # the judge's favours (standard deviation, as skills), what it sees as people do; topics
     *((0.1, 0.9, 25), (0.1, 0.9, 50)),
     *((0.4, 0.6, 25), (0.4, 0.6, 50)),
@@ -33,20 +43,30 @@ console = Console(highlight=False, width=125)
 
 
 class World:
-    """Collections of so many topics, and a judge."""
+    """Collections of so many topics, and a judge; without `skills`, many systems are good and a few
+    far worse."""
 
-    def __init__(self, favours: float, shared: float, topics: int, seed: int):
+    def __init__(
+        self,
+        favours: float,
+        shared: float,
+        topics: int,
+        seed: int,
+        skills: Sequence[float] | None = None,
+    ):
         self.generator = np.random.default_rng(seed)
         self.shared, self.topics = shared, topics
         self.skills = -self.generator.gamma(1.2, 0.5, SYSTEMS)
-        self.judged = self.skills + self.generator.normal(0, favours, SYSTEMS)
+        if skills is not None:
+            self.skills = np.array(skills, dtype=float)
+        self.judged = self.skills + self.generator.normal(0, favours, len(self.skills))
         earlier = self.draw()[1]
         ranks = dict(zip(earlier.systems, rankdata(-earlier.printed), strict=True))
         self.official = OfficialRanks("of other topics", ranks)
 
     def draw(self) -> tuple[Board, Board]:
         """The judge's board, and people's."""
-        shape = self.topics, SYSTEMS
+        shape = self.topics, len(self.skills)
         ease, seen, other, blur = (
             self.generator.normal(0, deviation, size)
             for deviation, size in ((1, (self.topics, 1)), (0.7, shape), (0.7, shape), (0.5, 1))
@@ -81,11 +101,39 @@ def figures(world: World) -> dict[str, tuple]:
     return {name: (value, spread.low, spread.high) for name, (value, spread) in found.items()}
 
 
+def loss_held(world: World, n: int) -> tuple[float, float, float]:
+    """The mean loss; which share of the intervals hold it; which share of collections have one."""
+    choices = [top_agreement(*world.draw(), (3,), n_replicates=REPLICATES).choice for _ in range(n)]
+    mean = np.mean([one.loss for one in choices])
+    given = [one.spread for one in choices if one.spread.low is not None]
+    held = np.mean([one.low - 1e-9 <= mean <= one.high + 1e-9 for one in given])
+    return float(mean), float(held), len(given) / n
+
+
+def losses(n: int) -> Table:
+    """Of worlds in which the loss is often nothing."""
+    table = Table("systems", *(f"{topics} topics" for topics in TOPICS))
+    table.title = f"Mean loss, and how many of the intervals of {n} collections hold it"
+    for name, (skills, *about) in LOSSES.items():
+        found = [loss_held(World(*about, topics, 7, skills), n) for topics in TOPICS]
+        cells = (f"{mean:.3f} {held:.1%} of {given:.0%}" for mean, held, given in found)
+        table.add_row(name, *cells)
+    return table
+
+
 def main() -> None:
-    """Simulate, and print a table."""
+    """Simulate, and print two tables; `--losses` the second alone."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--collections", type=int, default=300)
-    n = parser.parse_known_args()[0].collections
+    parser.add_argument("--losses", action="store_true")
+    asked = parser.parse_known_args()[0]
+    if not asked.losses:
+        console.print(tops(asked.collections))
+    console.print(losses(asked.collections))
+
+
+def tops(n: int) -> Table:
+    """All figures."""
     columns = []
     for seed, about in enumerate(WORLDS):
         world = World(*about, seed)
@@ -105,7 +153,7 @@ def main() -> None:
         table.add_column(f"{favours}, {shared}, {topics} topics", justify="right")
     for name in columns[0]:
         table.add_row(name, *(held.get(name, "") for held in columns))
-    console.print(table)
+    return table
 
 
 if __name__ == "__main__":

@@ -17,14 +17,7 @@ from tests.sql.small_lake import publish
 
 pytestmark = pytest.mark.slow
 
-# what Gradelake keeps for itself and models do not read; and the latest version of a model again
-OF_NO_MODEL = {
-    ("marts", "grading_cost"),
-    ("marts", "leaderboard"),
-    ("marts", "leaderboard_correlation"),
-    ("marts", "review_agreement"),
-    ("raw", "schema_migrations"),
-}
+OF_NO_MODEL = {("raw", "schema_migrations")}  # what models do not read
 
 
 def state(folder: Path) -> dict[str, tuple[int, int]]:
@@ -149,7 +142,7 @@ def test_the_lake_itself_says_what_its_tables_and_columns_mean(folder, manifest)
     assert {each[:5] for each in said if each[0] == "intermediate"} == {
         each for each in there if each[0] == "intermediate" and each[1] in seeds
     }
-    kappa = manifest.nodes["model.gradelake.kappa"]
+    kappa = manifest.nodes["model.gradelake.kappa.v1"]
     assert {column: text for _, table, column, *_, text in said if table == "kappa"} == {
         name: column.description.strip() for name, column in kappa.columns.items()
     }
@@ -210,9 +203,9 @@ def opened(browser, written, place: str = "") -> Look:
 
 
 def test_a_mart_is_shown_with_its_columns_and_the_page_asks_for_nothing(browser, written, manifest):
-    look = opened(browser, written, "model/model.gradelake.kappa")
+    look = opened(browser, written, "model/model.gradelake.kappa.v1")
     look.page.wait_for_selector("h1:has-text('kappa')")
-    mart = manifest.nodes["model.gradelake.kappa"]
+    mart = manifest.nodes["model.gradelake.kappa.v1"]
     assert " ".join(mart.description.split()) in " ".join(look.text("body").split())
     table = look.page.locator("table:has(th:text-is('Column'))").first
     rows = [row.split() for row in table.locator("tr:has(td)").all_inner_texts()]
@@ -227,7 +220,7 @@ def test_a_mart_is_shown_with_its_columns_and_the_page_asks_for_nothing(browser,
 
 
 def test_the_lineage_opens_and_shows_what_a_mart_is_made_of_and_who_reads_it(browser, written):
-    look = opened(browser, written, "model/model.gradelake.kappa")
+    look = opened(browser, written, "model/model.gradelake.kappa.v1")
     look.page.wait_for_selector("h1:has-text('kappa')")
     look.page.click("a[ng-click='onLauncherClick()']")
     shown = look.page.wait_for_function(
@@ -237,7 +230,7 @@ def test_the_lineage_opens_and_shows_what_a_mart_is_made_of_and_who_reads_it(bro
     ).json_value()
     assert {
         "model.gradelake.int_confusions",
-        "model.gradelake.kappa",
+        "model.gradelake.kappa.v1",
         "exposure.gradelake.report",
     } <= set(shown)
     assert not [name for name in shown if name.startswith(("unit_test.", "test."))]

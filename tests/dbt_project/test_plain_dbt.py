@@ -117,12 +117,22 @@ def test_every_command_of_dbt_leaves_all_versions_and_the_history_whole(folder):
 
     done = dbt(folder, "run", "--select", "+rubric_items_effective")
     assert done.returncode == 0, done.stdout
+    assert "stand in the working catalog (--live): `gradelake build` builds all" in done.stdout
     assert held(folder)[:3] == ([0, 1, 2], [(1, "drop")], 0)
     whole = ([0, 1, 2], [(1, "drop"), (2, "add")], 0)
-    done = dbt(folder, "build", "--exclude-resource-type", "unit_test", "test")  # test_models.py
+    done = dbt(folder, "build")
     assert done.returncode == 0, done.stdout
+    assert "`gradelake build` publishes what was built" in done.stdout
     assert held(folder)[:3] == whole
     by_dbt = derived_tables(folder)
+    versions = "select max(rubric_version) from rubric_items_effective"
+    readers_have = ("sql", versions, "--format", "csv")
+    assert gradelake(folder, *readers_have).stdout.split()[-1] == "1"
+    live = gradelake(folder, *readers_have, "--live").stdout.split()[-1]
+    published = gradelake(folder, "build").stdout
+    assert published == "published what dbt built as release r3\n"
+    assert gradelake(folder, *readers_have).stdout.split()[-1] == live == "2"
+    assert gradelake(folder, "build").stdout == "nothing changed since r3\n"
     gradelake(folder, "build", "--full-refresh")
     assert derived_tables(folder) == by_dbt
     assert held(folder)[:3] == whole

@@ -32,7 +32,7 @@ def edited(tmp_path_factory, graded_demo) -> tuple[Path, str, str]:
     with Lake.live(Project.find(folder)) as lake:
         query, item = lake.rows(
             "select query_id, item_id from lake.marts.spurious_items "
-            "where grader = 'lexical' and tau = 2 order by rate desc, item_id limit 1"
+            "where grader = 'lexical' and tau = 2 and is_usual order by rate desc, item_id limit 1"
         )[0]
     write_edits(folder, edit(1, "drop", item))
     gradelake(folder, "build")

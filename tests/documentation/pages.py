@@ -13,10 +13,13 @@ it is tested:
     <!-- test: never, REASON -->            nothing runs it
 """
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 
 from tests.places import REPOSITORY
 
@@ -79,19 +82,30 @@ class Block:
         return [Step(command, tuple(shown)) for command, shown in found]
 
 
-def pages() -> list[str]:
+@cache
+def pages() -> tuple[str, ...]:
     """Every page of the repository, by its path; none of what `make demo` made."""
-    hidden = {".venv", ".git", "build", "node_modules"}
-    found = (page.relative_to(REPOSITORY) for page in REPOSITORY.glob("**/*.md"))
-    return sorted(
-        str(page)
-        for page in found
-        if not hidden & set(page.parts) and not page.parts[0].startswith("demo")
+    found = []
+    for folder, inside, files in os.walk(REPOSITORY):
+        inside[:] = [name for name in inside if not _is_made(Path(folder), name)]
+        found += [Path(folder, name) for name in files if name.endswith(".md")]
+    return tuple(sorted(str(page.relative_to(REPOSITORY)) for page in found))
+
+
+def _is_made(folder: Path, name: str) -> bool:
+    """Whether a folder is an environment, a build, or what `make demo` made."""
+    return name in {".venv", ".git", "build", "node_modules"} or (
+        folder == REPOSITORY and name.startswith("demo")
     )
 
 
-def blocks(page: str) -> Iterator[Block]:
+@cache
+def blocks(page: str) -> tuple[Block, ...]:
     """The fenced blocks of a page, in order."""
+    return tuple(_blocks(page))
+
+
+def _blocks(page: str) -> Iterator[Block]:
     lines = (REPOSITORY / page).read_text(encoding="utf-8").splitlines()
     notes: list[tuple[str, str]] = []
     inside: tuple[int, str, str, tuple[tuple[str, str], ...]] | None = None

@@ -10,9 +10,10 @@ import pytest
 
 from tests import agreement_oracle, oracle
 from tests.command_line import gradelake
-from tests.end_to_end.strange_lake import QUERIES, labels_of, rows
+from tests.end_to_end.strange_lake import ENSEMBLES, MEMBERS, QUERIES, labels_of, rows
 from tests.projects import project
 from tests.reading import published
+from tests.report_page import Page
 
 pytestmark = pytest.mark.slow
 
@@ -70,13 +71,19 @@ def test_what_people_hold_relevant_is_a_cut_where_nobody_judged_just_so(new_lake
     }
 
 
-@pytest.mark.fast
 def test_every_kappa_equals_scikit_learn_on_odd_labels_too(strange):
     labels = labels_of(strange)
     found = rows(strange, "select * from lake.marts.kappa order by all")
     pairs = {(row["label_set"], row["reference"]) for row in found}
+    members, ensembles = ({f"judge:{name}" for name in of} for of in (MEMBERS, ENSEMBLES))
     assert pairs == {
-        (a, b) for a in labels for b in labels if a != b and common(labels, a, b) != ([], [])
+        (a, b)
+        for a in labels
+        for b in labels
+        if a != b
+        and common(labels, a, b) != ([], [])
+        # an ensemble would agree with what it is made of
+        and not ({a, b} & members and {a, b} & ensembles)
     }
     for row in found[::NTH]:
         assert_cell(row, *common(labels, row["label_set"], row["reference"]))
@@ -264,3 +271,18 @@ def test_the_oracle_overlaps_as_the_rbo_package_does():
         one = [-float(i) for i in range(len(places))]
         other = [-float(place) for place in places]
         assert agreement_oracle.overlap(one, other) == pytest.approx(printed, abs=1e-12)
+
+
+def test_two_systems_of_one_run_are_named_where_boards_show_them(strange, tmp_path):
+    board = ("sql", "@leaderboard", "--label_set", "assessor:ann", "--format", "json")
+    found = json.loads(gradelake(strange, *board).stdout)
+    assert {row["system"]: row["same_as"] for row in found if row["same_as"]} == {
+        "s6": "s7",
+        "s7": "s6",
+    }
+    said = gradelake(strange, "compare", "strange", "s6", "s7").stdout
+    assert "the files of s6 and s7 are byte for byte the same" in said
+    assert "byte for byte" not in gradelake(strange, "compare", "strange", "s5", "s6").stdout
+    gradelake(strange, "report", "strange", "-o", str(tmp_path / "page.html"))
+    twins = [{"system": "s6", "same_as": "s7"}, {"system": "s7", "same_as": "s6"}]
+    assert Page(tmp_path / "page.html").settled["same_runs"] == twins

@@ -1,11 +1,13 @@
 """Judges that favour something, and several judges as one, against plain Python."""
 
+import json
 import math
 import random
 import shutil
 import statistics
 from collections import Counter, defaultdict
 
+import krippendorff
 import pytest
 from scipy import stats
 
@@ -140,6 +142,50 @@ def test_a_panel_is_its_assessors_by_a_rule(strange, tmp_path):
     assert set() < {row["label_set"] for row in compared} <= judges  # not its own members
 
 
+def test_nobody_is_a_second_rater_beside_their_own_labels(strange, tmp_path):
+    folder = shutil.copytree(strange, tmp_path / "strange")
+    (folder / "seeds" / "panels.csv").write_text(
+        "collection,panel,rule,assessors\nstrange,both,mean,ann bob\n"
+    )
+    (folder / "seeds" / "hybrids.csv").write_text(
+        "collection,hybrid,assessor,label_set,mapping\nstrange,filled,bob,judge:fair,\n"
+    )
+    gradelake(folder, "build")
+    made = ["hybrid:filled", "panel:both", *(f"judge:{name}" for name in ENSEMBLES)]
+    labels = rows(folder, "select * from lake.marts.relevance_labels")
+    matrix = defaultdict(dict)
+    for row in labels:
+        pair = row["query_id"], row["passage_id"]
+        matrix[row["label_set"]][pair] = max(row["label"], 0)
+    own = sorted(set(matrix) - set(made))
+    pairs = sorted({pair for name in own for pair in matrix[name]})
+    expected = krippendorff.alpha(
+        [[matrix[name].get(pair, math.nan) for pair in pairs] for name in own],
+        level_of_measurement="ordinal",
+    )
+    alpha = ("stats", "alpha", "strange", "--replicates", "20")
+    found = json.loads(gradelake(folder, *alpha, "--json").stdout)
+    assert found["label_sets"] == own
+    assert sorted(found["left_out"]) == sorted(made)
+    assert found["alpha"] == pytest.approx(expected)
+    assert "left out, as their labels come from the same raters: hybrid:filled" in (
+        gradelake(folder, *alpha).stderr
+    )
+    for one, other, shared in (
+        ("panel:both", "assessor:ann", "assessor:ann"),
+        ("hybrid:filled", "judge:fair", "judge:fair"),
+        ("judge:median", "judge:fine", "judge:fine"),
+        ("hybrid:filled", "panel:both", "assessor:bob"),
+    ):
+        named = (*alpha, "--label-set", one, "--label-set", other)
+        assert f"both hold the labels of {shared}" in gradelake(folder, *named, code=2).stderr
+    gradelake(folder, *alpha, "--label-set", "panel:both", "--label-set", "judge:fair")
+    compared = rows(folder, "select distinct label_set, reference from lake.marts.kappa")
+    pairs = {(row["label_set"], row["reference"]) for row in compared}
+    assert ("judge:median", "judge:wide") in pairs
+    assert not pairs & {("judge:median", "judge:fine"), ("judge:fine", "judge:median")}
+
+
 def test_a_hybrid_is_what_people_say_and_else_the_judge_on_one_scale(strange, tmp_path):
     folder = shutil.copytree(strange, tmp_path / "strange")
     file, head = folder / "seeds" / "hybrids.csv", "collection,hybrid,assessor,label_set,mapping\n"
@@ -209,24 +255,26 @@ def test_favour_is_the_residual_less_that_of_all_systems(strange):
             assert row["stderr"] == pytest.approx(stats.sem(favours), abs=1e-9)
 
 
-def test_a_group_is_compared_with_the_rest_as_welch_does(strange):
-    favours = defaultdict(dict)
-    for row in rows(strange, "select * from lake.marts.system_bias"):
-        key = row["label_set"], row["assessor"], row["level"], row["measure"]
-        favours[key][row["system"]] = row["favour"]
+def test_a_group_is_compared_with_the_rest_over_queries(strange):
+    expected = residuals(strange)
     found = rows(strange, "select * from lake.marts.group_bias where group_name = 'low'")
     assert {row["grouping"] for row in found} == {"half"}
     tested = 0
     for row in found:
-        of = favours[row["label_set"], row["assessor"], row["level"], row["measure"]]
-        low = [favour for system, favour in of.items() if system in ("s0", "s1", "s2", "s3")]
-        high = [favour for system, favour in of.items() if system not in ("s0", "s1", "s2", "s3")]
-        assert (row["n_systems"], row["n_others"]) == (4, 4)
-        theirs = stats.ttest_ind(low, high, equal_var=False)
+        of = expected[row["label_set"], row["assessor"], row["level"], row["measure"]]
+        queries = {query for residual in of.values() for query in residual}
+        differences = [
+            statistics.fmean(of[f"s{n}"][query] for n in range(4))
+            - statistics.fmean(of[f"s{n}"][query] for n in range(4, 8))
+            for query in queries
+        ]
+        assert (row["n_systems"], row["n_others"], row["n_queries"]) == (4, 4, len(queries))
+        assert row["difference"] == pytest.approx(statistics.fmean(differences), abs=1e-9)
         if row["t"] is not None and row["stderr"] > 1e-6:
-            assert row["t"] == pytest.approx(theirs.statistic, rel=1e-5)
-            assert row["df"] == pytest.approx(theirs.df, rel=1e-4)
-            assert row["p"] == pytest.approx(theirs.pvalue, abs=1e-6)
+            theirs = stats.ttest_1samp(differences, 0)
+            assert row["t"] == pytest.approx(theirs.statistic, rel=1e-5, abs=1e-6)
+            assert row["df"] == theirs.df
+            assert row["p"] == pytest.approx(theirs.pvalue, abs=2e-6)
             tested += 1
     assert tested > 100
 

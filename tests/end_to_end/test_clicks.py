@@ -8,11 +8,12 @@ import gradelake
 from gradelake.ingest.tables.columns import read_clicks
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from tests.benchmarks import clicks
 from tests.ingest.conftest import report
 
 pytestmark = pytest.mark.slow
 
-N_QUERIES, N_PASSAGES, DAYS = 40, 25, 3
+N_QUERIES, N_PASSAGES, DAYS = 40, 25, 7
 BINS, LEAST_EXPECTED = (0, 0.5, 1, 2), 2  # seeds/click_bins.csv
 RATES = 0.5 / np.arange(1, N_PASSAGES + 1) ** 0.7  # of clicks, by position
 
@@ -28,10 +29,12 @@ def shop(tmp_path_factory):
     for query in range(N_QUERIES):
         for day in range(DAYS):
             for position, passage in enumerate(dice.permutation(N_PASSAGES), start=1):
-                shown = int(dice.integers(20, 60)) if query else 2
-                likely = min(1.0, RATES[position - 1] * attraction[query, passage] / 3)
-                clicks = int(dice.binomial(shown, likely))
-                log.append((f"q{query}", f"p{passage}", position, f"day {day}", shown, clicks))
+                shown = int(dice.integers(20, 60)) if query else 1
+                unusual = dice.lognormal(-0.125, 0.5)  # how a day differs from others
+                likely = min(1.0, RATES[position - 1] * attraction[query, passage] / 3 * unusual)
+                n_clicks = int(dice.binomial(shown, likely))
+                row = (f"q{query}", f"p{passage}", position, f"day {day}", shown, n_clicks)
+                log.append(row)
         rated += [(f"q{query}", f"p{n}", int(attraction[query, n] > 1)) for n in range(N_PASSAGES)]
     names = ["query", "passage", "position", "day", "impressions", "clicks"]
     pl.DataFrame(log, schema=names, orient="row").write_csv(folder / "clicks.csv")
@@ -72,9 +75,9 @@ def test_counts_equal_a_plain_computation(shop):
     by_pair = {row[:2]: row[2:] for row in plain.rows()}
     assert len(found) == len(by_pair) == N_QUERIES * N_PASSAGES
     for query, passage, *values, coec, label in found:
-        _, clicks, most_likely = by_pair[query, passage]
+        _, n_clicks, most_likely = by_pair[query, passage]
         assert values == pytest.approx(by_pair[query, passage], abs=1e-9)
-        assert coec == pytest.approx(clicks / most_likely)
+        assert coec == pytest.approx(n_clicks / most_likely)
         bins = [n for n, least in enumerate(BINS) if coec >= least]
         assert label == (max(bins) if most_likely >= LEAST_EXPECTED else None)
     assert {row[-1] for row in found} == {None, 0, 1, 2, 3}
@@ -89,7 +92,17 @@ def test_an_interval_holds_the_true_ratio_as_often_as_it_says(shop):
         low <= attraction[int(query[1:]), int(passage[1:])] / usual <= high
         for query, passage, low, high in rows
     ]
-    assert 0.93 <= np.mean(held) <= 0.985
+    assert 0.93 <= np.mean(held) <= 0.995
+
+
+@pytest.mark.fast
+def test_an_interval_over_days_holds_where_days_differ_and_one_day_has_none():
+    over_days, poisson = clicks.coverage(clicks.BY_ITSELF, days=7, clicks=50, passages=600)
+    assert poisson < 0.85 < 0.93 <= over_days
+    (of_one_day,) = clicks.intervals(np.array([[3]]), np.array([[200.0]])).to_dicts()
+    assert of_one_day["coec"] == pytest.approx(1.5, abs=1e-6)
+    assert of_one_day["n_days"] == 1
+    assert of_one_day["coec_low"] is of_one_day["coec_high"] is None
 
 
 def test_clicks_are_a_label_set_that_is_compared_with_people(shop):

@@ -35,13 +35,15 @@ NAMES = [
     "<script>x</script>",
     "=1+1",
 ]
+PATTERN = "x[12]*?; it's"
 IDS = [name.replace(" ", "_") for name in NAMES]  # a run's columns end at spaces
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, new_lake) -> Path:
-    """The names as ids, twice over: each query has its passage, its judgment and its question."""
-    folder = tmp_path_factory.mktemp("hostile") / "below" / "project"
+    """The names as ids, twice over: each query has its passage, its judgment and its question. The
+    folder's own name is a pattern, within one that DuckDB would take for a column."""
+    folder = tmp_path_factory.mktemp("hostile") / "query_id=3" / PATTERN
     collection = {"queries": "topics.jsonl", "passages": "passages.jsonl", "min_relevant": 1}
     files = {
         "topics.jsonl": [{"query_id": i, "text": f"what is {i}"} for i in IDS],
@@ -98,9 +100,17 @@ def test_they_are_exported_and_lie_nowhere_else(folder):
     told = gradelake(folder, "grade", "c", "--grader", "words", "--queries", IDS[0]).stdout
     assert "nothing is missing" in told
     below = folder.parent.parent
-    assert {path.name for path in below.iterdir()} == {"below"}
-    assert {path.name for path in folder.parent.iterdir()} == {"project"}
+    assert {path.name for path in below.iterdir()} == {"query_id=3"}
+    assert {path.name for path in folder.parent.iterdir()} == {PATTERN}
     assert not list(below.rglob("outside*"))
+
+
+def test_its_files_are_found_sound_and_its_catalog_is_recovered(folder):
+    assert "BAD" not in gradelake(folder, "lake", "verify").stdout
+    (folder / "lake" / "catalog.sqlite").unlink()
+    gradelake(folder, "lake", "recover", "--from", "r1")
+    with Lake.live(Project.find(folder)) as lake:
+        assert {name for (name,) in lake.rows("select query_id from lake.raw.grades")} == set(IDS)
 
 
 def test_what_becomes_a_path_or_a_label_set_is_refused_by_name(folder):

@@ -175,7 +175,7 @@ def test_older_boards_are_as_they_were(edited):
     now = ask(edited.folder, LEADERBOARD.format(""))
     assert [row for row in now if "/v0/" in row[1] or ":" in row[1]] == edited.board_before
     assert len(now) > len(edited.board_before)
-    at = f"from leaderboard_v1 at (version => {edited.version_before})"
+    at = f"from leaderboard at (version => {edited.version_before})"
     assert (
         ask(edited.folder, LEADERBOARD.format("").replace("from leaderboard", at))
         == edited.board_before

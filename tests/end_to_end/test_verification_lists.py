@@ -53,14 +53,19 @@ def test_uncovered_passages_are_the_relevant_ones_that_no_item_covers(
     assert order == sorted(order), "most useful first"
 
 
-def test_spurious_items_are_those_that_non_relevant_passages_answer(graded_demo, grades, judgments):
+@pytest.mark.parametrize(("below", "asked"), [(RELEVANT, ()), (1, ("--below", "1"))])
+def test_spurious_items_are_those_that_non_relevant_passages_answer(
+    graded_demo, grades, judgments, below, asked
+):
+    """Non-relevant below min_relevant, or below 1, as in the RUBRIC workbench."""
     counts = defaultdict(Counter)
     for pair, of in grades.items():
         if pair in judgments:
-            kind = "relevant" if judgments[pair] >= RELEVANT else "other"
+            kind = "relevant" if judgments[pair] >= below else "other"
             for item, grade in of.items():
                 counts[item] += Counter({kind: 1, f"hits_{kind}": grade >= 2})
-    rows = ask(graded_demo, "spurious_items", "--tau", "2")
+    rows = ask(graded_demo, "spurious_items", "--tau", "2", *asked)
+    assert {row["below"] for row in rows} == {below}
     columns = ("n_hits", "n_non_relevant", "n_relevant_hits", "n_relevant")
     found = {row["item_id"]: tuple(row[column] for column in columns) for row in rows}
     assert found == {
@@ -94,7 +99,10 @@ def test_disagreements_are_at_least_half_a_scale_wide_and_name_the_best_item(
 
 def test_the_grid_of_a_query_has_a_line_per_passage_and_a_column_per_item(graded_demo, grades):
     of_query = {passage: of for (query, passage), of in grades.items() if query == BIRDS}
-    items = sorted(next(iter(of_query.values())))
+    written = map(json.loads, (graded_demo / "question_bank.jsonl").read_text().splitlines())
+    bank = {line["query_id"]: [item["question_id"] for item in line["items"]] for line in written}
+    items = bank[BIRDS]  # in the order of their author
+    assert items != sorted(items)
     heading, *rows = ask(graded_demo, "grade_grid", "--query_id", BIRDS)
     assert heading["id"] == "query"
     legend, grid = rows[: len(items)], rows[len(items) :]

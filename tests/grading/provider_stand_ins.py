@@ -84,14 +84,15 @@ class Anthropic(Provider):
     def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
         text = choice["message"]["content"]
         cached = _cached(usage)
-        reasons = {"length": "max_tokens", "content_filter": "refusal"}
+        told = choice["finish_reason"]
+        reasons = {"length": "max_tokens", "content_filter": "refusal", "stop": "end_turn"}
         return {
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
             "model": completion["model"],
             "content": [] if text is None else [{"type": "text", "text": text}],
-            "stop_reason": reasons.get(choice["finish_reason"], "end_turn"),
+            "stop_reason": reasons.get(told, told),
             "stop_sequence": None,
             "usage": {
                 "input_tokens": usage["prompt_tokens"] - cached,  # those that no cache had
@@ -126,11 +127,12 @@ class Bedrock(Provider):
     def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
         text = choice["message"]["content"]
         cached = _cached(usage)
-        reasons = {"length": "max_tokens", "content_filter": "content_filtered"}
+        told = choice["finish_reason"]
+        reasons = {"length": "max_tokens", "content_filter": "content_filtered", "stop": "end_turn"}
         content = [] if text is None else [self.said(text)]
         return {
             "output": {"message": {"role": "assistant", "content": content}},
-            "stopReason": reasons.get(choice["finish_reason"], "end_turn"),
+            "stopReason": self.ended(reasons.get(told, told), content),
             "usage": {
                 "inputTokens": usage["prompt_tokens"] - cached,  # those that no cache had
                 "cacheReadInputTokens": cached,
@@ -143,6 +145,11 @@ class Bedrock(Provider):
 
     def said(self, text: str) -> dict[str, Any]:
         return {"text": text}
+
+    def ended(self, reason: str, content: list[dict[str, Any]]) -> str:
+        """Why it ended: to have a tool called, where it called one and nothing broke off."""
+        calls = any("toolUse" in part for part in content)
+        return "tool_use" if calls and reason == "end_turn" else reason
 
 
 class BedrockByTool(Bedrock):
@@ -177,8 +184,9 @@ class Gemini(Provider):
 
     def own(self, completion: dict, choice: dict, usage: dict) -> dict[str, Any]:
         text = choice["message"]["content"]
-        reasons = {"length": "MAX_TOKENS", "content_filter": "SAFETY"}
-        candidate = {"finishReason": reasons.get(choice["finish_reason"], "STOP"), "index": 0}
+        told = choice["finish_reason"]
+        reasons = {"length": "MAX_TOKENS", "content_filter": "SAFETY", "stop": "STOP"}
+        candidate = {"finishReason": reasons.get(told, told), "index": 0}
         if text is not None:
             candidate["content"] = {"role": "model", "parts": [{"text": text}]}
         cached = _cached(usage)

@@ -173,9 +173,9 @@ class OpenAI(Subject):
         self.server.forget()
         self.server.on("", only_documented(StandIn(room=600)))
 
-    def graded(self, grade: str) -> Script:
-        """What its server says for a grade."""
-        return answer(grade)
+    def graded(self, grade: str, finish: str = "stop") -> Script:
+        """What its server says for a grade, and with which word it ends."""
+        return answer(grade, finish_reason=finish)
 
     def filtered(self) -> Script:
         """What its server says where a content filter took the reply away."""
@@ -212,8 +212,8 @@ class OpenAIWithSchema(OpenAI):
     constrain = "json_schema"
     has_probabilities = False  # the first token is a brace
 
-    def graded(self, grade: str) -> Script:
-        return answer(json.dumps({"grade": grade}))
+    def graded(self, grade: str, finish: str = "stop") -> Script:
+        return answer(json.dumps({"grade": grade}), finish_reason=finish)
 
 
 class Anthropic(OpenAIWithSchema):
@@ -245,8 +245,8 @@ class Anthropic(OpenAIWithSchema):
         stand_in = self.stand_in(self.model.partition("/")[2], room=600)
         self.server.on("", only_documented(stand_in))
 
-    def graded(self, grade: str) -> Script:
-        return self.stand_in().worded(super().graded(grade))
+    def graded(self, grade: str, finish: str = "stop") -> Script:
+        return self.stand_in().worded(super().graded(grade, finish))
 
     def filtered(self) -> Script:
         return self.stand_in().worded(super().filtered())
@@ -335,4 +335,6 @@ SUBJECTS: dict[str, type[Subject]] = {
     "vertex_ai": Vertex,
 }
 # one loads a gigabyte, the others LiteLLM for several seconds; a small real model is for each day
-SLOW = {"vllm"} | {name for name, each in SUBJECTS.items() if each.engine == "litellm"}
+SLOW = {"vllm", "transformers"} | {
+    name for name, each in SUBJECTS.items() if each.engine == "litellm"
+}

@@ -57,6 +57,7 @@ def asked(judged) -> list[int]:
     return [int(n) for n in judged.asked()]
 
 
+@pytest.mark.slow
 def test_every_answer_meets_every_nugget_in_windows_of_ten(answering):
     totals = answering.plan("assigns").totals
     # a's answer and that of b and c to q1, d's to q2

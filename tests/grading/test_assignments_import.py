@@ -118,6 +118,7 @@ def test_what_the_rubric_says_otherwise_is_told_and_counts(answering):
     )
 
 
+@pytest.mark.slow
 def test_unknown_queries_are_left_out_and_named(answering):
     done = bring(answering, record("a"), record("a", qid="q9"))
     assert (done.exit_code, done.unknown_queries, len(grades(answering))) == (3, ["q9"], 2)
@@ -162,6 +163,7 @@ def test_a_wrong_line_is_refused_with_the_whole_file(answering):
     assert answering.rows("select * from lake.raw.grades") == []
 
 
+@pytest.mark.slow
 def test_a_nugget_that_is_there_twice_needs_one_assignment(answering):
     twice = record("a")
     twice["nuggets"].append(twice["nuggets"][0] | {"assignment": "partial_support"})

@@ -26,6 +26,7 @@ prompt = "generate_nuggets_dl"
 engine = "openai"
 prompt = "umbrela"
 """
+OUTPUTS = ("default.nuggets.jsonl", "default.qrels.txt", "default.eval.txt")
 WORKFLOW = """
 nugget_class: gradelake.autojudge.Judge
 qrels_class: gradelake.autojudge.Judge
@@ -80,9 +81,14 @@ def spot(tmp_path, monkeypatch, server):
     return tmp_path, reports, dict(topics)
 
 
+def in_the_lake(folder, query):
+    project = replace(Project.find(folder), lake_path=folder / "out" / "gradelake" / "lake")
+    with Lake.published(project) as lake:
+        return lake.rows(query)
+
+
 def outputs(folder):
-    names = ("nuggets.jsonl", "qrels.txt", "eval.txt")
-    return {name: (folder / "out" / f"default.{name}").read_text() for name in names}
+    return {name: (folder / "out" / name).read_text() for name in OUTPUTS}
 
 
 def test_auto_judge_gets_nuggets_qrels_and_a_board_and_again_with_the_endpoint_off(
@@ -97,12 +103,12 @@ def test_auto_judge_gets_nuggets_qrels_and_a_board_and_again_with_the_endpoint_o
     assert again.exit_code == 0, again.output
     assert outputs(folder) == found
 
-    banks = [json.loads(line) for line in found["nuggets.jsonl"].splitlines()]
+    banks = [json.loads(line) for line in found["default.nuggets.jsonl"].splitlines()]
     assert {bank["query_id"] for bank in banks} == set(topics)
     assert all(bank["claim_bank"] for bank in banks)
 
     labels = {}
-    for line in found["qrels.txt"].splitlines():
+    for line in found["default.qrels.txt"].splitlines():
         topic, _, passage, label = line.split()
         labels[topic, passage] = int(label)
     answers = {
@@ -117,7 +123,7 @@ def test_auto_judge_gets_nuggets_qrels_and_a_board_and_again_with_the_endpoint_o
     shares = defaultdict(list)  # an answer is one passage here
     for (run, topic), passage in answers.items():
         shares[run].append((labels[topic, passage] >= 1) / 10)
-    rows = [line.split("\t") for line in found["eval.txt"].splitlines()]
+    rows = [line.split("\t") for line in found["default.eval.txt"].splitlines()]
     assert len({topic for _, topic, _, _ in rows}) == len(topics) + 1
     for run, values in shares.items():
         (mean,) = (float(v) for r, t, m, v in rows if (r, t, m) == (run, "all", "P@10"))
@@ -132,8 +138,54 @@ def test_what_the_model_did_not_say_is_no_score(auto_judge, spot, server):
     done = auto_judge("--no-create-nuggets", "--no-create-qrels")
     assert "direct has no grade of" in str(done.exception)
     assert not (folder / "out" / "default.eval.txt").exists()
-    done = auto_judge("--no-create-nuggets", "--no-create-qrels", "-S", "failed_allowed=1")
+    only_judge = ("--no-create-nuggets", "--no-create-qrels", "-S", "failed_allowed=1")
+    done = auto_judge(*only_judge)
     assert done.exit_code == 0, done.output
+    board = (folder / "out" / "default.eval.txt").read_text()
+    server.stop()  # what failed is not asked again where it may be done without
+    again = auto_judge(*only_judge)
+    assert again.exit_code == 0, again.output
+    assert (folder / "out" / "default.eval.txt").read_text() == board
+
+
+def test_what_a_call_is_given_is_what_counts(auto_judge, spot, server):
+    """A lake that held another run and topic gives the board and qrels of an empty one, and does
+    not ask again for what it has a grade of."""
+    folder, _, _ = spot
+    assert auto_judge("--no-create-nuggets").exit_code == 0
+    (folder / "runs" / "careless_writer.jsonl").unlink()
+    *kept, gone = (folder / "topics.jsonl").read_text().splitlines()
+    gone = json.loads(gone)["request_id"]
+    (folder / "topics.jsonl").write_text("\n".join(kept))
+    for file in (folder / "runs").iterdir():
+        rows = file.read_text().splitlines()
+        others = [row for row in rows if json.loads(row)["metadata"]["topic_id"] != gone]
+        file.write_text("\n".join(others))
+    n_asked, found = len(server.asked), []
+    for _ in ("in the lake that held them", "alone"):
+        done = auto_judge("--no-create-nuggets")
+        assert done.exit_code == 0, done.output
+        found.append([(folder / "out" / name).read_text() for name in OUTPUTS[1:]])
+        assert gone not in found[-1][0]
+        assert len(server.asked) == n_asked or len(found) == 2
+        (folder / "out").rename(folder / f"out{len(found)}")
+    assert found[0] == found[1]
+
+
+def test_another_model_before_it_changes_nothing(auto_judge, spot, server, monkeypatch):
+    folder, _, _ = spot
+    only_judge = ("--no-create-nuggets", "--no-create-qrels")
+    assert auto_judge(*only_judge).exit_code == 0
+    board = (folder / "out" / "default.eval.txt").read_text()
+    server.on("final score", answer("##final score: 3"))
+    monkeypatch.setenv("OPENAI_MODEL", "judge-2")
+    assert auto_judge(*only_judge).exit_code == 0
+    assert (folder / "out" / "default.eval.txt").read_text() != board
+    monkeypatch.setenv("OPENAI_MODEL", "judge-1")
+    server.stop()
+    done = auto_judge(*only_judge, "-S", "label_set=judge:direct")
+    assert done.exit_code == 0, done.output
+    assert (folder / "out" / "default.eval.txt").read_text() == board
 
 
 def test_a_corpus_is_a_file_of_the_passages_that_answers_cite(auto_judge, spot):
@@ -145,9 +197,7 @@ def test_a_corpus_is_a_file_of_the_passages_that_answers_cite(auto_judge, spot):
     only_judge = ("--no-create-nuggets", "--no-create-qrels", "--corpus")
     done = auto_judge(*only_judge, "corpus.jsonl")
     assert done.exit_code == 0, done.output
-    project = replace(Project.find(folder), lake_path=folder / "out" / "gradelake" / "lake")
-    with Lake.published(project) as lake:
-        texts = dict(lake.rows("select passage_id, text from lake.raw.passages"))
+    texts = dict(in_the_lake(folder, "select passage_id, text from lake.raw.passages"))
     assert {name: texts.get(name) for name in cited} == {n: f"The text of {n}." for n in cited}
     done = auto_judge(*only_judge, "corpus.gz")
     assert "--corpus corpus.gz: no such file" in str(done.exception)

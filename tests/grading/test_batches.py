@@ -70,10 +70,35 @@ def half(*tokens: int) -> float:
     return ONLINE.of(*tokens) / 2
 
 
+# --- the account ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("refusal", "hint"),
+    [
+        (refuse(429, "You exceeded your quota", "insufficient_quota"), "quota is used up"),
+        (refuse(402, "Insufficient Balance"), "quota is used up"),
+        (refuse(401, "Incorrect API key"), "Check the key and model"),
+    ],
+)
+def test_a_batch_whose_prompts_all_fail_for_the_account_says_so_and_sends_no_more(
+    hosted, server, refusal, hint
+):
+    server.on("", refusal)
+    server.on("Ores", refuse(refusal.status, "insufficient_quota of another kind"))
+    with pytest.raises(EngineUnusable, match=r"batch .{8}: \d+ of 10 prompts were refused: ") as e:
+        to_its_end(hosted)
+    assert hint in e.value.hint
+    assert len(server.batches) == 1
+    assert hosted.rows("select count(*) from lake.raw.grades") == [(0,)]
+    server.on("", by_length)
+    server.on("Ores", by_length)
+    assert to_its_end(hosted).counts["pairs"] == 12
+
+
 # --- submit and collect ---------------------------------------------------------------------------
 
 
-@pytest.mark.fast
 def test_a_run_submits_what_is_missing_and_a_later_one_collects_it(hosted, server):
     server.looks = 2
     first = grade(hosted)
@@ -109,7 +134,6 @@ def test_prompts_and_grades_are_those_of_the_same_grader_online(hosted, server):
     assert hosted.grades("gpt", "grade, status, response, prompt_tokens") == in_batches
 
 
-@pytest.mark.fast
 def test_what_is_under_way_is_in_no_plan_and_no_backlog(hosted):
     grade(hosted, limit=5)
     totals = hosted.plan("gpt").totals
@@ -122,6 +146,7 @@ def test_what_is_under_way_is_in_no_plan_and_no_backlog(hosted):
     assert dict(hosted.rows(status)) == {"missing": totals.missing, "under way": totals.under_way}
 
 
+@pytest.mark.campaign
 def test_no_batch_is_larger_than_it_may_be(hosted, server, monkeypatch):
     hosted.grader("gpt", batch_prompts=4, chunk_pairs=3)
     grade(hosted)
@@ -189,6 +214,7 @@ def test_a_passage_that_is_too_long_is_cut_and_sent_again(hosted, server):
     assert run.counts["failed"] == 0
 
 
+@pytest.mark.campaign
 def test_a_prompt_that_comes_back_without_a_line_is_asked_again(hosted, server):
     server.changes = lambda lines: lines[1:] if len(server.batches) == 1 else lines
     to_its_end(hosted)
@@ -199,6 +225,7 @@ def test_a_prompt_that_comes_back_without_a_line_is_asked_again(hosted, server):
 # --- batches that do not end well -----------------------------------------------------------------
 
 
+@pytest.mark.campaign
 def test_of_a_batch_that_expires_what_was_answered_stays_and_the_rest_is_planned_again(
     hosted, server
 ):
@@ -212,6 +239,7 @@ def test_of_a_batch_that_expires_what_was_answered_stays_and_the_rest_is_planned
     assert set(server.times_billed().values()) == {1}
 
 
+@pytest.mark.campaign
 def test_a_batch_that_is_refused_as_a_whole_tells_why_and_blames_no_pair(hosted, server):
     server.fails = "Enqueued token limit reached"
     grade(hosted)
@@ -297,6 +325,7 @@ def test_a_reply_with_half_a_character_is_read_and_costs_no_other_pair(hosted, s
     assert found == {("2", "ok"), ("2 \ufffd", "failed")}
 
 
+@pytest.mark.campaign
 def test_another_model_stops_it_and_nothing_is_paid_for_again_until_asked(hosted, server):
     server.on("", answer("2", model="other"))
     grade(hosted)
@@ -310,6 +339,7 @@ def test_another_model_stops_it_and_nothing_is_paid_for_again_until_asked(hosted
     assert len(server.batches) == 2
 
 
+@pytest.mark.campaign
 def test_a_batch_is_looked_for_only_where_it_was_sent(hosted, server):
     grade(hosted)
     with BatchServer() as other:
@@ -319,6 +349,7 @@ def test_a_batch_is_looked_for_only_where_it_was_sent(hosted, server):
     assert not other.steps
 
 
+@pytest.mark.campaign
 def test_a_batch_or_file_that_is_gone_is_told_of_and_can_be_given_up(hosted, server):
     grade(hosted)
     server.batches.clear()
@@ -328,6 +359,7 @@ def test_a_batch_or_file_that_is_gone_is_told_of_and_can_be_given_up(hosted, ser
     assert to_its_end(hosted, retry_failed=True).counts["ok"] == 12
 
 
+@pytest.mark.campaign
 def test_a_busy_server_is_asked_again_politely(hosted, server):
     for step in STEPS:
         server.refusals[step] = [refuse(429, Retry_After="0.01"), refuse(429)]
@@ -353,6 +385,7 @@ def test_a_batch_whose_making_was_not_confirmed_is_found(hosted, server):
     assert (run.counts["ok"], len(server.batches)) == (12, 1)
 
 
+@pytest.mark.campaign
 def test_before_an_intent_is_dropped_its_file_is_removed(hosted, server):
     server.refusals["create"] = [refuse(500)]
     with pytest.raises(EngineUnusable, match="no batch was made"):
@@ -383,6 +416,7 @@ def test_a_limit_counts_what_is_under_way_at_the_batch_price(hosted, server):
     assert spent == pytest.approx(server.bill(half))
 
 
+@pytest.mark.campaign
 def test_without_a_price_of_its_own_a_batch_costs_what_is_paid_online(hosted, server):
     hosted.write("seeds/prices.csv", [PRICES[0], PRICES[1].removesuffix("0.5")])
     assert to_its_end(hosted).cost == pytest.approx(server.bill(ONLINE.of))

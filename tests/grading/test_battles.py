@@ -47,6 +47,7 @@ def pairs_asked(judged) -> Counter:
     return Counter(pair for pair in pairs if pair.isdigit())
 
 
+@pytest.mark.slow
 def test_each_answer_battles_four_others_in_both_orders_and_nothing_is_asked_twice(battling):
     # q1: seven answers with four opponents each; q2: one pair
     assert battling.plan("battles").totals.missing == 2 * (7 * 4 // 2 + 1)

@@ -14,7 +14,7 @@ from gradelake.grading.engines import MOST_MASS, EngineUnusable
 from gradelake.grading.generate.asking import ask
 from gradelake.grading.graders.engine_finder import load
 from gradelake.grading.prompts.written_reply import LONGEST_ITEM, MOST_ITEMS
-from gradelake.grading.run.attempts import score_with_retries
+from gradelake.grading.run.attempts import read, score_with_retries
 from gradelake.sql.common.errors import BadInput
 from tests.grading.hostile import HOSTILE
 from tests.grading.misbehaving import Reply, refuse
@@ -67,7 +67,8 @@ def of(kind: str):
 def test_a_grade_is_a_word_of_the_scale_whatever_the_passage_says(subject):
     responses = subject.ask(*({"item": ITEMS[0], "passage": text} for text in HOSTILE.values()))
     assert [response.error for response in responses] == [None] * len(HOSTILE)
-    assert not any(response.is_cut_off for response in responses)
+    grader = subject.start().grader
+    assert {read(grader, response, None).status for response in responses} == {"ok"}
     assert {response.text for response in responses} <= set(WORDS)
 
 
@@ -217,6 +218,20 @@ def test_a_prompt_that_a_filter_refuses_fails_alone(subject, scripted):
     cars, bees = tried(subject, "Cars.", "Bees.")
     assert "content filter" in cars.error
     assert (bees.error, bees.text in WORDS) == (None, True)
+
+
+@of("server")
+def test_a_grade_counts_where_the_server_says_that_the_reply_is_whole(subject, scripted):
+    scripted("Cars", subject.graded("4"))
+    scripted("Bees", subject.graded("4", finish="abort"))
+    scripted("Ships", subject.graded("4", finish="insufficient_system_resource"))
+    grader = subject.start().grader
+    cars, bees, ships = (
+        read(grader, each, None) for each in tried(subject, "Cars.", "Bees.", "Ships.")
+    )
+    assert (cars.grade, bees.grade, ships.grade) == (4, None, None)
+    assert "'abort'" in bees.error
+    assert "'insufficient_system_resource'" in ships.error
 
 
 @of("server")

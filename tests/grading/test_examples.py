@@ -3,12 +3,14 @@
 import json
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 
 from gradelake.grading.prompts.examples import read_examples, sample
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common.errors import BadInput
+from tests.command_line import gradelake
 from tests.grading.test_judged_pairs import make
 from tests.sql.terminal import Terminal
 
@@ -84,13 +86,13 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
 def test_the_list_names_every_prompt(judged):
     rows = json.loads(judged.gradelake("prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
-    assert len(by_name) == len(rows) == 42
+    assert len(by_name) == len(rows) == 45
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
     table = judged.gradelake("prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "description"]
-    assert len(table.strip().split("\n")) == 43
+    assert len(table.strip().split("\n")) == 46
     assert judged.project
     program = (sys.executable, "-m", "gradelake", "prompts", "list")
     terminal = Terminal(judged.folder, width=80, program=program)
@@ -100,6 +102,21 @@ def test_the_list_names_every_prompt(judged):
         terminal.__exit__()
     assert max(map(len, shown)) <= 80
     assert len(shown) > 39  # what does not fit a line goes on in the next one
+
+
+def test_prompts_can_be_read_where_there_is_no_project(tmp_path, monkeypatch):
+    monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
+    shown = gradelake(tmp_path, "prompts", "show", "sun").stdout
+    assert shown == (Path(__file__).parents[2] / "grading/prompts/sun.yaml").read_text()
+    assert len(json.loads(gradelake(tmp_path, "prompts", "list", "--json").stdout)) == 45
+    render = ("prompts", "render", "helm", "--query", "Q", "--passage", "P")
+    assert "Question: Q Passage: P" in gradelake(tmp_path, *render).stdout
+    own = gradelake(tmp_path, "prompts", "show", "mine", code=2)
+    assert "no prompt 'mine' among Gradelake's own, and there is no gradelake.toml" in own.stderr
+    named = gradelake(tmp_path, "--config", "gradelake.toml", "prompts", "list", code=2)
+    assert "gradelake.toml: no such file" in named.stderr
+    sample = ("prompts", "sample", "c", "--assessor", "a", "--per-label", "1", "--seed", "1")
+    assert "no gradelake.toml in" in gradelake(tmp_path, *sample, code=2).stderr
 
 
 def test_render_prints_exactly_what_a_model_would_read(judged):
@@ -128,10 +145,13 @@ def test_every_slot_of_every_prompt_can_be_filled(judged):
     texts = {slot: f"[{slot}]" for p in shipped_prompts().values() for slot in p.slots}
     del texts["items"], texts["n_items"]  # they are made of --item
     del texts["passages"]  # of --passage
-    options = [
-        word for slot, text in texts.items() for word in (f"--{slot.replace('_', '-')}", text)
-    ]
     for name in ("true_explain", "true_distil", "true_direct", "generate_questions_car"):
+        options = [
+            word
+            for slot in shipped_prompts()[name].slots
+            if slot in texts
+            for word in (f"--{slot.replace('_', '-')}", texts[slot])
+        ]
         shown = judged.gradelake("prompts", "render", name, *options).stdout
         for slot in shipped_prompts()[name].slots:
             assert texts[slot] in shown, (name, slot)

@@ -165,7 +165,6 @@ def stack(self):
 # --- things that go wrong -------------------------------------------------------------------------
 
 
-@pytest.mark.fast
 def test_each_pair_at_fault_fails_alone_with_its_reason_after_three_tries(stumbling, new_workers):
     stumble(stumbling, steel="error", landmarks="nonsense", home="exception", scatters="too_sure")
     run = stumbling.grade("judge", query_ids=("q2",))
@@ -397,7 +396,6 @@ def test_a_command_takes_several_graders_which_share_one_ray(stumbling):
     assert len({line for line in stumbling.asked() if line.isdigit()}) == 1
 
 
-@pytest.mark.fast
 def test_the_command_takes_queries_from_a_file(judged):
     judged.write("queries.txt", ["q2\tsome text"])
     planned = judged.gradelake("plan", "tiny", "--queries", "queries.txt", "--json")

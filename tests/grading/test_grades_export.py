@@ -5,10 +5,12 @@ import hashlib
 import json
 from contextlib import closing
 from datetime import datetime
+from types import SimpleNamespace
 
 import pytest
 
-from gradelake.grading.exchange import grades_export
+from gradelake.grading.exchange import grades_export, grades_import
+from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.grades_export import export_grades
 from gradelake.sql.common.errors import BadInput
 from tests import workbench_schema
@@ -27,6 +29,7 @@ from tests.grading.workbench_files import (
 )
 from tests.ingest.conftest import new_tiny
 from tests.projects import rows
+from tests.sql.small_lake import graders
 
 pytestmark = pytest.mark.slow
 
@@ -222,6 +225,31 @@ def test_a_file_that_claims_grades_of_a_grader_of_yours_is_refused_until_you_say
     assert [one["name"] for one in theirs.graders] == ["theirs.question_self_rating"]
     assert another.rows("select engine from lake.raw.graders") == [("imported",)]
     assert not another.rows(f"from lake.raw.grades where grader_id = '{OWN}'")
+
+
+def test_whose_grades_are_new_is_found_in_less_memory_than_they_take(another):
+    """Many with their grader in one transaction, which DuckDB takes for empty tables."""
+    with another.lake.transaction("import") as transaction:
+        transaction.insert("graders", graders("g" * 64))
+        transaction.insert_from(
+            "grades",
+            """
+            select
+                ? as grader_id, 'tiny' as collection, 'q' || i // 50000 as query_id,
+                'p' || i as passage_id, '' as item_id, 1 as grade, 'ok' as status,
+                ? as run_id, now()::timestamp as graded_at
+            from range(400_000) as r(i)
+            """,
+            "g" * 64,
+            transaction.run_id,
+        )
+        another.lake.connection.execute("set memory_limit = '30MB'")
+        into = SimpleNamespace(
+            lake=another.lake, transaction=transaction, choices=Choices(), shown="out.jsonl"
+        )
+        with pytest.raises(BadInput, match="only the file says that 400,000 grades are of"):
+            grades_import._require_trust(into)
+        another.rows("delete from lake.raw.grades")
 
 
 def test_grades_with_other_gold_answers_or_another_query_text_are_restored(ingested, another):

@@ -69,6 +69,23 @@ def test_the_key_of_the_provider_goes_to_it_and_is_not_told(engine, server):
     assert KEY not in response.error
 
 
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "Your credit balance is too low to access the API"),
+        (402, "Payment needed"),
+        (403, "Your billing account is closed"),
+    ],
+)
+def test_an_account_that_cannot_pay_stops_the_run_at_once(engine, server, status, words):
+    claude = engine()
+    server.on("", refuse(status, words))
+    with pytest.raises(EngineUnusable, match=words) as caught:
+        claude.score(prompts_of(claude, PAIR))
+    assert "quota is used up" in caught.value.hint
+    assert len(server.asked) == 1
+
+
 def test_without_a_key_nothing_is_asked(engine, server, monkeypatch):
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(EngineUnusable, match="needs a key") as caught:

@@ -14,7 +14,7 @@ from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
-from tests.grading.misbehaving import answer
+from tests.grading.misbehaving import answer, refuse
 from tests.grading.project import PASSAGES, PRICES, copy_of
 
 QUICK = {"pause": 0.01, "timeout": 20.0, "concurrency": 4}
@@ -48,6 +48,16 @@ def test_a_run_says_what_its_tokens_came_to(hosted):
     run = grade(hosted)
     assert run.counts["pairs"] == 12
     assert run.cost == pytest.approx(10 * A_PROMPT)
+
+
+@pytest.mark.slow
+def test_an_error_with_half_a_character_ends_no_worker(hosted, server):
+    server.on("Cars", refuse(400, "half \ud800 of it"))
+    run = grade(hosted)
+    assert (run.counts["pairs"], run.counts["ok"] + run.counts["failed"]) == (12, 12)
+    errors = {error for (error,) in hosted.grades("gpt", "error").values()} - {None}
+    assert errors
+    assert all("half \ufffd of it" in error for error in errors)
 
 
 @pytest.mark.slow
@@ -138,6 +148,40 @@ def test_whatever_replies_take_a_limit_is_kept_and_nearly_used(hosted):
             assert spending.spent <= limit, seed
         assert spending.is_over
         assert spending.spent > 0.9 * limit, seed
+
+
+def test_a_limit_is_kept_where_a_server_heeds_no_length_of_replies(hosted):
+    """A token is asked for and 500 come: all that is at work is paid at that price."""
+    (chunk, *_) = hosted.plan("gpt").chunks()
+    many = (_big(chunk, n, 10) for n in range(200))
+    price = Price("EUR", 2e-6, 1e-6, 8e-6)
+    spending = Spending(price, 1.0, hosted.grader("gpt"), many, tries_first=True)
+    at_work: list[Chunk] = []
+    most = 0
+    while True:
+        while len(at_work) < 16 and (given := next(spending, None)):
+            at_work.append(given)
+        if not at_work:
+            break
+        most = max(most, len(at_work))
+        back = at_work.pop(0)
+        counts = {"prompt_tokens": 130 * len(back), "completion_tokens": 500 * len(back)}
+        spending.settle(Graded(back.id, counts=counts | {"pairs": len(back)}, longest=500))
+    assert most == 16
+    assert 0.9 < spending.spent <= 1
+
+
+@pytest.mark.slow
+def test_a_run_keeps_its_limit_where_replies_are_longer_than_asked_for(hosted, server):
+    usage = {"prompt_tokens": 10, "completion_tokens": 200, "total_tokens": 210}
+    server.on("", answer(usage=usage))  # 0.2 EUR each
+    run = grade(hosted, max_cost=0.95)
+    assert run.out_of_money
+    assert 0 < run.counts["pairs"] < 12
+    assert run.cost <= 0.95
+    asked = len(server.asked)
+    run = grade(hosted, max_cost=0.15)  # what they cost is known from the first one on
+    assert (run.counts["pairs"], len(server.asked)) == (0, asked)
 
 
 def _big(chunk, number: int, n: int):

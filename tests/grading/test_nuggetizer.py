@@ -124,10 +124,10 @@ def brought_by(judged, query_id: str = "q1", name: str = "nuggets") -> dict[str,
         text: json.loads(ids)
         for text, ids in judged.rows(
             f"""
-            select items.text, found.value->'$.info.passage_ids' as passage_ids
-            from lake.raw.brought_along as beside, json_each(beside.content->'$.items') as found
+            select items.text, found.value->'$[1].info.passage_ids' as passage_ids
+            from lake.raw.brought_along as beside, json_each(beside.content->'$.given') as found
             inner join lake.raw.rubric_items as items
-                on items.item_id = found.key
+                on items.item_id = (found.value->>'$[0]')
                     and beside.target = items.collection || '/bank/' || items.bank
             where beside.target = 'tiny/bank/{name}' and items.query_id = '{query_id}'
             """

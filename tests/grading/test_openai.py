@@ -14,6 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from gradelake.grading.engines import EngineUnusable
+from gradelake.grading.engines._chat import is_of_account
 from gradelake.grading.engines._client import is_same_model
 from gradelake.grading.engines.openai import Engine
 from gradelake.grading.run.attempts import expectation, read, score_with_retries
@@ -81,7 +82,7 @@ def test_no_more_prompts_are_on_their_way_than_allowed(server, engine):
 
 
 def test_the_time_that_a_server_names_is_a_number_or_a_date_in_the_future():
-    for stated in (None, "", "soon", "-5", "nan", _date(-60)):
+    for stated in (None, "", "soon", "-5", "nan", "inf", "9" * 400, _date(-60)):
         assert retry_after({"retry-after": stated}) is None, stated
     assert retry_after({"retry-after": "0.25"}) == 0.25
     assert 55 < retry_after({"retry-after": _date(60)}) <= 60
@@ -123,12 +124,58 @@ def test_patience_is_for_the_endpoint_and_not_for_one_prompt(server, engine):
     assert [response.text for response in responses] == ["4", *["3"] * 10]
 
 
-def test_a_used_up_quota_stops_the_run_at_once(server, engine):
-    server.on("", refuse(429, "You exceeded your current quota", "insufficient_quota"))
-    with pytest.raises(EngineUnusable, match="exceeded your current quota") as caught:
-        ask(engine(), "steel")
+@pytest.mark.parametrize(
+    ("status", "words", "code"),
+    [
+        (429, "You exceeded your current quota", "insufficient_quota"),
+        (402, "Insufficient Balance", ""),
+        (400, "Your credit balance is too low to access the API", "invalid_request_error"),
+        (400, "Access denied, please make sure your account is in good standing.", "Arrearage"),
+        (400, "Billing hard limit has been reached", "billing_hard_limit_reached"),
+        (403, "This account has been suspended", ""),
+        (403, "This method requires billing: your billing account is closed", ""),
+    ],
+)
+def test_an_account_that_cannot_pay_stops_the_run_at_once(server, engine, status, words, code):
+    server.on("", refuse(status, words, code))
+    with pytest.raises(EngineUnusable, match=words) as caught:
+        ask(engine(), "steel", tries=3)
     assert "quota is used up" in caught.value.hint
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "prompt"),
+    [
+        (400, "flagged: 'credit balance'", "What is a credit balance?"),
+        (400, "unknown field billing", ""),
+        (403, "flagged as violence", ""),
+        (429, "You exceeded your current quota, please check your plan and billing details", ""),
+        (500, "insufficient balance of workers", ""),
+    ],
+)
+def test_what_one_prompt_or_a_pause_can_mend_is_not_the_account_s(status, words, prompt):
+    assert not is_of_account(status, words, prompt)
+
+
+def test_what_replies_took_has_their_reasoning_and_0_is_not_known(server, engine):
+    """Reasoning is in `completion_tokens`, or beside them."""
+    beside = {"completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 90}}
+    for usage, taken in (
+        ({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}, (10, 5)),
+        ({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 105}, (10, 95)),
+        ({"prompt_tokens": 10, **beside}, (10, 95)),
+        ({"prompt_tokens": 10, **beside, "completion_tokens": 95}, (10, 95)),
+        ({"prompt_tokens": 10, "completion_tokens": 5, "reasoning_tokens": 90}, (10, 95)),
+        ({"prompt_tokens": 10, "completion_tokens": 0, "total_tokens": 70}, (10, 60)),
+        ({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 0}, (10, 5)),
+        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, (None, None)),
+        ({"prompt_tokens": None, "completion_tokens": None}, (None, None)),
+        ({}, (None, None)),
+    ):
+        server.on("", answer(usage=usage))
+        response = ask(engine(), "steel")
+        assert (response.prompt_tokens, response.completion_tokens) == taken, usage
 
 
 # --- errors of the server, and replies that are none ----------------------------------------------
@@ -218,6 +265,62 @@ def test_what_would_come_again_is_told_as_what_it_is_and_not_paid_three_times(
     assert (steel.text, bees.text) == ("", "3")
     assert why in steel.error
     assert len(server.about("steel")) == 1
+
+
+OFF_TOPIC = "Off topic would be ##final score: 0. But"
+BROKEN = {"code": 502, "message": "the model went away"}
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        *(({"finish_reason": word}, None) for word in ("stop", "eos", "EOS", "end_turn", "", None)),
+        *(
+            ({"finish_reason": word}, f"cut off ({word})")
+            for word in ("length", "max_tokens", "MAX_TOKENS", "model_length")
+        ),
+        *(
+            ({"finish_reason": word}, f"ended with '{word}'")
+            for word in ("abort", "insufficient_system_resource", "tool_calls", "SAFETY", "7")
+        ),
+        ({"finish_reason": "content_filter"}, "content filter"),
+        ({"finish_reason": "error"}, "the server broke off: it does not say why"),
+        ({"error": BROKEN}, "the server broke off: 502: the model went away"),
+    ],
+)
+def test_a_reply_counts_only_where_the_server_says_that_it_is_whole(server, engine, said, why):
+    whole = json.loads(answer(OFF_TOPIC).body)
+    whole["choices"][0] |= said
+    server.on("steel", sent(whole))
+    free = engine("umbrela", parser="final_score")
+    reading = read(free.grader, ask(free, "steel"), None)
+    assert reading.grade == (None if why else 0)
+    assert why in reading.error if why else reading.error is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *(refuse(status, "half \ud800 of it") for status in (400, 401, 403, 404, 422, 500, 503)),
+        refuse(429, "half \ud800 of it", code="insufficient_quota"),
+        sent({"error": {"message": "\udfff"}}),
+        sent({"half": "\ud800"}, status=400),
+        answer(None, refusal="half \ud800"),
+        answer("3", model="half-\ud800"),
+        answer("3", finish_reason="half \ud800"),
+    ],
+)
+def test_half_a_character_goes_nowhere_whatever_part_of_a_reply_has_it(server, engine, reply):
+    """Ray's worker died of one in an error, and the next one, and the next."""
+    server.on("", reply)
+    try:
+        one = ask(engine(patience=0.01), "steel", tries=3)
+    except EngineUnusable as error:
+        told = str(error)
+    else:
+        told = str(one.error or one.finish)
+    assert told.encode()
+    assert "\ud800" not in repr(told)
 
 
 THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "0"}]}
@@ -408,7 +511,6 @@ def test_a_wrong_key_or_model_stops_the_run_at_once(server, engine, monkeypatch,
     ("reply", "what", "hint"),
     [
         (refuse(400, "unknown field structured_outputs"), "unknown field", "constrain"),
-        (refuse(402, "Insufficient Balance"), "Insufficient Balance", "continues"),
         (refuse(403, "not in your country"), "not in your country", "OPENAI_API_KEY"),
         (refuse(500), "InternalServerError", "Is it running?"),
         (answer(delay=1.0), "no reply within 0.2 seconds", "Raise timeout"),

@@ -31,7 +31,7 @@ def test_a_reply_says_what_the_list_says(kind):
     wrong = []
     for text, *wanted in kind["replies"]:
         for parser, expected in zip(kind["parsers"], wanted, strict=True):
-            response = Response(text, is_cut_off=kind.get("is_cut_off", False))
+            response = Response(text, finish=kind.get("finish"))
             reading = (
                 read(SimpleNamespace(prompt=prompt, parser=parser), response, None)
                 if text is not None
@@ -87,8 +87,14 @@ def test_an_extracted_answer_counts_unless_it_says_that_there_is_none(reply, gra
         ("epidermis layer", ["the epidermis"], 0, OK),
         ("unanswerable", ["the epidermis"], 0, UN),
         ("a.", ["the epidermis"], 0, UN),
-        ("No.", ["false"], 1, OK),
+        ("False.", ["false"], 1, OK),
         ("no", ["true"], 0, UN),
+        ("No.", ["false"], 0, UN),
+        ("no", ["no"], 0, UN),
+        ("a.", ["a"], 0, UN),
+        ("(iii)", ["iii", "three"], 0, UN),
+        ("unknown", ["unknown"], 0, UN),
+        ("no", None, None, BAD),
         ("anything", None, None, BAD),
         ("anything", [], None, BAD),
         (None, ["the epidermis"], None, BAD),
@@ -96,6 +102,23 @@ def test_an_extracted_answer_counts_unless_it_says_that_there_is_none(reply, gra
 )
 def test_an_answer_is_checked_against_the_key(reply, gold, grade, status):
     reading = PARSERS["answer_key"].read(reply, ANSWERED, gold)
+    assert (reading.grade, reading.status) == (grade, status)
+
+
+@pytest.mark.parametrize(
+    ("reply", "gold", "grade", "status"),
+    [
+        ("No.", ["false"], 1, OK),
+        ("no", ["no"], 1, OK),
+        ("a.", ["a"], 1, OK),
+        ("(iii)", ["iii", "three"], 1, OK),
+        ("no", ["true"], 0, UN),
+        ("a.", ["the epidermis"], 0, UN),
+        ("no", [], None, BAD),
+    ],
+)
+def test_a_lenient_key_takes_for_right_what_the_gold_answer_is(reply, gold, grade, status):
+    reading = PARSERS["lenient_answer_key"].read(reply, ANSWERED, gold)
     assert (reading.grade, reading.status) == (grade, status)
 
 
@@ -124,7 +147,17 @@ def test_the_published_expressions_of_unanswerability_are_known_and_their_opposi
 @pytest.mark.slow
 def test_a_long_reply_of_anything_gets_a_reading():
     pieces = ("{", '{"a":', "<think></think>", "score: ", "4 ", "(", "`", "\n", "\\boxed{", "\0")
-    for piece in (*pieces, "\ud800"):
+    more = (
+        "<",
+        "score: 4 ",
+        "<score>4</score>",
+        "\nUser: ",
+        "no, ",
+        "1 to ",
+        "<|a|>",
+        "I am sorry ",
+    )
+    for piece in (*pieces, *more, "\ud800"):
         text = piece * (200_000 // len(piece))
         for name, parser in PARSERS.items():
             assert parser.read(text, N5, ["gold"]).status in (OK, UN, DEF, BAD), (name, piece)

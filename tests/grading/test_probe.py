@@ -67,7 +67,7 @@ def interval(values: dict[str, list[float]]) -> tuple[float, float, float]:
     unit = sum(x * x for x in flat) / sum(flat) if any(flat) else 1
     residuals = [sum(x - mean for x in of_query) / unit for of_query in values.values()]
     share, variance = mean / unit, stats.tvar(residuals) * len(values) / n**2
-    free = share * (1 - share) / variance if variance > 1e-12 else n
+    free = share * (1 - share) / variance if variance > 1e-12 else len(values)
     low, high = wilson(share * free, free, stats.t.ppf(0.975, len(values) - 1))
     return mean, low * unit, high * unit
 
@@ -217,7 +217,7 @@ def test_killed_it_asks_about_each_variant_once(probed):
 def test_a_night_asks_what_is_due_and_tells_which_attack_fools_whom(probed):
     with (probed.project.file).open("a") as settings:
         settings.write('[probes.tricks]\ncollection = "tiny"\ngraders = ["gullible"]\nsize = 10\n')
-        settings.write("most_fooled = 0.05\n")  # of two queries an interval is wide
+        settings.write("most_fooled = 0.01\n")  # of two queries an interval is wide
     probed.close()
     done = a_night(probed.folder, code=3)
     assert (done["state"], done["failed"]) == ("done", [])

@@ -19,7 +19,10 @@ from gradelake.sql.common.project import Project
 # beginning of the hash of all that a prompt's file says of how it asks
 SHIPPED = {
     "answer_criteria": "bb0046806e85de80",
+    "answer_encyclopedia": "7216bcf7dba50b25",
+    "answer_question": "1e6081e0ce084dc2",
     "answer_relevance": "2b323d16b891333a",
+    "answer_webpage": "b751e9e8ba3f2230",
     "battle": "c6c9ff6f26aa56e8",
     "battle_rubric": "bf9c502d55389760",
     "product_search": "6796bee2885f6104",
@@ -65,6 +68,7 @@ SHIPPED = {
 OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
 OURS |= {"answer_relevance", "product_search", "statement_relevance", "battle", "battle_rubric"}
 OURS |= {"answer_criteria", "generate_criteria"}
+OURS |= {"answer_encyclopedia", "answer_question", "answer_webpage"}
 MINE = """\
 name: mine
 version: 1

@@ -58,6 +58,7 @@ def test_two_processes_together_keep_to_the_requests_of_a_minute(tmp_path, serve
     assert sum(server.gaps()) >= 15 * 0.25 - 1
 
 
+@pytest.mark.slow
 def test_requests_are_spread_over_the_minute(ask):
     assert ask(6, requests_per_minute=240) >= 5 * 0.25 - 0.6
 

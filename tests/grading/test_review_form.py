@@ -64,6 +64,7 @@ def test_the_form_has_the_cards_of_a_blind_review_and_no_grade_or_answer(graded_
     assert form["about"]["format"] == FORMAT
 
 
+@pytest.mark.slow
 def test_the_same_cards_are_the_same_file_and_other_assessors_have_other_forms(
     graded_demo, form, tmp_path
 ):

@@ -159,6 +159,7 @@ def test_graders_of_a_rubric_are_asked_all_items_of_a_query(watching):
         watching.round()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_watched_is_refused(watching):
     watching.graders["assigns"] = {"engine": "lexical", "prompt": "nuggetizer_assign"}
     watching.prompt("told", "{query}: {narrative} {passage}")

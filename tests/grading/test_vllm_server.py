@@ -11,7 +11,7 @@ from tests.command_line import gradelake
 from tests.grading import smollm
 from tests.grading.project import wait_for
 from tests.grading.test_probe import check_mart
-from tests.grading.vllm_server import ROOM
+from tests.grading.vllm_server import PATIENCE, ROOM
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,6 +31,7 @@ def smol(judged, served):
             base_url=served,
             prompt="question_self_rating",
             parser="strict",
+            timeout=PATIENCE,
             **settings,
         )
         run = judged.grade(name)
@@ -74,6 +75,7 @@ def test_a_run_that_was_killed_while_the_model_works_is_finished_by_the_next(jud
     assert before.items() <= after.items()
 
 
+@pytest.mark.campaign
 def test_a_json_schema_gives_grades_on_the_scale_too(smol):
     grades = smol("grade, response, expected_grade", constrain="json_schema")
     assert {grade for grade, _, _ in grades.values()} <= set(range(6))
@@ -86,7 +88,12 @@ def test_a_passage_beyond_the_model_s_room_is_cut_and_that_is_recorded(judged, s
 
     engine = Engine(
         judged.grader(
-            "smol", engine="openai", model="smol", base_url=served, prompt="question_self_rating"
+            "smol",
+            engine="openai",
+            model="smol",
+            base_url=served,
+            prompt="question_self_rating",
+            timeout=PATIENCE,
         )
     )
     short, long = (
@@ -94,11 +101,13 @@ def test_a_passage_beyond_the_model_s_room_is_cut_and_that_is_recorded(judged, s
         for n in (3, 1800)
     )  # "Bees fly. " is some 3 tokens: 18,000 characters are 5,400
     responses = engine.score([short, long])
+    assert [response.error for response in responses] == [None, None]
     assert [response.cut_characters for response in responses] == [0, 18_000 - 4_500]
     assert all(response.text in "012345" for response in responses)
     assert 1000 < responses[1].prompt_tokens < ROOM
 
 
+@pytest.mark.campaign
 def test_what_attacks_do_to_its_grades_is_what_plain_python_makes_of_them(judged, served):
     about = {"engine": "openai", "model": "smol", "base_url": served, "prompt": "product_search"}
     judged.grader("smol", **about)

@@ -318,9 +318,13 @@ def test_rankings_become_systems_that_the_lake_lacks_when_asked(ingested):
     done = bring(ingested, systems=True)
     assert done.counts == {"systems": 1, "run_entries": 2}
     assert done.notes() == [
+        "1 system has the file's passages alone: measures that look deeper, such as AP and R@100, "
+        "are cut there",
         "1 system of the file is in the lake; not replaced",
         "1 system has a name that cannot be used; left out",
     ]
+    cut = "select system, cut_at from lake.raw.systems order by system"
+    assert ingested.rows(cut) == [("good", None), ("new", 2)]
     assert ingested.systems() == {"good", "new"}
     assert ingested.run_of("new") == [("q1", "p2", 1.5), ("q1", "p1", 0.5)]
     assert ingested.run_of("good") == [("q1", "p1", 2.5), ("q1", "p2", 1.5)]

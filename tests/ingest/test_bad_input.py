@@ -136,9 +136,11 @@ def test_two_files_with_one_systems_name(tiny):
     assert said(outcome).splitlines() == [
         "runs/deeper/good.run: several files claim the system 'good': "
         "runs/deeper/good.run, runs/good.run",
-        "  what to do: Rename all but one: a system is named after its file, without endings.",
+        "  what to do: A system is named after its file, without endings. Rename all but one, or "
+        'name them in gradelake.toml: { file = "FILE", name = "NAME" }.',
         "runs/twin.run: several files claim the system 'twin': runs/twin.run, runs/twin.txt.gz",
-        "  what to do: Rename all but one: a system is named after its file, without endings.",
+        "  what to do: A system is named after its file, without endings. Rename all but one, or "
+        'name them in gradelake.toml: { file = "FILE", name = "NAME" }.',
     ]
     assert (outcome.exit_code, tiny.systems()) == (3, {"fine"})
 
@@ -369,6 +371,11 @@ def test_a_pattern_that_matches_nothing_stops_everything(tiny):
     tiny.configure(runs=["more/*.run"])
     with pytest.raises(BadInput, match=r'"more/\*\.run\.gz" matches 1 file\.'):
         tiny.ingest()
+    tiny.write("more/b[12].run", ["q1 Q0 p1 1 2.5 t"])
+    tiny.configure(runs=["more/b[12].run"])
+    with pytest.raises(BadInput, match="but a file is called so") as caught:
+        tiny.ingest()
+    assert caught.value.hint == 'Write runs = ["more/b[[]12].run"].'
 
 
 def test_a_folder_in_place_of_a_pattern_is_answered_with_patterns_for_what_is_in_it(tiny):

@@ -518,6 +518,7 @@ def test_a_file_that_is_no_bank_is_rejected_whole(read):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, database=None, derandomize=True)
 @given(data=st.data())
 def test_whatever_stands_in_a_bank_it_is_read_or_rejected_with_a_reason(tmp_path_factory, data):

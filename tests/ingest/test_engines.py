@@ -1,11 +1,14 @@
 """Search engines that are asked over HTTP; each recipe of the page against its own stand-in."""
 
 import _thread
+import itertools
 import json
 import re
+import socketserver
 import threading
 import time
 import tomllib
+from urllib.request import Request as Asking
 
 import pytest
 from werkzeug import Request, Response
@@ -13,7 +16,9 @@ from werkzeug import Request, Response
 from gradelake.ingest.engines import asking
 from gradelake.ingest.engines.search import search as run_search
 from gradelake.ingest.engines.settings import values_at
+from gradelake.nightly import alert
 from gradelake.open_lake import OpenLake
+from gradelake.sql.common.servers import reply_within
 from tests.documentation.pages import blocks
 from tests.grading.misbehaving import Asked, Reply, Server, refuse, sent
 from tests.ingest.conftest import said
@@ -254,6 +259,12 @@ def test_an_answer_counts_while_the_query_and_how_it_is_asked_are_the_same(shop,
         (Reply(b'{"results": []}', drip=0.1), 3),  # for longer than the timeout
         (Reply(b" " * 99_999, endless=True), 2),
         (Reply(b"<html>"), 2),
+        (Reply(b'{"results": [], "errors": [{"message": "no such index"}]}'), 2),
+        (Reply(b'{"error": "caf\xc3\xa9"}'), 2),
+        (Reply(b'{"results": [{"sku": "caf\xe9"}, {"sku": "caf\xe8"}]}'), 2),
+        (Reply(b'{"results": [{"sku": 7' + b"7" * 5000 + b"}]}"), 2),
+        (Reply(b"", 429, {"Retry-After": "inf"}), 3),
+        (Reply(b"", 503, {"Retry-After": "9" * 400}), 3),
     ],
 )
 def test_an_answer_that_breaks_off_or_has_no_end_is_none(shop, reply, n_asked):
@@ -266,6 +277,69 @@ def test_an_answer_that_breaks_off_or_has_no_end_is_none(shop, reply, n_asked):
         server.stop()
     assert len(server.asked) == n_asked
     assert ("query q1: the answer is " in shown) == (n_asked == 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "part"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\nX-Header: ", b"x"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+    ],
+)
+def test_whatever_trickles_in_a_reply_ends_in_time(monkeypatch, first, part):
+    class Trickle(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.recv(1 << 16)
+            for n in itertools.count():
+                self.request.sendall(part if n else first)
+                time.sleep(0.02)
+
+    class Server(socketserver.ThreadingTCPServer):
+        def handle_error(self, *_):
+            pass  # whom it answered has gone
+
+    monkeypatch.setattr(alert, "_WEBHOOK_SECONDS", 0.3)
+    with Server(("127.0.0.1", 0), Trickle) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        began = time.monotonic()
+        with (
+            pytest.raises(TimeoutError, match=r"^timed out after 0\.3 s$"),
+            reply_within(0.3, Asking(url)) as reply,
+        ):
+            reply.read()
+        if b"\r\n\r\n" not in first:  # an alert waits for the headers alone
+            (sent,) = alert.Alerts(None, url).send({})
+            assert sent["reason"] == "timed out after 0.3 s"
+        assert time.monotonic() - began < 5
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ('{"results": [{"sku": "café"}]}'.encode(), "application/json"),
+        ('{"results": [{"sku": "café"}]}'.encode("latin-1"), "application/json;charset=latin-1"),
+        ('{"results": [{"sku": "café"}]}'.encode("utf-8-sig"), "application/json"),
+        ('{"results": [{"sku": "café"}]}'.encode("utf-16"), "application/json"),
+    ],
+)
+def test_an_answer_is_read_in_its_own_charset(shop, content, kind):
+    project = shop(answers=lambda _: Response(content, content_type=kind))
+    search(project)
+    project.ingest()
+    assert {passage for _, passage, _ in project.run_of("b")} == {"café"}
+
+
+def test_scores_that_no_number_holds_are_none(shop):
+    hits = ",".join(f'{{"sku": {n}, "score": {n}{"9" * 4000}}}' for n in (1, 2))
+    project = shop(answers=lambda _: Response(f'{{"results": [{hits}]}}'), score="score")
+    search(project)
+    project.ingest()
+    assert [row[2] for row in project.run_of("b") if row[0] == "q1"] == [-1.0, -2.0]
 
 
 @pytest.mark.parametrize("how", ["redirect", "refusal"])

@@ -9,6 +9,7 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import look
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import HOW_TO_NAME
 from tests.projects import project
 
 GOOD = ["q1 Q0 p2 1 2.5 new", "q2 Q0 p3 2 1.5 new"]
@@ -190,8 +191,8 @@ def test_a_name_of_two_lines_is_quarantined_and_told_in_one(boxed):
     done = boxed.gradelake("ingest", "tiny", code=3)
     assert done.stderr.splitlines()[:4] == [
         "in [1]/two\\nlines.run: 'two\\nlines' cannot be used as a system's name",
-        "  what to do: Rename the file: letters, digits and . _ + = @ - only, a letter or digit "
-        "first.",
+        "  what to do: Rename the file, or name its system in gradelake.toml: "
+        f'{{ file = "FILE", name = "NAME" }}. {HOW_TO_NAME}',
         "in [1]/more\\tof\\x1b[31mthem.jsonl: the file's name holds a line break or the like",
         "  what to do: Rename it.",
     ]

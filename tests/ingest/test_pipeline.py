@@ -510,3 +510,38 @@ def test_near_duplicates_go_with_their_setting(tiny):
     tiny.configure(near_duplicates="clusters.tsv")
     tiny.ingest()
     assert tiny.rows("select count(*) from lake.raw.near_duplicates") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "ties"),
+    [
+        ("flat.run", ["q1 Q0 p1 1 1 x", "q1 Q0 p2 2 1 x", "q2 Q0 p3 1 7 x"], True),
+        ("flat.csv", ["query,passage,rank", "q1,p1,1", "q1,p2,1"], True),
+        ("float.run", ["q1 Q0 p1 1 1.00000001 x", "q1 Q0 p2 2 1.00000002 x"], True),  # 32 bits
+        (
+            "some.run",
+            ["q1 Q0 p1 1 1 x", "q1 Q0 p2 2 1 x", "q2 Q0 p3 1 7 x", "q2 Q0 p1 2 6 x"],
+            False,
+        ),
+        ("single.run", ["q1 Q0 p1 1 1 x", "q2 Q0 p3 1 1 x"], False),
+        ("ranked.csv", ["query,passage,rank", "q1,p1,1", "q1,p2,2"], False),
+    ],
+)
+def test_a_run_whose_every_passage_ties_is_told_of(tiny, name, lines, ties):
+    tiny.write(f"runs/{name}", lines)
+    tiny.configure(runs=["runs/*"])
+    warned = [line for line in tiny.ingest().warnings if "they tie" in line]
+    assert [line.split(":")[0] for line in warned] == ([f"runs/{name}"] if ties else [])
+
+
+def test_two_runs_that_are_byte_for_byte_the_same_are_told_of(tiny):
+    same = "byte for byte the same: the systems"
+    tiny.write("runs/table.csv", ["query,passage,rank,system", "q1,p1,1,a", "q1,p1,1,b"])
+    tiny.configure(runs=["runs/*"])
+    assert [line for line in tiny.ingest().warnings if same in line] == []
+    tiny.write("runs/again.run", ["q1 Q0 p1 1 2.5 good", "q1 Q0 p2 2 1.5 good"])
+    (line,) = [line for line in tiny.ingest().warnings if same in line]
+    assert line == (
+        "runs/again.run, runs/good.run are byte for byte the same: the systems again, good are one"
+    )
+    assert [line for line in tiny.ingest().warnings if same in line] == []  # said when it came

@@ -129,6 +129,7 @@ def test_a_log_of_any_tool_in_any_form_is_topics_a_ranking_answers_and_nuggets(r
     assert done.warnings[0].startswith(f"{rag.folder}/v1.{form}: read {names[0]}, {names[1]}, ")
 
 
+@pytest.mark.slow
 def test_an_answer_cites_what_it_says_it_cites(rag):
     text = "Air does. [1] So do both [1, 3]! A range [1-2].\nNobody saw it [7]. Nothing"
     rows = [{"question": WHY, "answer": text, "contexts": [AIR, SUN, WAX]}]
@@ -198,7 +199,6 @@ def test_questions_of_a_collection_with_topics_are_found_by_text_or_id(ingested)
     [
         ([{"answer": "x", "contexts": ["y"]}], "v1.jsonl:1: no question: question or user_input"),
         ([{"question": [{"role": "user"}]}], "v1.jsonl:1: the question is no text, but a list"),
-        ([{"question": "x", "contexts": "[1, "}], ":1: contexts: begins with [ and is no list"),
         ([{"question": "x", "contexts": [{"a": 1}]}], ":1: context 1 has neither a text"),
         ([{"question": "x", "contexts": [{"id": "z"}]}], ":1: context 'z' has no text, and is no"),
         ([{"question": "x", "answer": "See [0]. [1]", "contexts": ["y"]}], "the answer cites [0]"),
@@ -217,6 +217,7 @@ def test_a_row_that_cannot_be_used_is_named_and_nothing_lands(rag, rows, message
     assert "has no topics" in said(rag.ingest())
 
 
+@pytest.mark.slow
 def test_references_join_a_rubric_only_where_that_is_asked_for(rag):
     bring(rag, ROWS)
     rag.close()

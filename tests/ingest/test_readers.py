@@ -1,6 +1,7 @@
 """The readers of a collection's files: every spelling people use, and every refusal by line."""
 
 import bz2
+import json
 import lzma
 import random
 import struct
@@ -131,6 +132,8 @@ REFUSED = {
         ("t.tsv", "query_id\ttext\n", None, "holds no topics, only a header"),
         ("t.txt", "<top>\n<num> Number: 1\n</top>\n", 1, "looks like XML; topics are not read"),
         ("t.txt", '\n<?xml version="1.0"?>\n<topics>\n', 1, "looks like XML; topics are not read"),
+        ("t.json", '{"q1": "sky", "q2": "bees", "q1": "sea"}', 3, "query 'q1' is listed twice"),
+        ("t.json", '{"q1": "sky", "q2": null}', 2, "a query without an id or without a text"),
         ("t.jsonl", with_subtopics("dance"), 2, SUBTOPICS),
         ("t.jsonl", with_subtopics({"id": "a", "text": "dance"}), 2, SUBTOPICS),
         ("t.jsonl", with_subtopics(["a", " "]), 2, "subtopic 2 is without an id or without a text"),
@@ -182,7 +185,7 @@ REFUSED = {
             for rank, shown in (("true", True), ("null", None), ("[1]", [1]))
         ),
         ("r.json", '{"a": 1' + "0" * 400 + "}", None, "system 'a': rank 1000"),
-        ("r.json", '{"a": 1' + "0" * 5000 + "}", None, "Exceeds the limit (4300 digits)"),
+        ("r.json", '{"a": 1' + "0" * 5000 + "}", None, "thousands of digits"),
         ("r.json", f'{{"a": {DEEP}}}', None, "nested too deeply"),
         ("r.json", '{"a": 1, "a": 2}', None, "system 'a' is listed twice"),
         ("r.json", '{"\\udc00": 1}', None, "half a character"),
@@ -470,6 +473,10 @@ def test_topics_are_read_from_lines_and_from_json_by_the_names_that_other_format
     ):
         (query,) = read(read_queries, tmp_path / "topics.jsonl", [row])
         assert (query.query_id, query.text) == ("q1", "sky")
+    for text in ("sky", {"text": "sky"}):  # a dictionary, as `dl20-queries.json` is one
+        content = '{\n  "1": "wie heißt das?",\n  "01": ' + json.dumps(text) + "\n}"
+        found = [q[:2] for q in read(read_queries, tmp_path / "dl20-queries.json", content)]
+        assert found == [("1", "wie heißt das?"), ("01", "sky")]
     for content, expected in (
         ("query_id\ttext\nq1\tsky\n", "q1"),  # a header is no row
         ("\u2028\nq1\tsky\n", "q1"),  # nor is a line of blanks
@@ -507,6 +514,9 @@ def test_passages_are_read_from_lines_and_from_json_by_the_names_that_other_form
         {"id": "p1", "segment": "words"},
         {"_id": "p1", "body": "words", "title": ""},
         {"paragraph_id": "p1", "text": "words"},
+        {"docno": "p1", "text": "words"},
+        {"docno": "p1", "docid": 17, "text": "words"},  # PyTerrier numbers its documents, too
+        {"chunk_id": "p1", "text": "words"},
         {"docid": "p1", "doc": "words"},
     ):
         assert read(read_passages, tmp_path / "p.jsonl", [row]) == [("p1", "words")]

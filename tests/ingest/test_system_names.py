@@ -39,6 +39,7 @@ def test_a_removed_system_is_gone_from_every_table_until_its_file_brings_it_back
     assert again["written"] == {"systems": 1, "run_entries": 2}  # the responses did not change
 
 
+@pytest.mark.slow
 def test_a_renamed_system_keeps_its_rows_and_is_the_one_of_the_renamed_file(two):
     before = two.run_of("other")
     two.close()

@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import shutil
+import sqlite3
+from contextlib import closing
 
 import duckdb
 import polars as pl
@@ -10,10 +13,15 @@ import pytest
 
 import gradelake
 from gradelake.ingest.collections.dry_run import dry_run
-from gradelake.ingest.collections.texts import query_id_of
+from gradelake.ingest.collections.responses import read_responses
+from gradelake.ingest.collections.texts import query_id_of, read_passages
+from gradelake.ingest.tables import reading
 from gradelake.ingest.tables.columns import read_judgments, read_run
 from gradelake.ingest.tables.form import File
+from gradelake.sql.common.problems import Rejected
 from gradelake.sql.lake import extensions
+from gradelake.sql.lake.connection import open_duckdb, quote
+from tests import command_line
 from tests.ingest.conftest import report, said
 
 COLUMNS = ("Search term", "sku", "position", "ranker")
@@ -31,9 +39,9 @@ def as_csv(delimiter: str, encoding: str) -> bytes:
     return text.getvalue().encode(encoding)
 
 
-def written(path, kind: str) -> None:
+def written(path, kind: str, rows=ROWS) -> None:
     """The same table in one of its forms."""
-    objects = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
+    objects = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
     if kind == "json":
         path.write_text(json.dumps(objects))
         return
@@ -45,12 +53,12 @@ def written(path, kind: str) -> None:
             extensions.load(connection, extension)
         connection.register("rows", pl.DataFrame(objects))
         if kind == "parquet":
-            connection.execute(f"copy (from rows) to '{path}'")
+            connection.execute(f"copy (from rows) to {quote(str(path))}")
         elif kind == "xlsx":
-            connection.execute(f"copy (from rows) to '{path}' (format xlsx, header true)")
+            connection.execute(f"copy (from rows) to {quote(str(path))} (format xlsx, header true)")
         else:
             sqlite = ", type sqlite" if kind == "sqlite" else ""
-            connection.execute(f"attach '{path}' as made (read_write{sqlite})")
+            connection.execute(f"attach {quote(str(path))} as made (read_write{sqlite})")
             connection.execute("create table made.results as from rows")
 
 
@@ -119,6 +127,59 @@ def test_a_table_of_several_is_named(tmp_path, kind, form, expected):
     path = tmp_path / f"table.{kind}"
     written(path, kind)
     assert expected in refusal(read_run, path, form)
+
+
+FOR_EVER = "with recursive r(i) as (select 1 union all select i + 1 from r) select count(*) from r"
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_queries_within_a_database_are_not_run(tmp_path, kind):
+    """Views, computed columns and virtual tables, by name, alone in their file, and in `start`."""
+    (tmp_path / "secret").write_text("a secret")
+    path = tmp_path / f"texts.{kind}"
+    made = {"endless": f"create view endless as {FOR_EVER}"}
+    if kind == "duckdb":
+        reads = f"select 'd' as id, content as text from read_text('{tmp_path}/secret')"
+        made["private"] = f"create view private as {reads}"
+        made["computed"] = "create table computed(id int, text varchar as (repeat('x', id)))"
+        with duckdb.connect(str(path)) as connection:
+            for statement in made.values():
+                connection.execute(statement)
+    else:
+        made["virtual"] = "create virtual table virtual using fts4(content='endless', i)"
+        with closing(sqlite3.connect(path)) as connection:
+            for statement in made.values():
+                connection.execute(statement)
+    for name in made:
+        told = refusal(read_run, path, {"table": name})
+        assert f"has no table {name!r}" in told
+        assert "Views and computed columns are not read: store their rows in a table." in told
+    told = command_line.gradelake(tmp_path, "start", code=2).stderr
+    assert f"texts.{kind}: has" in told
+    assert "a secret" not in told
+
+
+def test_what_takes_too_long_is_stopped(monkeypatch):
+    monkeypatch.setattr(reading, "_PATIENCE", 0.1)
+    with (
+        open_duckdb() as connection,
+        pytest.raises(Rejected, match=r"t.duckdb: gave no rows for 0.1 s"),
+        reading._in_time(connection, "t.duckdb"),
+    ):
+        connection.execute(FOR_EVER)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "xlsx", "duckdb", "sqlite"])
+def test_a_path_is_a_name(tmp_path, kind):
+    """No pattern, which would match a file beside it; no column of a folder; no address."""
+    written(tmp_path / f"made.{kind}", kind)
+    for beside in ("x1", "a"):
+        written(tmp_path / f"{beside}.{kind}", kind, [("other", "1", 1, "a")])
+    for name in ("x[12]", "*", "?", "{a,b}", "it's", "sku=3/x", "ftp:/x", "md:x"):
+        path = tmp_path / f"{name}.{kind}"
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy(tmp_path / f"made.{kind}", path)
+        assert read_run(path, File(path.name, RUN)).drop("line").rows() == EXPECTED, name
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "parquet", "duckdb", "db"])
@@ -239,3 +300,54 @@ def test_frames_come_in_beside_what_is_there(shop):
     shop._lake = None
     assert shop.run_of("B") == [(query_id_of("blue hat"), "2", 0.5)]
     assert shop.systems() == {"A", "B"}
+
+
+def test_a_text_is_a_text_where_a_form_knows_types_and_a_number_has_no_fraction(tmp_path):
+    rows = [{"query": "7.0", "passage": "8.0", "judgment": 1}, {"query": "7", "passage": "8"}]
+    expected = [("7.0", "8.0"), ("7", "8")]
+    ids = pl.DataFrame(rows).with_columns(judgment=1)
+    (tmp_path / "ids.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    ids.write_parquet(tmp_path / "ids.parquet")
+    with duckdb.connect(tmp_path / "ids.duckdb") as connection:
+        connection.register("rows", ids)
+        connection.execute("create table judged as from rows")
+    for form in ("jsonl", "parquet", "duckdb"):
+        frame = read_judgments(tmp_path / f"ids.{form}", f"ids.{form}")
+        assert frame.select("query_id", "passage_id").rows() == expected
+    numbers = ids.with_columns(query=7.0, passage=pl.lit(8).cast(pl.Decimal(9, 1)))
+    numbers.write_parquet(tmp_path / "ids.parquet")
+    frame = read_judgments(tmp_path / "ids.parquet", "ids.parquet")
+    assert frame.select("query_id", "passage_id").unique().rows() == [("7", "8")]
+    (tmp_path / "ids.jsonl").write_text(json.dumps({"passage_id": "7.0", "text": "x"}))
+    assert next(read_passages(tmp_path / "ids.jsonl", "ids.jsonl")).doc_id == "7.0"
+
+
+def test_bytes_are_the_text_that_they_spell_or_refused(tmp_path):
+    path = tmp_path / "made.parquet"
+    binary = {"query": b"q\xc3\xa9", "passage": b"p", "label": 1, "vector": b"\xff"}
+    made = pl.DataFrame([binary])
+    made.write_parquet(path)
+    assert read_judgments(path, path.name).row(0)[1:4] == ("qé", "p", 1)
+    made.with_columns(passage=pl.lit(b"\xff")).write_parquet(path)
+    assert "made.parquet:1: passage: bytes that are no UTF-8" in refusal(read_judgments, path)
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_what_a_spreadsheet_shows_for_a_failed_formula_is_no_value(tmp_path, kind):
+    path = tmp_path / f"ratings.{kind}"
+    with duckdb.connect() as connection:
+        extensions.load(connection, "excel")
+        rows = "select 'q' as query, '#REF!' as passage, '1' as judgment"
+        connection.execute(f"copy ({rows}) to '{path}' (format {kind}, header true)")
+    message = "passage: #REF! is an error of a spreadsheet, not a value"
+    assert f"ratings.{kind}:2: {message}" in refusal(read_judgments, path)
+
+
+def test_a_system_is_called_as_settings_say_and_by_one_name(tmp_path):
+    named = File("a.csv", {"name": "old"})
+    responses = tmp_path / "a.csv"
+    responses.write_text("query,answer\nq,x\n")
+    assert [each.system for each in read_responses(responses, named)] == ["old"]
+    responses.write_text("query,answer,system\nq,x,new\n")
+    message = "its rows are of system 'new', and gradelake.toml calls it 'old'"
+    assert message in refusal(read_responses, responses, named.said)

@@ -81,6 +81,7 @@ def test_an_answer_is_that_of_the_lake(reader, odd_lake):
     assert found == json.loads(json.dumps(expected))
 
 
+@pytest.mark.slow
 def test_ids_are_values_whatever_they_hold(reader):
     query_id = QUERIES[2]
     given = {"query_id": query_id, "tau": "any"}
@@ -102,6 +103,7 @@ def test_a_release_is_named_in_the_address(reader):
     assert "there is no release" in nothing.text
 
 
+@pytest.mark.slow
 def test_what_cannot_be_asked_is_said_in_words(reader):
     for path, status, words in (
         ("/c/nowhere/ask/", 404, "the lake has no collection"),
@@ -118,6 +120,7 @@ def test_what_cannot_be_asked_is_said_in_words(reader):
         assert Seen(answer.text).is_clean
 
 
+@pytest.mark.slow
 def test_a_wrong_value_stays_in_the_form_that_asks_again(reader):
     page = reader.get("/c/odd/ask/leaderboard?measure=AQ&level=2").text
     assert chosen(page) == {"label_set": "", "measure": "AQ", "level": "2"}
@@ -186,6 +189,7 @@ def test_only_those_who_may_write_sql_are_led_to_it(reader, editor):
     assert "Open as SQL" not in reader.get(SCORES).text
 
 
+@pytest.mark.slow
 def test_the_page_for_sql_has_examples_that_run_and_the_tables(editor):
     page = editor.get("/sql").text
     for name in ("leaderboard", "raw.queries"):
@@ -206,6 +210,7 @@ def test_a_statement_in_the_link_of_another_site_is_not_run(editor):
     assert "1 row." not in from_elsewhere
 
 
+@pytest.mark.slow
 def test_an_editor_reads_a_release_in_sql(editor):
     page = said(editor, "select query_id, text from raw.queries order by text")
     assert page.status_code == 200
@@ -235,6 +240,7 @@ def test_statements_that_do_more_or_cannot_be_done_are_refused_in_words(editor):
         assert "Traceback" not in answer.text
 
 
+@pytest.mark.slow
 def test_an_error_in_the_middle_of_the_rows_is_said_in_words(editor):
     late = "select (case when i = 200000 then 'x' else '1' end)::int from range(300000) as t(i)"
     for format_ in ("csv", "json"):
@@ -288,6 +294,7 @@ def test_no_statement_ends_the_server_or_goes_on_after_its_time(sql, run):
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.slow
 def test_the_server_answers_on_after_a_statement_that_killed_its_process(editor):
     killed = said(editor, f"select json_structure({NESTED})")
     assert killed.status_code == 400
@@ -297,6 +304,7 @@ def test_the_server_answers_on_after_a_statement_that_killed_its_process(editor)
     assert "0x" not in told, "DuckDB's own stack"
 
 
+@pytest.mark.slow
 def test_a_third_statement_at_once_is_told_to_wait(run):
     with ThreadPoolExecutor(2) as pool:
         running = [pool.submit(run, LONG) for _ in range(2)]

@@ -276,6 +276,7 @@ def test_a_board_is_made_before_anybody_asks_and_the_first_page_says_what_it_say
         assert client.get("/c/odd/board").status_code == 200
 
 
+@pytest.mark.slow
 def test_what_somebody_asks_for_is_made_first_and_the_servers_end_waits_for_none(
     odd_lake, monkeypatch
 ):

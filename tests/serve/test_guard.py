@@ -45,6 +45,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 def test_each_page_and_form_is_for_who_is_signed_in_and_may(server, nobody, reader):
     clients = [server.browser(f"a-{role}", role) for role in ROLES]
     for method, pages in (("GET", PAGES), ("POST", FORMS)):
@@ -147,6 +148,7 @@ def test_a_cookie_that_somebody_kept_lets_nobody_in_after_its_sign_out(demo_lake
         assert Sessions(people, server.port).person(there.cookies[name])
 
 
+@pytest.mark.slow
 def test_secrets_cannot_be_guessed_for_long_and_stand_nowhere(demo_lake):
     server = Server(demo_lake)
     try:
@@ -379,6 +381,7 @@ def test_it_listens_on_ipv6_and_goes_by_that_name(demo_lake):
         assert httpx.get(f"{server.url}/", headers={"host": "[::2]"}).status_code == 400
 
 
+@pytest.mark.slow
 def test_a_proxy_may_name_who_asks_only_where_that_is_asked_for(server, demo_lake):
     assert server.browser().get("/", headers={"x-user": "rita"}).status_code == 401
     with Server(demo_lake, "--trust-header", "x-user") as behind:
@@ -475,6 +478,7 @@ def test_cards_are_data_that_no_browser_takes_for_a_page(odd):
     assert Seen(ann.get("/c/odd/review/first/").text).is_clean
 
 
+@pytest.mark.slow
 def test_the_name_of_somebody_that_was_written_by_hand_is_text(odd):
     secret = odd.people.add("eve", "operator")
     content = json.loads(odd.people.file.read_text())

@@ -66,6 +66,7 @@ def file_of(project: Project) -> Path:
     return project.lake_path / "reviews" / "answers.sqlite"
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_before_a_kill_is_brought_in_by_any_server(project):
     script = [sys.executable, "-c", KILLED, str(project.file)]
     assert subprocess.run(script, check=False).returncode == -signal.SIGKILL

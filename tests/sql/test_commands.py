@@ -84,6 +84,7 @@ EMPTY = (
 )
 
 
+@pytest.mark.slow
 def test_every_question_of_the_book_runs_and_says_what_it_answers(edited_folder):
     empty = set()
     with Lake.published(Project.find(edited_folder)) as lake:
@@ -109,6 +110,7 @@ def test_the_log_lists_commits_and_releases_newest_first(folder):
     assert not commits[1]["message"].startswith("build"), "a build is one commit"
 
 
+@pytest.mark.slow
 def test_releases_can_be_named_and_older_ones_read(folder):
     count = "select count(*) as n from leaderboard"
     before = gradelake(folder, "sql", count, "--format", "csv").stdout
@@ -160,6 +162,7 @@ def test_texts_are_shown_as_they_are_and_wrong_uses_of_sql_are_told(project):
         assert message in gradelake(folder, "sql", *arguments, code=2).stderr
 
 
+@pytest.mark.slow
 def test_the_doctor_finds_a_lost_data_file(project):
     assert "every key is unique" in gradelake(project.folder, "doctor").stdout
     file_of(project, "grades").unlink()

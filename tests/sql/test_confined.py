@@ -367,6 +367,7 @@ def test_a_session_reads_the_next_release(project):
 # --- every way in, and the way out ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_way_in_is_closed(project, tmp_path):
     toml = project.file.read_text()
     told = f"copy (select 1) to '{project.file}'"

@@ -15,6 +15,7 @@ def test_optional_parts_are_installed_from_the_package_or_in_a_clone():
     assert how_to_install("openai") == said
 
 
+@pytest.mark.slow
 def test_a_catalog_that_goes_away_shows_no_password(tmp_path):
     """DuckDB's error repeats the connection string."""
     with postgres_server() as catalog:

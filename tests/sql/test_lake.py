@@ -1,5 +1,6 @@
 """The lake: made, migrated, written in whole transactions, opened again."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -265,18 +266,22 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
     """The first schema, brought up to this one and to one made up: a column that says what a grade
     cost, and a table."""
     older, known, declared = projects.project(tmp_path / "older"), migrations(), raw_tables()
-    later = {"probabilities", "reasoning", "stack"}
+    later = {"probabilities", "reasoning", "stack", "place", "cut_at"}
     first = {
         name: replace(
             table, types={key: table.types[key] for key in table.types if key not in later}
         )
         for name, table in declared.items()
-        if name not in ("query_weights", "clicks", "probe_variants")
+        if name not in ("query_weights", "clicks", "probe_variants", "imported_scores")
     }
     monkeypatch.setattr(migrate, "raw_tables", lambda: first)
     monkeypatch.setattr(migrate, "migrations", lambda: known[:1])
     with Lake.create(older) as lake, lake.transaction("ingest") as transaction:
         transaction.insert("queries", queries("q1"))
+        kept = {"collection": "c", "target": "c/bank/b", "query_id": "q1", "part": "nugget/"}
+        content = {"info": {"by": "ann"}, "items": {"q1/a": {"hash": 1}, "q1/b": {}}}
+        kept["content"] = json.dumps(content)
+        transaction.insert("brought_along", projects.rows("brought_along", **kept).drop("place"))
     grades = declared["grades"]
     now = declared | {
         "grades": replace(
@@ -298,6 +303,10 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
         assert ("grades", "cost") in stored(old)
         assert [applied(lake) for lake in (old, new)] == [len(known) + 1] * 2
         assert old.column("select query_id from lake.raw.queries") == ["q1"]
+        assert json.loads(old.value("select content from lake.raw.brought_along")) == {
+            "line": {"info": {"by": "ann"}},
+            "given": [["q1/a", {"hash": 1}], ["q1/b", {}]],
+        }
         assert f"migration {len(known) + 1:03d} cost" in old.column(
             "select commit_message from lake.snapshots()"
         )

@@ -78,6 +78,7 @@ def test_data_alone_show_that_there_was_a_lake(project):
     Lake.create(project).close()
 
 
+@pytest.mark.slow
 def test_a_night_on_a_lost_catalog_fails_and_tells_somebody(project):
     settings = '[collections.c]\nqueries = "q.tsv"\njudgments = { a = "a.qrels" }\n'
     project.file.write_text(settings)
@@ -108,6 +109,9 @@ def test_it_is_recovered_from_a_release_and_what_came_later_is_told(project, how
         assert publishing.next_name(project, lake.connection) == "r2"
     kept = list(project.lake_path.glob("catalog-before-*.sqlite"))
     assert len(kept) == (how != "missing")
+    assert recover(project, "r1").set_aside == [], "given again, it ends well"
+    with Lake.writer(project) as lake, lake.transaction("grade", "c judge") as transaction:
+        transaction.insert("grades", grades(["p999"]))
     with pytest.raises(BadInput, match="is not lost: it has release r1"):
         recover(project, "r1")
 

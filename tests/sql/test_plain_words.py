@@ -1,5 +1,6 @@
 """What breaks under a lake is told in words of a person who can fix it."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gradelake.sql.common.plain_words import in_plain_words
+from gradelake.sql.common.plain_words import RanOut, damage, in_plain_words
 from gradelake.sql.lake.opening import Lake
 from tests.sql.small_lake import N_GRADES, small_lake
 
@@ -46,6 +47,38 @@ def test_a_full_disk_is_named_whoever_met_it():
         errors.append(error)
     said = [in_plain_words(error) for error in errors]
     assert [each.message for each in said] == ["no space is left on the disk"] * 2
+
+
+MEMORY = "memory_gb in [lake] of gradelake.toml"
+
+
+@pytest.mark.parametrize(
+    ("setting", "what", "hint"),
+    [
+        ("memory_limit = '20MB'", "memory ran out: DuckDB may hold 19.0 MiB for this", MEMORY),
+        (
+            "memory_limit = '30MB'; set max_temp_directory_size = '1MB'",
+            "no space is left on the disk",
+            "Make room",
+        ),
+    ],
+)
+def test_what_ran_out_is_named_with_what_to_do(setting, what, hint, tmp_path):
+    with duckdb.connect(config={"threads": "1"}) as connection:
+        connection.execute(f"set temp_directory = '{tmp_path}'; set {setting}")
+        with pytest.raises(duckdb.Error) as caught:
+            connection.execute(
+                "create table t as select hash(i) as h, repeat('x', 99) from range(300000) r(i) "
+                "order by h"
+            )
+        said = in_plain_words(caught.value)
+        assert (said.message, hint in said.hint) == (what, True)
+        with pytest.raises(RanOut, match=re.escape(what)):
+            damage(caught.value)
+
+
+def test_memory_that_python_lacks_is_named():
+    assert in_plain_words(MemoryError()).message == "memory ran out"
 
 
 def test_a_catalog_that_another_program_locked_is_named(tmp_path):

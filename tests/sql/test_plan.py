@@ -15,7 +15,7 @@ from tests.projects import project
 
 
 def node(name: str, *reads: str, kind: str = "table", generic: bool = False) -> Node:
-    return Node(name, name, kind, "marts", name, "select 1", [*reads], None, [], {}, generic)
+    return Node(name, name, kind, "marts", name, "select 1", [*reads], {}, {}, generic)
 
 
 @pytest.fixture
@@ -80,7 +80,6 @@ def test_what_is_made_of_what():
     assert made.above(["scores"]) == {"scores", "entries", "seed", "check"}
     assert made.below(["seed"]) == {"seed", "scores", "board", "key of scores"}
     assert made.below(["raw"]) == made.nodes.keys()
-    assert made.tests_of_views() == {"key of entries"}
     with pytest.raises(BadInput, match="no model 'scorez'"):
         made.ids(["scorez"])
 
@@ -91,12 +90,15 @@ def test_the_models_as_dbt_compiled_them(demo):
     parts = [one for one in nodes.values() if one.kind == "parts"]
     (history,) = (one for one in nodes.values() if one.kind == "snapshot")
     seeds = [one for one in nodes.values() if one.kind == "seed_file"]
+    views = {one.id for one in nodes.values() if one.kind == "view"}
+    tested = {one.id: {*one.reads} for one in nodes.values() if one.kind == TEST and one.generic}
+    assert len(tested) > 30
+    assert not [test for test, reads in tested.items() if reads & views], "their tables' keys do"
     assert len(parts) > 5
     assert all(one.config["inputs"] in one.sql for one in parts)
     assert {"unique_key", "check_cols"} <= history.config.keys()
     assert len(seeds) == 13
     assert all(one.sql.count("/* the file */") == 2 for one in seeds)
-    assert "leaderboard" in {one.latest_of for one in nodes.values()}
     assert all(
         one.columns for one in nodes.values() if one.schema == "marts" and one.kind != "test"
     )

@@ -27,6 +27,7 @@ from tests import command_line, projects
 from tests.command_line import gradelake
 from tests.grading.project import Judged, make_template
 from tests.postgres_server import new_database, restart_server
+from tests.tiers import first_of
 
 
 @contextmanager
@@ -177,10 +178,11 @@ def test_an_unreachable_server_is_reported_without_the_password(tmp_path):
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        r"dbname={0} host={1} port={2} user={0} password='hunter2 it\'s'",
-        "postgresql://{0}:hunter2%20it%27s@{1}:{2}/{0}",
-    ],
+    first_of(
+        1,
+        (r"dbname={0} host={1} port={2} user={0} password='hunter2 it\'s'",),
+        ("postgresql://{0}:hunter2%20it%27s@{1}:{2}/{0}",),
+    ),
     ids=["words", "URL"],
 )
 def test_a_password_opens_the_lake_and_is_shown_nowhere(catalog, tmp_path, settings):

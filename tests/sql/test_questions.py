@@ -60,7 +60,7 @@ def test_a_board_is_at_the_collections_level_unless_another_is_asked_for(demo):
         "and measure = 'AP' and level = {} order by rank, system"
     )
     question = ("@leaderboard", "--label_set", "judge:overlap", "--measure", "AP")
-    for level, *words in ((2,), (2, "--level", "min_relevant"), (3, "--level", "3")):
+    for level, *words in ((2,), (2, "--level", "usual"), (3, "--level", "3")):
         board = rows(demo, *question, *words)
         assert {row["level"] for row in board} == {str(level)}
         expected = [tuple(row.values()) for row in rows(demo, query.format(level))]
@@ -69,7 +69,7 @@ def test_a_board_is_at_the_collections_level_unless_another_is_asked_for(demo):
 
 def test_questions_with_a_level_ask_for_that_of_the_report():
     levels = {e.parameters["level"][0] for e in entries().values() if "level" in e.parameters}
-    assert levels == {"min_relevant"}
+    assert levels == {"usual"}
 
 
 def test_correlations_are_of_one_measure_unless_all_are_asked_for(demo):
@@ -107,7 +107,11 @@ def test_an_empty_answer_of_the_book_says_what_leaves_nothing(graded_demo, demo)
     ).groups()
     assert len(rows(graded_demo, "@kappa")) == int(n_rows)
     told = gradelake(demo, "sql", "@failed_grades").stderr
-    assert told == "nothing in this lake answers it yet, whatever is asked for\n"
+    assert told == (
+        "nothing in this lake answers it yet, whatever is asked for\n"
+        "it has no rubric: `gradelake import bank` or `gradelake generate`, "
+        "then `gradelake build`\n"
+    )
     both = ("@kappa", "--label-set", "assessor:human", "--kind", "boxed")
     told = gradelake(graded_demo, "sql", *both).stderr
     assert "without --label-set assessor:human there would be" in told

@@ -84,8 +84,8 @@ def test_a_dropped_release_is_found_no_more(project):
     assert list(listed(project)) == ["r3", "r1"]
     commits = json.loads(run(project, "log", "--json"))["commits"]
     assert [c["release"] for c in commits if c["release"]] == ["r3", "r1"]
-    for words in (("sql", "--release", "r2", "select 1"), ("release", "drop", "r2")):
-        assert "there is no release 'r2'" in refused(project, *words)
+    assert "there is no release 'r2'" in refused(project, "sql", "--release", "r2", "select 1")
+    assert "r2 was dropped before" in run(project, "release", "drop", "r2")
     assert "20" in run(project, "sql", "--release", "r1", "select count(*) from lake.raw.queries")
 
 
@@ -120,6 +120,7 @@ def test_a_file_that_is_no_release_is_named(project):
     assert "odd.sqlite: this is not a release's catalog" in said
 
 
+@pytest.mark.slow
 def test_the_lake_is_tidied_from_the_command_line(project):
     project.file.write_text("[lake]\nkeep_releases = 1\nkeep_days = 0\n")
     done = json.loads(run(project, "lake", "tidy", "--json"))

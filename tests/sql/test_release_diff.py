@@ -42,6 +42,11 @@ def project(tmp_path_factory) -> Project:
                 "create table {lake}.intermediate.int_measure_families as "
                 "select 'AP' as family, 'AP' as spelling, 'AP' as pattern, 1 as place"
             )
+            transaction.run(
+                "create or replace table {lake}.marts.usual_levels as select * from "
+                "(values ('c', 'judge:a', 2), ('c', 'judge:b', 2), ('c', 'flan/v0/best', 4)) "
+                "as rows (collection, label_set, level)"
+            )
         write(
             lake,
             "('c', 'judge:a', 'q1', 'p1', 3), ('c', 'judge:a', 'q1', 'p2', 0), "
@@ -49,7 +54,9 @@ def project(tmp_path_factory) -> Project:
             "('c', 'judge:a', 2, 'one', 'AP', 0.9, 1), ('c', 'judge:a', 2, 'two', 'AP', 0.8, 2), "
             "('c', 'judge:a', 2, 'three', 'AP', 0.7, 3), ('c', 'judge:a', 2, 'old', 'AP', 0.1, 4), "
             "('c', 'judge:a', 1, 'one', 'AP', 0.9, 1), ('c', 'judge:a', 2, 'one', 'RR', 0.5, 1), "
-            "('c', 'judge:b', 2, 'one', 'AP', 0.5, 1)",
+            "('c', 'judge:b', 2, 'one', 'AP', 0.5, 1), "
+            "('c', 'flan/v0/best', 2, 'one', 'AP', 0.5, 1), "
+            "('c', 'flan/v0/best', 4, 'one', 'AP', 0.5, 1)",
         )
         publish(lake, "r1")
         # judge:a: q1/p1 3 -> 2, q2/p1 went, q3/p1 appeared; two overtakes one; new comes for old
@@ -60,7 +67,9 @@ def project(tmp_path_factory) -> Project:
             "('c', 'judge:a', 2, 'one', 'AP', 0.75, 2), ('c', 'judge:a', 2, 'two', 'AP', 0.8, 1), "
             "('c', 'judge:a', 2, 'three', 'AP', 0.7, 3), ('c', 'judge:a', 2, 'new', 'AP', 0.2, 4), "
             "('c', 'judge:a', 1, 'one', 'AP', 0.4, 1), ('c', 'judge:a', 2, 'one', 'RR', 0.4, 1), "
-            "('c', 'judge:b', 2, 'one', 'AP', 0.5, 1)",
+            "('c', 'judge:b', 2, 'one', 'AP', 0.5, 1), "
+            "('c', 'flan/v0/best', 2, 'one', 'AP', 0.6, 1), "
+            "('c', 'flan/v0/best', 4, 'one', 'AP', 0.5, 1)",
         )
         publish(lake, "r2")
     return project
@@ -81,7 +90,7 @@ def test_labels_that_changed_appeared_and_went_are_counted_and_the_first_shown(p
 
 def test_systems_that_moved_came_and_went_are_listed_best_first_with_tau_b(project):
     found = compare(project, "r1", "r2")
-    assert found.n_boards == 2, "AP at min_relevant of both judges"
+    assert found.n_boards == 3, "AP at the usual level of both judges and of the rubric"
     (board,) = found.leaderboards
     assert (board.label_set, board.level, board.measure) == ("judge:a", 2, "AP")
     assert [tuple(system.values()) for system in board.systems] == [
@@ -98,7 +107,7 @@ def test_systems_that_moved_came_and_went_are_listed_best_first_with_tau_b(proje
 def test_a_release_does_not_differ_from_itself(project):
     found = compare(project, "r1", "r1")
     assert (found.label_sets, found.leaderboards) == ([], [])
-    assert (found.n_label_sets, found.n_boards) == (2, 2)
+    assert (found.n_label_sets, found.n_boards) == (2, 3)
 
 
 def test_another_measure_and_level_can_be_asked_for(project):
@@ -129,7 +138,7 @@ def test_the_command_prints_it_for_people_and_for_programs(project):
     assert lines[0] == "labels: 1 of 2 label sets moved"
     assert ["c", "judge:a", "1", "1", "1", "1"] in [line.split() for line in lines]
     assert ["judge:a", "q2", "p1", "1", "-"] in [line.split() for line in lines]
-    assert "leaderboards: 1 of 2 moved" in lines
+    assert "leaderboards: 1 of 3 moved" in lines
     assert "c judge:a AP (level 2): 4 systems moved; tau-b 0.3333 over the 3 on both" in lines
     assert ["new", "-", "0.2000", "-", "4"] in [line.split() for line in lines]
     read = json.loads(gradelake(project.folder, *command, "--json").stdout)

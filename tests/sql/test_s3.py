@@ -14,7 +14,7 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
-from tests import command_line
+from tests import command_line, shared_ray
 from tests.conftest import made_once
 from tests.grading.project import Judged, make_template
 from tests.lakes import own_cache
@@ -83,6 +83,7 @@ def lake(s3, tmp_path_factory) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_who_may_only_read_the_bucket_reads_releases_and_changes_nothing(lake, s3, monkeypatch):
     files = s3.files("small")
     assert len(files) == 3
@@ -127,7 +128,8 @@ def logs(monkeypatch) -> Iterator[Path]:
     """Where Ray writes its logs. Sockets are in there too, so the path has to be short."""
     folder = Path(tempfile.mkdtemp(prefix="gl", dir="/tmp"))
     monkeypatch.setenv("RAY_TMPDIR", str(folder))
-    yield folder
+    with shared_ray.new_ray():
+        yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -236,6 +236,7 @@ def test_statements_questions_and_dot_commands_can_be_piped_in(demo):
     assert lines[7:] == ["system", best_system(demo)]
 
 
+@pytest.mark.slow
 def test_the_first_error_in_a_pipe_ends_it_and_is_told_with_its_line(demo):
     for wrong, line, message in (
         ("selec 1;", 2, "syntax error"),

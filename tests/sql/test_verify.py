@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.files import sha256_of
+from gradelake.sql.common.plain_words import RanOut
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import connect
 from gradelake.sql.lake.opening import Lake
@@ -347,6 +348,17 @@ def test_failed_pairs_that_wait_to_be_graded_again_are_no_fault(project):
         transaction.run("delete from {lake}.raw.grades where passage_id = 'p001'")
         transaction.run("update {lake}.raw.grading_runs set ok = 19, failed = 1")
     assert verify(project).faults == []
+
+
+def test_too_little_memory_is_no_damage(project, monkeypatch):
+    @contextmanager
+    def too_little(connection):
+        connection.execute("set memory_limit = '2MB'")
+        yield
+
+    monkeypatch.setattr("gradelake.sql.operations.upkeep.verify.little_memory", too_little)
+    with pytest.raises(RanOut, match=r"^memory ran out: DuckDB may hold 1\.9 MiB for this"):
+        verify(project)
 
 
 def test_a_file_that_may_not_be_read_is_told():

@@ -12,9 +12,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+from gradelake.analyses.tables.agreement import agreement_table
 from gradelake.analyses.tables.correlation import Style, correlation_table
 from gradelake.analyses.tables.labels import labels_table
+from gradelake.analyses.tables.leaderboard import approximate_ranks
+from gradelake.analyses.tables.table import Cell, with_best_bold
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests import lakes
@@ -23,7 +27,21 @@ from tests.documentation.pages import blocks
 from tests.lakes import copy_of, kept
 from tests.places import DL19, LLMJUDGE, missing_dl19, missing_llmjudge
 from tests.projects import project
-from tests.published import KAPPAS, LLMJUDGE_KAPPAS, TABLE_3, TABLE_3_COLUMNS, UMBRELA_TABLE_1
+from tests.published import (
+    APPROXIMATE_RANKS,
+    CAR_MERGED,
+    DL20_BOXED,
+    DL20_COUNTS,
+    DL20_MERGED,
+    KAPPAS,
+    LLMJUDGE_KAPPAS,
+    RANKS_ON_A_BOARD,
+    RUBRIC_DL19,
+    TABLE_3,
+    TABLE_3_COLUMNS,
+    UMBRELA_TABLE_1,
+    WHOLE_TABLE_3,
+)
 
 PAGE = "analyses/REPRODUCTION.md"
 GRADERS = ("flan", "flan_nuggets", "flan_answers", "thomas", "umbrela")  # of the page's settings
@@ -39,9 +57,11 @@ MEASURES = {  # as the appendix calls them
     "Rprec": "Rprec",
     "recip_rank": "RR",
 }
-GRID = (*MEASURES.values(), "P@20", "Success@20")
 WITHIN = 0.05  # of a column's best is as good, in RUBRIC's Table 3
 AS_IN_TABLE_3 = Style(within=WITHIN, repeated=True)
+# EXAM++'s Table 3: its measures and direct judges
+EXAM_TABLE_3 = ("AP", "nDCG@20", "Rprec", "Cover@20")
+DIRECT = ("Thomas", "FagB", "HELM", "Sun", "FagB_few", "Sun_few")
 
 _KAPPA = """
     select printf('%.3f', kappa) as kappa
@@ -52,28 +72,33 @@ _CORRELATIONS = """
     select label_set, level, measure, spearman, kendall from lake.marts.leaderboard_correlation
 """
 _PERFECT = """
-    select
-        count(*) filter (where measure = 'Success@20' and score_4dp = 1),
-        count(*) filter (where measure = 'Success@20'),
-        printf('%.2f', min(score) filter (where measure = 'P@20')),
-        printf('%.2f', max(score) filter (where measure = 'P@20'))
+    select count(*) filter (where score_4dp = 1), count(*)
     from lake.marts.leaderboard
-    where label_set = 'judge:Thomas' and level = 1
+    where label_set = 'judge:Thomas' and level = 1 and measure = 'Success@20'
 """
 
 
 def tables(folder: Path) -> Iterator[str]:
     """The lines of the tables; `folder` gets the lakes they are read from."""
-    dl19, llmjudge = folder / "dl19", folder / "llmjudge"
+    dl19, llmjudge, counted = folder / "dl19", folder / "llmjudge", folder / "counted"
     if not (no_dl19 := missing_dl19()):
         make_dl19(dl19)
         with Lake.published(Project.find(dl19)) as lake:
             yield from appendix(lake)
             yield from table_3(lake)
+            yield from exam_table_3(lake)
     yield "| figure | paper | ours |"
+    make_counted(counted)
+    yield from counted_figures(counted)
+    yield from wins()
+    yield from approximate()
     if not no_dl19:
         with Lake.published(Project.find(dl19)) as lake:
             yield from dl19_figures(lake)
+    yield "| figure that no paper prints | by others | ours |"
+    if not no_dl19:
+        with Lake.published(Project.find(dl19)) as lake:
+            yield from dl19_checks(lake)
     if not (no_llmjudge := missing_llmjudge()):
         make_llmjudge(llmjudge)
         yield from llmjudge_figures(llmjudge)
@@ -89,8 +114,6 @@ def make_dl19(folder: Path) -> None:
     (settings,) = (block.text for block in blocks(PAGE) if block.language == "toml")
     with (folder / "gradelake.toml").open("a", encoding="utf-8") as file:
         file.write(settings)
-    (folder / "seeds").mkdir(exist_ok=True)
-    (folder / "seeds" / "evaluation_grid.csv").write_text("\n".join(("measure", *GRID, "")))
     for judge, file in JUDGES.items():
         if judge not in lakes.DL19_JUDGES:
             labels = DL19 / "labels" / f"{file}.qrels"
@@ -137,8 +160,26 @@ def table_3(lake: Lake) -> Iterator[str]:
     """RUBRIC's Table 3, its columns of DL 2019: as good as the best is bold, and counted."""
     yield row("method", "tau", *TABLE_3_COLUMNS, "wins")
     for (judge, level), cells in our_table_3(lake).items():
-        shown = [f"**{cell.text}**" if cell.is_bold else cell.text for cell in cells]
-        yield row(judge, str(level), *shown)
+        yield row(judge, str(level), *map(marked, cells))
+
+
+def marked(cell: Cell) -> str:
+    """As RUBRIC prints it: the best of a column is bold italic, what is as good bold."""
+    stars = "***" if cell.is_best else "**" * cell.is_bold
+    return f"{stars}{cell.text}{stars}"
+
+
+def exam_table_3(lake: Lake) -> Iterator[str]:
+    """EXAM++'s Table 3 as far as labels of DL 2019 are published: its direct judges."""
+    names = tuple(f"judge:{judge}" for judge in DIRECT)
+    style = Style(within=WITHIN, grey_below=0.5)
+    table = correlation_table(lake, "dl19", names, (1,), EXAM_TABLE_3, style=style)
+    yield row(
+        "direct judge", "tau", *(f"{measure} {of}" for measure in EXAM_TABLE_3 for of in "SK")
+    )
+    found = {block.rows[0][0].value: block.rows[0][2:-1] for block in table.blocks}
+    for name in names:
+        yield row(name.removeprefix("judge:"), "1", *map(marked, found[name]))
 
 
 def our_table_3(lake: Lake, style: Style = AS_IN_TABLE_3) -> dict[tuple[str, int], list]:
@@ -163,17 +204,37 @@ def by_topic(lake: Lake) -> list[tuple[float, float]]:
     ]
 
 
-def their_wins() -> list[int]:
-    """How many of a row's published cells are within 0.05 of the best of their column."""
-    best = [max(map(float, column)) for column in zip(*TABLE_3.values(), strict=True)]
-    return [
-        sum(float(cell) >= top - WITHIN - 1e-9 for cell, top in zip(line, best, strict=True))
-        for line in TABLE_3.values()
-    ]
+def wins() -> Iterator[str]:
+    """Wins of RUBRIC's Table 3, as our rule counts them in its twelve columns."""
+    lines = [line.split() for line, _ in WHOLE_TABLE_3.values()]
+    cells = [[Cell(float(cell), cell) for cell in line] for line in lines]
+    counted = with_best_bold(cells, range(len(lines[0])), WITHIN)
+    for ((judge, level), (_, theirs)), line in zip(WHOLE_TABLE_3.items(), counted, strict=True):
+        ours = sum(cell.is_bold for cell in line)
+        yield row(f"RUBRIC's Table 3, wins of {judge} at {level}", str(theirs), str(ours))
+
+
+def approximate() -> Iterator[str]:
+    """Ranks of systems that were not submitted, from the order of RUBRIC's Table 4."""
+    official = {name: rank for name, rank in RANKS_ON_A_BOARD.items() if rank is not None}
+    ours = approximate_ranks([*RANKS_ON_A_BOARD], official)
+    for system, theirs in APPROXIMATE_RANKS.items():
+        yield row(f"the Workbench's Table 4, rank of {system}", f"~{theirs}", f"~{ours[system]:g}")
 
 
 def dl19_figures(lake: Lake) -> Iterator[str]:
-    """How many cells are the papers', and single figures."""
+    """What papers print of DL 2019."""
+    (counted,) = labels_table(lake, "dl19", ("assessor:nist",)).records()
+    n_judged = sum(counted[f"label_{label}"] for label in range(4))
+    ours = {"queries": counted["topics"], "systems": counted["runs"], "judged passages": n_judged}
+    for name, theirs in RUBRIC_DL19.items():
+        yield row(f"RUBRIC's section 6, {name} of DL 2019", str(theirs), str(ours[name]))
+    for name, count in UMBRELA_TABLE_1.items():
+        yield row(f"UMBRELA's Table 1, {name.replace('_', ' ')}", str(count), str(counted[name]))
+
+
+def dl19_checks(lake: Lake) -> Iterator[str]:
+    """How many cells of tables are the papers', and figures that stand in none."""
     theirs = published_appendix()
     ours = {tuple(row[:3]): tuple(map(printed, row[3:])) for row in lake.rows(_CORRELATIONS)}
     for what, is_defined in (("defined", True), ("undefined", False)):
@@ -184,33 +245,28 @@ def dl19_figures(lake: Lake) -> Iterator[str]:
             if (pair[0] != "nan") == is_defined
         ]
         same = sum(one == other for one, other in pairs)
-        yield row(f"{what} cells of RUBRIC's appendix that are equal", str(len(pairs)), str(same))
+        yield row(
+            f"{what} cells of RUBRIC's appendix that are equal", "-", f"{same} of {len(pairs)}"
+        )
     table = our_table_3(lake)
     same = sum(
         cell.text == one
         for key, line in TABLE_3.items()
         for one, cell in zip(line, table[key][:-1], strict=True)
     )
-    yield row("cells of RUBRIC's Table 3 that are equal", str(4 * len(TABLE_3)), str(same))
-    wins = zip(their_wins(), (line[-1].value for line in table.values()), strict=True)
-    same = sum(one == other for one, other in wins)
-    yield row("its wins over these columns that are equal", str(len(TABLE_3)), str(same))
+    yield row("cells of RUBRIC's Table 3 that are equal", "-", f"{same} of {4 * len(TABLE_3)}")
     overlapping = our_table_3(lake, Style(overlapping=True, repeated=True))
     by_column = zip(*(line[:-1] for line in overlapping.values()), strict=True)
     for name, column in zip(TABLE_3_COLUMNS, by_column, strict=True):
         errors = sorted(cell.error for cell in column)
         estimate = f"{errors[0]:.3f} to {errors[-1]:.3f}, median {median(errors):.3f}"
-        yield row(f"standard error of Table 3's cells, {name}", f"{WITHIN}", estimate)
-    (counted,) = labels_table(lake, "dl19", ("assessor:nist",)).records()
-    for name, count in UMBRELA_TABLE_1.items():
-        yield row(f"UMBRELA's Table 1, {name.replace('_', ' ')}", str(count), str(counted[name]))
-    perfect, systems, low, high = lake.rows(_PERFECT)[0]
-    yield row("Success@20 by judge:Thomas: systems at 1", "all", f"{perfect} of {systems}")
-    yield row("P@20 by judge:Thomas: from, to", "-", f"{low}, {high}")
+        yield row(f"standard error of Table 3's cells, {name}", "-", estimate)
+    perfect, systems = lake.rows(_PERFECT)[0]
+    yield row("Success@20 by judge:Thomas: systems at 1", "-", f"{perfect} of {systems}")
     taus = by_topic(lake)
     lowest, highest = min(taus), max(taus)
     shown = "; ".join(f"{run:.3f}, {topic:.3f}" for run, topic in (lowest, highest))
-    yield row("tau of nDCG@10 by run, by topic: worst and best judge", "lower by topic", shown)
+    yield row("tau of nDCG@10 by run, by topic: worst and best judge", "-", shown)
     for (label_set, cut), kappa in KAPPAS.items():
         here = lake.value(_KAPPA, label_set=label_set, cut=cut, assessor="nist")
         yield row(f"kappa, {label_set}, {cut.replace('|', ' against ')}", kappa, here)
@@ -242,6 +298,77 @@ def llmjudge_figures(folder: Path) -> Iterator[str]:
             where = {"label_set": f"{grader}/v0/best", "cut": ">=4|>=2", "assessor": "human"}
             ours = lake.value(_KAPPA, **where)
             yield row(f"kappa, {grader.split('.')[1]}, >=4 against >=2", theirs, ours)
+
+
+def make_counted(folder: Path) -> None:
+    """A lake of `dl20` and `car`, of which the papers print how often labels met judgments: as many
+    pairs, and the labels of a class are its highest and its lowest."""
+    judgments = [
+        3 - column
+        for *of, _ in DL20_COUNTS.values()
+        for column, n in enumerate(of)
+        for _ in range(n)
+    ]
+    questions = [label for label, (*of, _) in DL20_COUNTS.items() for _ in range(sum(of))]
+    dl20 = {"Question": questions}
+    for judge in ("Nugget", "Sun"):
+        dl20[judge] = _merged(judgments, 2, DL20_MERGED[judge])
+    (both, label_only, _), (judgment_only, neither, _) = CAR_MERGED["Question"][1:3]
+    car = [1] * (both + judgment_only) + [0] * (label_only + neither)
+    labels = {"dl20": dl20, "car": {"Question": _merged(car, 1, CAR_MERGED["Question"])}}
+    files: dict[str, Any] = {"topics.tsv": {"q": "counted"}}
+    collections = {}
+    for name, least, judged in (("dl20", 2, judgments), ("car", 1, car)):
+        of_name = {"people": judged, **labels[name]}
+        for judge, of in of_name.items():
+            files[f"{name}.{judge}.qrels"] = {"q": {f"p{n}": each for n, each in enumerate(of)}}
+        collections[name] = {
+            "queries": "topics.tsv",
+            "judgments": {"people": f"{name}.people.qrels"},
+            "min_relevant": least,
+            "max_relevance": 3,
+        }
+    project(folder, collections, files=files)
+    for name, of_judges in labels.items():
+        command(folder, "ingest", name)
+        for judge in of_judges:
+            command(folder, "import", "labels", name, f"{name}.{judge}.qrels", "--judge", judge)
+    command(folder, "build")
+
+
+def _merged(judgments: list[int], least: int, printed: tuple) -> list[int]:
+    """Labels that meet the judgments as often as printed."""
+    cut, upper, *_ = printed
+    top = 1 if cut == 1 else 5  # a label of the upper class need not be the cut
+    left = {True: upper[0], False: upper[1]}
+    found = []
+    for judgment in judgments:
+        is_relevant = judgment >= least
+        found.append(top if left[is_relevant] > 0 else 0)
+        left[is_relevant] -= 1
+    return found
+
+
+def counted_figures(folder: Path) -> Iterator[str]:
+    """Totals and kappas of the papers' tables of counts, by our tables of agreement."""
+    with Lake.published(Project.find(folder)) as lake:
+        (block,) = agreement_table(lake, "dl20", ("judge:Question",), None).blocks
+        for label, *_, total, kappa in block.rows:
+            at = f"RUBRIC's Table 5, label {label.text}"
+            yield row(f"{at}: total", str(DL20_COUNTS[int(label.text)][-1]), total.text)
+            if theirs := DL20_BOXED.get(int(label.text)):
+                ours = f"{kappa.value:.{len(theirs) - 2}f}"
+                yield row(f"{at}: kappa of the boxed cell", theirs, ours)
+        for collection, where, merged in (
+            ("dl20", "Table 5 of RUBRIC or the Workbench", DL20_MERGED),
+            ("car", "Table 6 of RUBRIC", CAR_MERGED),
+        ):
+            for judge, (cut, *counts, kappas) in merged.items():
+                table = agreement_table(lake, collection, (f"judge:{judge}",), None, cut)
+                for record, of, theirs in zip(table.records(), counts, kappas, strict=True):
+                    at = f"{where}, {judge} {record['label']}"
+                    yield row(f"{at}: total", str(of[-1]), str(record["total"]))
+                    yield row(f"{at}: kappa", theirs, f"{record['kappa']:.2f}")
 
 
 def costs(folder: Path) -> Iterator[str]:

@@ -91,7 +91,7 @@ async function showBoards(data, { labels, measure, level }) {
   byId("leaderboard-says").textContent =
     `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} with the labels of ${labels}, ${whatMean()} over ` +
     `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level, data.queries[measure])}` +
-    incomplete(labels) + kin(labels);
+    incomplete(labels) + kin(labels) + twins() + cut();
   compareBar(rows.map(({ system }) => system), { labels, measure, level });
   leaderboardTable(data, labels, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
@@ -128,6 +128,19 @@ function incomplete(labels) {
 function kin(labels) {
   const systems = board.settled.circles[labels];
   return systems ? ` Systems that use a model of the judge's own family: ${systems.join(", ")}.` : "";
+}
+
+// Systems whose run is another's, too
+function twins() {
+  const same = board.settled.same_runs.map((row) => `${row.system} (${row.same_as})`);
+  return same.length ? ` Byte for byte the same run as another: ${same.join("; ")}.` : "";
+}
+
+// Systems whose rankings came with graded passages, and hold no others
+function cut() {
+  const few = board.settled.cut_systems.map((row) => `${row.system} (${row.cut_at})`);
+  return few.length ? ` With their graded passages alone, at most so many of a query: ${few.join(", ")}; ` +
+    "AP and R@100 are of these." : "";
 }
 
 // A cell that says by how many ranks a system moved; `instead` where it did not stand there before

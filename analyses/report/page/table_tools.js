@@ -5,7 +5,8 @@
 // order and CSV are of all rows.
 const MANY = { rows: 10, columns: 6 };
 const PAGE = 200; // rows: with thousands in it a document is slow
-const FORMULA = /^'*[=+\-@\t\r]/; // what a spreadsheet would run: gradelake/sql/common/spreadsheet.py
+// What a spreadsheet would run: gradelake/sql/common/spreadsheet.py
+const FORMULA = /^'*(?!(?:[+-]\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|=-?\d+\|=-?\d+)$)[=+\-@\t\r]/;
 const PAIR = /^(-?[\d.,]+) (to|of) (-?[\d.,]+)$/; // two figures: an interval, or a part and the whole
 const NO_PAIR = /^(\u2013( (to|of) \u2013)?)?$/;
 const SEPARATOR = "|"; // no column's name has one
@@ -198,7 +199,7 @@ function field(cell) {
   let text = isFigure ? cell.dataset.value ?? shown : shown;
   if (cell.classList.contains("n") && /^-?[\d,]+$/.test(text)) text = text.replaceAll(",", "");
   if (text === "\u2013") text = "";
-  if (FORMULA.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
+  if (FORMULA.test(text)) text = `'${text}`;
   return quoted(text);
 }
 

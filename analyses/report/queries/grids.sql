@@ -22,7 +22,7 @@ items as (
                 := coalesce('[' || nullif(array_to_string(facet_ids, ', '), '') || '] ', '')
                 || item_text
             )
-            order by item_id
+            order by place
         ) as items
     from lake.intermediate.int_grader_items
     where
@@ -59,8 +59,8 @@ graded_passages as (
         grid.passage_id,
         best_passages.n_passages,
         grid.mean_grade,
-        list(grid.grade order by grid.item_id) as grades,
-        list(grid.answer order by grid.item_id) as answers
+        list(grid.grade order by grid.place) as grades,
+        list(grid.answer order by grid.place) as answers
     from grid
     inner join best_passages using (grader, query_id, passage_id)
     group by all

@@ -7,6 +7,8 @@ items as (
         query_id,
         item_id,
         any_value(text) as item_text,
+        arg_min(place, (bank, place)) as place,
+        min(bank) as bank,
         string_agg(distinct facet_id, ', ' order by facet_id) filter (where facet_id != '')
             as facet_id
     from lake.marts.rubric_items_effective
@@ -20,7 +22,7 @@ select
     query_id,
     list(
         struct_pack(item_id := item_id, item_text := item_text, facet_id := facet_id)
-        order by item_id
+        order by bank, place nulls last, item_id
     ) as items
 from items
 group by query_id

@@ -10,7 +10,8 @@ spurious as (
         sum(n_hits) as n_hits
     from lake.marts.spurious_items
     where
-        collection = $collection
+        is_usual
+        and collection = $collection
         and rubric_version = $rubric_version
         and assessor = $assessor
     group by all

@@ -35,10 +35,41 @@ crossed as (
     inner join judgments using (collection, label_set, reference)
 ),
 
--- what people hold relevant is a cut, also where nobody judged just so; another cut where no label
--- or judgment is would only repeat the next one
+-- every cut of a short scale is asked for, also where no label is; of a long one those where labels
+-- are, and the one at which boards begin
+label_cuts as (
+    select * from labels
+    union
+    select
+        collection,
+        label_set,
+        reference,
+        unnest(range(1, max_label + 1)) as label
+    from label_pairs
+    where max_label <= 9
+    union
+    select
+        label_pairs.collection,
+        label_pairs.label_set,
+        label_pairs.reference,
+        usual_levels.level as label
+    from label_pairs
+    inner join {{ ref('usual_levels') }} as usual_levels using (collection, label_set)
+),
+
+-- as of labels, and what people hold relevant
 judgment_cuts as (
     select * from judgments
+    union
+    select
+        collection,
+        label_set,
+        reference,
+        unnest(range(1, max_reference + 1)) as judgment
+    from label_pairs
+    where
+        assessor is not null
+        and max_reference <= 9
     union
     select
         label_pairs.collection,
@@ -53,17 +84,17 @@ judgment_cuts as (
 -- the label is at or above its cut, the reference at or above its own
 binary_cuts as (
     select
-        labels.collection,
-        labels.label_set,
-        labels.reference,
+        label_cuts.collection,
+        label_cuts.label_set,
+        label_cuts.reference,
         'binary' as kind,
-        '>=' || labels.label || '|>=' || judgment_cuts.judgment as cut,
-        labels.label as label_cut,
+        '>=' || label_cuts.label || '|>=' || judgment_cuts.judgment as cut,
+        label_cuts.label as label_cut,
         judgment_cuts.judgment as reference_cut
-    from labels
+    from label_cuts
     inner join judgment_cuts using (collection, label_set, reference)
     where
-        labels.label > 0
+        label_cuts.label > 0
         and judgment_cuts.judgment > 0
 ),
 

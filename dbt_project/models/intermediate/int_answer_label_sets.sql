@@ -33,7 +33,7 @@ select
     collection,
     grader || '/' || citations || '_citation' as label_set,
     'support' as kind,
-    grader,
+    if(starts_with(grader, 'assessor:'), null, grader) as grader,
     cast(sum(n_citations - n_missing) as bigint) as n_wanted,
     cast(sum(n_judged) as bigint) as n_graded
 from {{ ref('support_scores') }}

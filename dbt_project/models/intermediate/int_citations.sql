@@ -9,7 +9,8 @@ distinct_citations as (
         query_id,
         sentence,
         cited_passage_id,
-        min(citation) as first_citation
+        min(citation) as first_citation,
+        count(*) as times
     from {{ source('raw', 'citations') }}
     group by all
 )
@@ -25,6 +26,7 @@ select
         partition by collection, system, query_id, sentence
         order by distinct_citations.first_citation nulls last, distinct_citations.cited_passage_id
     ) as citation,
+    distinct_citations.times,
     passages.text_sha256,
     passages.passage_text as cited_text
 from distinct_citations

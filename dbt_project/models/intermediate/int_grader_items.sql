@@ -29,6 +29,7 @@ select
     case when graders.needs_gold_answers then items.gold_answers end as gold_answers,
     case when graders.needs_gold_answers then items.gold_sha256 end as gold_sha256,
     items.weight,
+    items.place,
     items.tier,
     items.criterion_type,
     items.facet_ids

@@ -1,6 +1,7 @@
 -- Which label sets are compared: all with every assessor, and those of the newest rubric with each
--- other. Not hybrids: they would agree with what they are made of. Judges are compared with panels
--- of assessors, too. A label set and its reference make a part of what is kept.
+-- other. Not hybrids, nor ensembles with their members: they would agree with what they are made
+-- of. Judges are compared with panels of assessors, too. A label set and its reference make a part
+-- of what is kept.
 with
 
 label_sets as (
@@ -30,6 +31,7 @@ candidates as (
         label_sets.label_set,
         label_sets.kind,
         label_sets.max_label,
+        raters.sources,
         label_sets.rubric_version is null
         or label_sets.rubric_version = newest.rubric_version as is_newest,
         hash(
@@ -41,6 +43,7 @@ candidates as (
         ) as inputs
     from label_sets
     inner join newest using (collection)
+    inner join {{ ref('int_raters') }} as raters using (collection, label_set)
     inner join {{ ref('int_label_set_hashes') }} as label_hashes using (collection, label_set)
     left join sampled_hashes using (collection, label_set)
     where label_sets.kind != 'hybrid'
@@ -60,6 +63,10 @@ inner join candidates as other
     on
         one.collection = other.collection
         and one.label_set != other.label_set
+        and (
+            one.sources = other.sources
+            or not list_has_any(one.sources, other.sources)
+        )
 where
     case
         when one.kind = 'panel' then false

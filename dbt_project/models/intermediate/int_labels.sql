@@ -34,59 +34,29 @@ labels as not materialized (
 ),
 
 members as (
-    select
-        collection,
-        'hybrid:' || hybrid as hybrid_set,
-        unnest([
-            { 'label_set': 'assessor:' || assessor, 'mapping': null, 'place': 1 },
-            { 'label_set': label_set, 'mapping': {{ mapping_as_map('mapping') }}, 'place': 2 }
-        ], max_depth := 2)
-    from {{ ref('hybrids') }}
-),
-
-panel_members as (
-    select
-        collection,
-        'panel:' || panel as panel_set,
-        rule,
-        unnest(range(1, len(assessors) + 1)) as place,
-        'assessor:' || unnest(assessors) as label_set,
-        len(assessors) as n_items
-    from (
-        select * replace (regexp_split_to_array(trim(assessors), '\s+') as assessors)
-        from {{ ref('panels') }}
-    )
-),
-
-member_sets as (
-    select
-        collection,
-        label_set
-    from members
-    union
-    select
-        collection,
-        label_set
-    from panel_members
+    select * from {{ ref('int_label_set_members') }}
 ),
 
 member_labels as (
     select * from labels
-    semi join member_sets using (collection, label_set)
+    semi join members
+        on labels.collection = members.collection and labels.label_set = members.member
 ),
 
 -- people's judgment where there is one, else the judge's label, on the judgments' scale
 hybrid_labels as (
     select
         labels.* replace (
-            members.hybrid_set as label_set,
+            members.label_set as label_set,
             cast({{ renamed('labels.label', 'members.mapping') }} as integer) as label
         )
     from member_labels as labels
-    inner join members using (collection, label_set)
+    inner join members
+        on labels.collection = members.collection and labels.label_set = members.member
+    where members.rule = 'first'
     qualify
         row_number() over (
-            partition by labels.collection, members.hybrid_set, labels.query_id, labels.passage_id
+            partition by labels.collection, members.label_set, labels.query_id, labels.passage_id
             order by members.place
         ) = 1
 ),
@@ -94,17 +64,19 @@ hybrid_labels as (
 -- who of a panel says what of a passage
 votes as (
     select
-        panel_members.collection,
-        panel_members.panel_set,
-        panel_members.rule,
-        panel_members.n_items,
+        members.collection,
+        members.label_set,
+        members.rule,
+        members.n_members as n_items,
         labels.query_id,
         labels.passage_id,
         labels.label,
         count(*) as n_votes,
-        max(panel_members.place) as last_place
+        max(members.place) as last_place
     from member_labels as labels
-    inner join panel_members using (collection, label_set)
+    inner join members
+        on labels.collection = members.collection and labels.label_set = members.member
+    where members.rule != 'first'
     group by all
 ),
 
@@ -112,7 +84,7 @@ votes as (
 panel_labels as (
     select
         collection,
-        panel_set as label_set,
+        label_set,
         query_id,
         passage_id,
         cast(case rule
@@ -123,7 +95,7 @@ panel_labels as (
         n_items,
         cast(n_items - sum(n_votes) as bigint) as n_missing
     from votes
-    group by collection, panel_set, rule, n_items, query_id, passage_id
+    group by collection, label_set, rule, n_items, query_id, passage_id
 ),
 
 all_labels as (

@@ -31,6 +31,7 @@ select
     trial_of,
     engine,
     model,
+    prefix,
     target,
     asks_about,
     -- what of a rubric it grades. That an answer was extracted is no grade; that it is the right
@@ -38,16 +39,16 @@ select
     case
         when
             target in ('question', 'nugget', 'verify')
-            or parser = 'answer_key'
-            -- published grades of the RUBRIC workbench's answer keys, whatever the keys were
-            or (target = 'extract' and parser = 'published' and contains(prompt, 'WithAnswerKey'))
+            or ends_with(parser, 'answer_key')
+            -- published grades of answer keys, whatever the keys were
+            or is_verified
             then asks_about
         when target = 'assign' then if(items = 'criterion', items, 'nugget')
         when target = 'support' then 'sentence'
         when target = 'battle' then 'battle'
     end as kind,
     -- in whose place a battle has the rubric, where it is shown
-    target = 'verify' or parser = 'answer_key' or (target = 'battle' and shows_rubric)
+    target = 'verify' or ends_with(parser, 'answer_key') or (target = 'battle' and shows_rubric)
         as needs_gold_answers,
     answers_from,
     scale_min,

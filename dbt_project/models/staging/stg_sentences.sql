@@ -1,2 +1,3 @@
 select * rename (text as sentence_text)
 from {{ source('raw', 'sentences') }}
+where text != ''

@@ -17,6 +17,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import SHOWN, Problem, Problems
+from gradelake.sql.common.quoting import shell_word
 from gradelake.sql.lake.judged import mark_as_own
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
@@ -127,7 +128,7 @@ def import_reviews(lake: Lake, collection: str, path: Path, arguments: list[str]
     if content.collection != collection:
         raise BadInput(
             f"{shown}: the answers are of collection {content.collection!r}, not {collection!r}",
-            f"gradelake import reviews {content.collection} {shown}",
+            f"gradelake import reviews {shell_word(content.collection)} {shell_word(shown)}",
         )
     ensure_views(lake, VIEWS)
     grader = _grader_of(lake, content, shown)

@@ -3,7 +3,7 @@
 -- :label_set = any             judge:NAME, assessor:NAME, or GRADER/vN/POLICY
 -- :reference = any             the label set it is compared with; any: the assessors
 -- :measure = nDCG@10           a measure
--- :level = min_relevant        relevance level of the label set's scores, such as 2
+-- :level = usual               relevance level of the label set's scores, such as 2
 with
 
 -- tau over people's first systems alone, and what taking the label set's best for theirs loses

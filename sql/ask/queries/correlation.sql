@@ -17,13 +17,13 @@ select
     correlation.undefined_reason,
     correlation.left_out
 from marts.leaderboard_correlation as correlation
-inner join marts.usual_levels as levels using (collection, label_set)
+left join marts.usual_levels as levels using (collection, label_set)
 where
     correlation.measure not in (
         select int_measures.measure from intermediate.int_measures
         where int_measures.kind = 'labelled'
     )
-    and correlation.level = coalesce(try_cast($level as integer), levels.level)
+    and correlation.level = coalesce(try_cast($level as integer), levels.level, 0)
     and $asked_of_correlation
 order by
     correlation.collection,

@@ -13,7 +13,7 @@ cells as (
                 grade_grid.grader,
                 grade_grid.rubric_version,
                 grade_grid.query_id
-            order by grade_grid.item_id
+            order by grade_grid.place
         ) as item_number
     from marts.grade_grid
     where $asked_of_grade_grid

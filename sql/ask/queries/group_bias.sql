@@ -2,7 +2,7 @@
 -- :collection :label_set :assessor
 -- :grouping = any              a grouping of gradelake.toml
 -- :measure = nDCG@10           a measure
--- :level = min_relevant        relevance level of the label set's scores, such as 2
+-- :level = usual               relevance level of the label set's scores, such as 2
 select
     group_bias.collection,
     group_bias.label_set,
@@ -12,6 +12,7 @@ select
     group_bias.group_name,
     group_bias.n_systems,
     group_bias.n_others,
+    group_bias.n_queries,
     round(group_bias.difference, 4) as difference,
     round(group_bias.stderr, 4) as stderr,
     round(group_bias.t, 2) as t,

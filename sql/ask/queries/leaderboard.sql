@@ -14,10 +14,12 @@ select
     board.n_unlabelled_at_k as unlabelled,
     round(board.labelled_share, 3) as labelled_share,
     board.is_incomplete,
-    families.circle
+    families.circle,
+    same_runs.same_as
 from marts.leaderboard as board
 inner join marts.usual_levels as levels using (collection, label_set)
 left join marts.judge_families as families using (collection, label_set, system)
+left join intermediate.int_same_runs as same_runs using (collection, system)
 where
     board.measure = $measure
     and board.level = coalesce(try_cast($level as integer), levels.level)

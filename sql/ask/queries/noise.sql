@@ -2,7 +2,7 @@
 -- :collection
 -- :label_set = any             judge:NAME, or GRADER/vN/POLICY, of its first trial
 -- :measure = nDCG@10           a measure
--- :level = min_relevant        relevance level of the label set's scores, such as 2
+-- :level = usual               relevance level of the label set's scores, such as 2
 select
     noise.collection,
     noise.label_set,

@@ -29,5 +29,6 @@ order by
     items.rubric_version desc,
     items.query_id asc,
     items.bank asc,
+    items.place asc nulls last,
     items.item_id asc,
     progress.grader asc

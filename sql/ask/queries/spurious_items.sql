@@ -1,11 +1,13 @@
 -- Which rubric items do non-relevant passages answer too, most often first?
 -- :collection :grader :rubric_version
 -- :tau = 4                     a grade of tau or more answers an item
+-- :below = min_relevant        passages judged lower are non-relevant (1 in the RUBRIC workbench)
 -- :query_id
 select
     spurious_items.collection,
     spurious_items.grader,
     spurious_items.rubric_version,
+    spurious_items.below,
     spurious_items.assessor,
     spurious_items.query_id,
     queries.text as query,
@@ -23,6 +25,10 @@ left join intermediate.int_grader_items as items
     using (collection, grader, rubric_version, query_id, item_id)
 where
     spurious_items.tau = cast($tau as integer)
+    and (
+        spurious_items.below = try_cast($below as integer)
+        or ($below = 'min_relevant' and spurious_items.is_usual)
+    )
     and $asked_of_spurious_items
 order by
     spurious_items.rate desc,

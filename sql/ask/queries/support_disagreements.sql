@@ -16,6 +16,7 @@ inner join raw.support_judgments as judgments
     using (collection, query_id, item_id, cited_passage_id)
 where
     $asked_of_labels
+    and not starts_with(labels.grader, 'assessor:')
     and labels.weight != judgments.support / 2
 order by
     gap desc,

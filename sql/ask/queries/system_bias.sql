@@ -1,7 +1,7 @@
 -- Which systems does a judge favour, compared with people?
 -- :collection :label_set :assessor
 -- :measure = nDCG@10           a measure
--- :level = min_relevant        relevance level of the label set's scores, such as 2
+-- :level = usual               relevance level of the label set's scores, such as 2
 select
     system_bias.collection,
     system_bias.label_set,

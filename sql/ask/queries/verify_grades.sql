@@ -64,6 +64,7 @@ order by
     verify_grades.grader asc,
     verify_grades.rubric_version asc,
     verify_grades.query_id asc,
+    verify_grades.place asc nulls last,
     verify_grades.item_id asc,
     verify_grades.grade desc,
     verify_grades.passage_id asc,

@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, typed
+from gradelake.sql.common.command_line import answering, typed, without_project
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
+from gradelake.sql.common.quoting import shell_word
 
 
 def _timed(what: str, work: Callable[[], Any]) -> Any:
@@ -151,6 +152,7 @@ def _show_restored(done) -> None:
 @click.argument("backup", metavar="BACKUP", type=click.Path(path_type=Path))
 @click.argument("folder", type=click.Path(path_type=Path))
 @answering(_show_restored)
+@without_project
 def restore(backup, folder):
     """Make a project folder of a backup: gradelake.toml, the seeds, and a SQLite lake.
 
@@ -257,7 +259,7 @@ def copy(project, to):
 
     source, target = project(), Project.find(to)
     done = _timed("copying", lambda: run_copy(source, target, typed()))
-    done.next = f"gradelake --config {to} build"
+    done.next = f"gradelake --config {shell_word(to)} build"
     return _warned(done)
 
 

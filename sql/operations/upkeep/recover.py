@@ -15,6 +15,7 @@ from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.lake.connection import (
     catalog_file,
+    literal,
     published_file,
     release_files,
     require_lake,
@@ -46,6 +47,7 @@ class Recovered:
 def recover(project: Project, name: str) -> Recovered:
     """Put a copy of a release in the place of the working catalog; what is there is set aside.
 
+    Where that was done before, and nothing was committed since, only what is left of it is done.
     Raises `BadInput` when there is no such release, when the working catalog has it in its history
     and so is not lost, and on PostgreSQL, where releases are in the catalog itself.
     """
@@ -66,14 +68,15 @@ def recover(project: Project, name: str) -> Recovered:
         file = found[name]
         require_sound(file)
         release = publishing.read(file)
-        _require_lost(project, file, release)
-        fresh = catalog_file(project).with_suffix(".writing")
-        fresh.unlink(missing_ok=True)
-        vacuum_into(file, fresh)
-        sync(fresh)
-        aside = _set_aside(catalog_file(project))
-        os.replace(fresh, catalog_file(project))
-        sync(project.lake_path)
+        aside = []
+        if _is_lost(project, file, release):
+            fresh = catalog_file(project).with_suffix(".writing")
+            fresh.unlink(missing_ok=True)
+            vacuum_into(file, fresh)
+            sync(fresh)
+            aside = _set_aside(catalog_file(project))
+            os.replace(fresh, catalog_file(project))
+            sync(project.lake_path)
         if not published_file(project).is_file():
             publishing.link_published(project, name)
         done = Recovered(name, release.snapshot, release.published_at, aside)
@@ -82,19 +85,31 @@ def recover(project: Project, name: str) -> Recovered:
     return done
 
 
-def _require_lost(project: Project, file: Path, release: Release) -> None:
+def _is_lost(project: Project, file: Path, release: Release) -> bool:
+    """Whether the working catalog is; it is not where it has what the release has, and no more.
+
+    Raises `BadInput` where it has more.
+    """
     catalog = catalog_file(project)
     try:
         require_sound(catalog)
         is_ours = lake_id_of(catalog) == lake_id_of(file)
         has_it = publishing.is_in_history(project, release)
+        is_same = _newest_of(catalog) == _newest_of(file)
     except (sqlite3.Error, WorkFailed):
-        return
-    if is_ours and has_it:
+        return True
+    if is_ours and has_it and not is_same:
         raise BadInput(
             f"{catalog} is not lost: it has release {release.name} in its history",
             "A release is made anew from its newest version: gradelake build",
         )
+    return not (is_ours and has_it)
+
+
+def _newest_of(catalog: Path) -> tuple[int, str]:
+    with open_catalog(catalog) as opened:
+        query = "select max(snapshot_id), max(snapshot_time) from ducklake_snapshot"
+        return opened.execute(query).fetchone()
 
 
 def _set_aside(catalog: Path) -> list[str]:
@@ -144,7 +159,7 @@ def _find_gone(project: Project, done: Recovered) -> None:
         for table in KEYS.keys() - set(BOOKKEEPING):
             folder = f"raw/{table}/"
             files = [
-                storage.path(path)
+                literal(storage.path(path))
                 for path in unknown
                 if path.startswith(folder) and not path.endswith("-delete.parquet")
             ]
@@ -163,7 +178,7 @@ def _rows_gone(lake: Lake, table: str, files: list[str]) -> list[dict[str, Any]]
         f"""
         select 'raw.{table}' as table, {collection} as collection, count(*) as rows
         from (
-            select {key} from read_parquet(?, union_by_name => true)
+            select {key} from read_parquet(?, union_by_name = true, hive_partitioning = false)
             except
             select {key} from lake.raw.{table}
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import CONFIG_NAME, Project
 from gradelake.sql.lake.storage import written
 from gradelake.sql.operations.upkeep.manifest import Manifest, opened, read_manifest, require_whole
@@ -50,12 +51,15 @@ def restored(backup: Path, folder: Path) -> Restored:
 def restore(backup: Path, folder: Path) -> tuple[Project, Manifest]:
     """Check every hash of a backup, then put its files into a new or empty folder.
 
-    The folder appears whole or not at all. Raises `BadInput` when it holds something or there is
-    no backup, and `WorkFailed` when the backup is damaged or cannot be copied.
+    The folder appears whole or not at all; one that holds just these files is left as it is.
+    Raises `BadInput` when it holds something else or there is no backup, and `WorkFailed` when the
+    backup is damaged or cannot be copied.
     """
     manifest = read_manifest(backup)
     folder = Path(os.path.abspath(folder))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if _is_restored(manifest, folder):
+            return Project.read(folder / CONFIG_NAME), manifest
         raise BadInput(
             f"{folder}: is not empty", "A backup is restored into a new or an empty folder only."
         )
@@ -73,6 +77,15 @@ def restore(backup: Path, folder: Path) -> tuple[Project, Manifest]:
             f"{error.filename or folder}: {error.strerror or error}", "Nothing was restored."
         ) from error
     return Project.read(folder / CONFIG_NAME), manifest
+
+
+def _is_restored(manifest: Manifest, folder: Path) -> bool:
+    """Whether a folder has each file of a backup as it is there: nothing has worked in it since."""
+    places = ((folder / entry.path, entry) for entry in manifest.entries)
+    return all(
+        place.is_file() and place.stat().st_size == entry.size and sha256_of(place) == entry.sha256
+        for place, entry in places
+    )
 
 
 def _unpack(backup: Path, manifest: Manifest, fresh: Path) -> None:

@@ -9,13 +9,14 @@ import duckdb
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError, WorkFailed
-from gradelake.sql.common.plain_words import CannotBeUsed, in_plain_words
+from gradelake.sql.common.plain_words import CannotBeUsed, RanOut, damage, in_plain_words
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import (
     attach,
     catalog_file,
     connect,
     execute,
+    literal,
     little_memory,
     quote,
     release_file,
@@ -102,6 +103,8 @@ def verify(
         is_read = deep or path in backed_up
         try:
             sha256 = storage.sha256(path) if is_read else checked.get(path)
+        except RanOut:
+            raise
         except (OSError, GradelakeError) as error:
             return f"cannot be read: {error}"
         if sha256 and committed.get(path, sha256) != sha256:
@@ -129,7 +132,7 @@ def verify(
         except (duckdb.Error, UnicodeDecodeError) as error:
             if refused := in_plain_words(error):
                 raise refused from None
-            what = f"cannot be read: {str(error).splitlines()[0]}"
+            what = f"cannot be read: {damage(error)}"
             place = None if project.on_postgres else str(catalog_file(project))
             done.faults.append(Fault(what, RECOVER.format("RELEASE"), place, None, [LIVE]))
     return done
@@ -203,22 +206,23 @@ def _footers(storage: Storage, paths: list[str]) -> dict[str, int | str]:
     for start in range(0, len(paths), _AT_ONCE):
         some = [storage.path(path) for path in paths[start : start + _AT_ONCE]]
         try:
-            found |= execute(storage.connection, query, [some]).fetchall()
+            found |= execute(storage.connection, query, [[*map(literal, some)]]).fetchall()
         except duckdb.Error:  # one of them, at least
             for path in some:
                 try:
-                    found |= execute(storage.connection, query, [[path]]).fetchall()
+                    found |= execute(storage.connection, query, [[literal(path)]]).fetchall()
                 except duckdb.Error as error:
-                    found[path] = str(error).splitlines()[0]
+                    found[path] = damage(error)
     return found
 
 
 def _unreadable(file: DataFile, storage: Storage) -> str | None:
-    place = quote(storage.path(file.path))
+    place = quote(literal(storage.path(file.path)))
     try:
-        storage.connection.execute(f"select bit_xor(hash(t)) from read_parquet({place}) as t")
+        content = f"read_parquet({place}, hive_partitioning = false)"
+        storage.connection.execute(f"select bit_xor(hash(t)) from {content} as t")
     except duckdb.Error as error:
-        return f"is corrupted: {str(error).splitlines()[0]}"
+        return f"is corrupted: {damage(error)}"
     return None
 
 
@@ -239,6 +243,8 @@ def _check_rows(project: Project, snapshot: int, done: Verified) -> None:
     connection = connect()
     try:
         attach(connection, project, read_only=True, snapshot=snapshot)
+    except RanOut:
+        raise
     except GradelakeError as error:
         done.faults.append(Fault(error.message, error.hint or FROM_BACKUP, None, None, [LIVE]))
         return

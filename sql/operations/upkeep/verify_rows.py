@@ -8,6 +8,7 @@ import duckdb
 import polars as pl
 
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.plain_words import damage
 from gradelake.sql.common.problems import BadRows
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.migrate import applied, migrations
@@ -85,14 +86,15 @@ _LEDGER = [
         "grades",
         "{} of finished run {}, which counted {:,} (failed ones aside)",
         """
-        select count(grades.run_id) as found, runs.run_id,
+        with of_runs as (
+            select run_id, count(*) filter (where status != 'failed') as n
+            from lake.raw.grades group by run_id
+        )
+        select coalesce(of_runs.n, 0) as found, run_id,
             runs.ok + runs.unanswerable + runs.defaulted as counted
         from lake.raw.grading_runs as runs
-        left join lake.raw.grades as grades
-            on runs.run_id = grades.run_id and grades.status != 'failed'
-        where runs.state = 'done'
-        group by all
-        having found != counted
+        left join of_runs using (run_id)
+        where runs.state = 'done' and found != counted
         """,
     ),
     # a grader's failed grades may be among the imported ones: there may be fewer, but not none
@@ -100,14 +102,16 @@ _LEDGER = [
         "grades",
         "{} of import {}, for which the ledger has {:,}",
         """
-        select count(grades.run_id) as found, ledger.target, ledger.n_rows
-        from lake.raw.ledger as ledger
-        left join lake.raw.grades as grades on ledger.run_id = grades.run_id
-        where regexp_full_match(ledger.target, '[^/]+/(labels|grades)/[^/]+')
-        group by all
-        having
-            found > ledger.n_rows
-            or (found < ledger.n_rows and (found = 0 or ledger.target like '%/labels/%'))
+        with of_runs as (select run_id, count(*) as n from lake.raw.grades group by run_id)
+        select coalesce(of_runs.n, 0) as found, target, n_rows
+        from lake.raw.ledger
+        left join of_runs using (run_id)
+        where
+            regexp_full_match(target, '[^/]+/(labels|grades)/[^/]+')
+            and (
+                found > n_rows
+                or (found < n_rows and (found = 0 or target like '%/labels/%'))
+            )
         """,
     ),
     (
@@ -146,7 +150,7 @@ def check_rows(lake: Lake, broken: set[str | None], done: Verified) -> None:
         try:
             done.faults += _faults_of(lake, table, done)
         except duckdb.Error as error:
-            what = f"cannot be read: {str(error).splitlines()[0]}"
+            what = f"cannot be read: {damage(error)}"
             hint = "`gradelake lake verify --deep` says which file, and what to do."
             done.faults.append(Fault(what, hint, None, f"raw.{table}", [LIVE]))
             broken.add(f"raw.{table}")

@@ -72,8 +72,8 @@ def test_each_kind_of_edit_becomes_a_row_of_one_version(tiny):
         ("mine", BEES, "drop", "q2", "", "", "", "", ""),
         ("facets", "", "add", "q1", "question", "New?", "", "3", "f2"),
         ("facets", shared, "reweight", "q1", "", "", "", "9", ""),
-        ("mine", LIGHT, "reweight", "q1", "", "", "", "0.25", ""),
         ("mine", SKY, "reword", "q1", "", 'Why is it "blue", #1?', "", "", ""),
+        ("mine", LIGHT, "reweight", "q1", "", "", "", "0.25", ""),
         ("mine", "", "add", "q1", "nugget", "Air is thin", "a\\|b|c", "2", ""),
         ("mine", BLUE, "drop", "q1", "", "", "", "", ""),
     ]
@@ -85,6 +85,7 @@ def test_each_kind_of_edit_becomes_a_row_of_one_version(tiny):
     assert "gradelake grade tiny --grader NAME --rubric-version 1" in done
 
 
+@pytest.mark.slow
 def test_edits_that_dbt_refuses_are_named_by_line_and_nothing_is_saved(tiny):
     sheet = tiny.sheet("q1")
     heading = line_of(sheet, "@bank facets")[1]
@@ -142,6 +143,7 @@ def test_the_reason_comes_from_the_option_or_the_sheet(tiny):
     assert session.read(text, "sheet", "too, easy").reason == "too, easy"
 
 
+@pytest.mark.slow
 def test_sheets_and_names_that_do_not_fit_are_refused(tiny, monkeypatch):
     monkeypatch.setenv("EDITOR", "true")
     sheet = tiny.sheet("q1")
@@ -168,6 +170,7 @@ def test_sheets_and_names_that_do_not_fit_are_refused(tiny, monkeypatch):
 # --- the editor ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_editor_that_is_missing_fails_or_changes_nothing_leaves_nothing(tiny):
     assert "--print" in tiny.rubric("edit", "q1", code=2).error
     for code in ("", "text = ''", "text = '# nothing left\\n'"):

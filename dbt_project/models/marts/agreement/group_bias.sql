@@ -2,38 +2,57 @@
 -- are those of gradelake.toml.
 with
 
-system_groups as (
-    select * from {{ ref('int_system_groups') }}
+residuals as (
+    select * from {{ ref('int_residuals') }}
 ),
 
-groups_of_systems as (
-    select distinct
-        collection,
-        grouping,
-        group_name
-    from system_groups
-),
-
--- Each group against all systems that are not in it. In a fixed order, sums do not depend on which
--- thread adds first.
-sides as (
+of_all_systems as (
     select
-        system_bias.collection,
-        system_bias.label_set,
-        system_bias.assessor,
-        system_bias.level,
-        system_bias.measure,
-        groups.grouping,
-        groups.group_name,
-        members.system is not null as is_member,
-        system_bias.system,
-        system_bias.favour
-    from {{ ref('system_bias') }} as system_bias
-    inner join groups_of_systems as groups using (collection)
-    left join system_groups as members using (collection, grouping, group_name, system)
+        collection,
+        label_set,
+        assessor,
+        level,
+        measure,
+        query_id,
+        count(*) as n_systems,
+        sum(residual) as residual
+    from residuals
+    group by all
 ),
 
-compared as (
+of_groups as (
+    select
+        residuals.collection,
+        residuals.label_set,
+        residuals.assessor,
+        residuals.level,
+        residuals.measure,
+        residuals.query_id,
+        system_groups.grouping,
+        system_groups.group_name,
+        count(*) as n_systems,
+        sum(residuals.residual) as residual
+    from residuals
+    inner join {{ ref('int_system_groups') }} as system_groups using (collection, system)
+    group by all
+),
+
+-- Systems of a group err alike on a query, so that a query tells one thing of a group and the
+-- others, however many systems they are.
+favours as (
+    select
+        of_groups.* exclude (residual),
+        of_all_systems.n_systems - of_groups.n_systems as n_others,
+        of_all_systems.residual / of_all_systems.n_systems as of_all,
+        of_groups.residual / of_groups.n_systems - of_all as favour,
+        (of_all_systems.residual - of_groups.residual) / nullif(n_others, 0) - of_all
+            as favour_of_others,
+        favour - favour_of_others as difference
+    from of_groups
+    inner join of_all_systems using (collection, label_set, assessor, level, measure, query_id)
+),
+
+means as (
     select
         collection,
         label_set,
@@ -42,29 +61,61 @@ compared as (
         measure,
         grouping,
         group_name,
-        count(*) filter (where is_member) as n_systems,
-        count(*) filter (where not is_member) as n_others,
-        avg(favour order by system) filter (where is_member) as favour,
-        avg(favour order by system) filter (where not is_member) as favour_of_others,
-        var_samp(favour order by system) filter (where is_member)
-        / count(*) filter (where is_member) as variance,
-        var_samp(favour order by system) filter (where not is_member)
-        / count(*) filter (where not is_member) as variance_of_others,
-        sqrt(variance + variance_of_others) as stderr
-    from sides
+        n_systems,
+        n_others,
+        count(*) as n_queries,
+        avg(favour order by query_id) as favour,
+        avg(favour_of_others order by query_id) as favour_of_others,
+        avg(difference order by query_id) as difference
+    from favours
     group by all
 ),
 
--- Welch's t, with Satterthwaite's degrees of freedom
+-- The queries of a cluster tell one thing together.
+deviations as (
+    select
+        favours.collection,
+        favours.label_set,
+        favours.assessor,
+        favours.level,
+        favours.measure,
+        favours.grouping,
+        favours.group_name,
+        coalesce(weights.cluster, favours.query_id) as cluster,
+        sum(favours.difference - means.difference order by favours.query_id) as deviation
+    from favours
+    inner join means
+        using (collection, label_set, assessor, level, measure, grouping, group_name)
+    left join {{ ref('int_query_weights') }} as weights using (collection, query_id)
+    group by all
+),
+
+spreads as (
+    select
+        collection,
+        label_set,
+        assessor,
+        level,
+        measure,
+        grouping,
+        group_name,
+        count(*) - 1 as df,
+        sum(deviation * deviation order by cluster) * count(*) / nullif(df, 0) as square
+    from deviations
+    group by all
+),
+
+-- Student's t; none where all queries differ by the same
 tested as (
     select
-        *,
-        (favour - favour_of_others) / nullif(stderr, 0) as t,
-        pow(stderr, 4) / nullif(
-            pow(variance, 2) / (n_systems - 1) + pow(variance_of_others, 2) / (n_others - 1), 0
-        ) as df,
-        round({{ student_t_p('t', 'df') }}, 6) as p
-    from compared
+        means.*,
+        spreads.df,
+        sqrt(spreads.square) / means.n_queries as stderr,
+        case when stderr > 1e-10 then means.difference / stderr end as t,
+        round({{ student_t_p('t', 'spreads.df') }}, 6) as p
+    from means
+    inner join spreads
+        using (collection, label_set, assessor, level, measure, grouping, group_name)
 ),
 
 -- Holm's, over all groups of a board
@@ -85,18 +136,19 @@ select
     collection,
     label_set,
     assessor,
-    level,
+    cast(level as integer) as level,
     measure,
     grouping,
     group_name,
     n_systems,
     n_others,
+    n_queries,
     round(favour, 10) as favour,
     round(favour_of_others, 10) as favour_of_others,
-    round(favour - favour_of_others, 10) as difference,
+    round(difference, 10) as difference,
     round(stderr, 10) as stderr,
     round(t, 10) as t,
-    round(df, 6) as df,
+    df,
     p,
     case
         when p is not null then least(1, max(p_by_place) over (

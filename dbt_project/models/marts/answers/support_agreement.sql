@@ -11,15 +11,6 @@ labels as (
         cast(2 * weight as double) as support
     from {{ ref('support_labels') }}
     where weight is not null
-    union all
-    select
-        collection,
-        'assessor:' || assessor as judge,
-        query_id,
-        item_id,
-        cited_passage_id,
-        support
-    from {{ source('raw', 'support_judgments') }}
 ),
 
 cells as (

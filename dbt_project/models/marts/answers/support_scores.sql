@@ -5,6 +5,19 @@
 -- 2026 does: a sentence's value is the mean of its judged citations, and both are over sentences.
 with
 
+-- the track counts objects of an answer without a text, as sentences that cite nothing
+blank_sentences as (
+    select
+        collection,
+        system,
+        query_id,
+        count(*) as n_blank
+    from {{ source('raw', 'sentences') }}
+    anti join {{ source('raw', 'citations') }} using (collection, system, query_id, sentence)
+    where text = ''
+    group by all
+),
+
 -- what counts by each rule; sentences without a citation count for recall
 counted as (
     select
@@ -16,10 +29,12 @@ counted as (
         labels.query_id,
         labels.sentence,
         labels.cited_passage_id is not null as is_citation,
-        not coalesce(labels.is_in_lake, true) as is_missing,
+        -- a passage that a sentence cites twice counts twice to the track
+        if(rules.citations = 'track_every', labels.times, 1) as times,
+        labels.support is null and not coalesce(labels.is_in_lake, true) as is_missing,
         labels.support is not null as is_judged,
         case
-            when labels.is_in_lake then labels.weight
+            when labels.weight is not null then labels.weight
             when not labels.is_in_lake and rules.missing = 'no_support' then 0
         end as weight
     from {{ ref('support_labels') }} as labels
@@ -39,15 +54,18 @@ by_sentence as (
         query_id,
         sentence,
         bool_or(is_track) as is_track,
-        count(*) filter (where is_citation) as n_citations,
-        count(*) filter (where is_missing) as n_missing,
-        count(*) filter (where is_judged) as n_judged,
+        coalesce(sum(times) filter (where is_citation), 0) as n_citations,
+        coalesce(sum(times) filter (where is_missing), 0) as n_missing,
+        coalesce(sum(times) filter (where is_judged), 0) as n_judged,
         count(weight) as n_counted,
+        sum(times) filter (where weight is not null) as n_weighed,
         count(*) filter (where weight = 1) as n_full,
         coalesce(sum(weight), 0) as weight,
         -- one citation that supports it is enough; to the track it is the mean
-        coalesce(if(bool_or(is_track), avg(weight), max(weight)), 0) as worth,
-        coalesce(if(bool_or(is_track), avg(floor(weight)), max(floor(weight))), 0) as hard_worth
+        coalesce(if(bool_or(is_track), sum(times * weight) / n_weighed, max(weight)), 0) as worth,
+        coalesce(
+            if(bool_or(is_track), sum(times * floor(weight)) / n_weighed, max(floor(weight))), 0
+        ) as hard_worth
     from counted
     group by all
 ),
@@ -60,7 +78,7 @@ totals as (
         system,
         query_id,
         bool_or(is_track) as is_track,
-        count(*) as n_sentences,
+        count(*) + if(bool_or(is_track), coalesce(any_value(n_blank), 0), 0) as n_sentences,
         count(*) filter (where n_citations > 0) as n_cited_sentences,
         cast(sum(n_citations) as bigint) as n_citations,
         cast(sum(n_missing) as bigint) as n_missing,
@@ -71,8 +89,10 @@ totals as (
         sum(if(is_track, worth, weight) order by sentence) as weight,
         sum(if(is_track, hard_worth, n_full) order by sentence) as hard_weight,
         sum(if(is_track, least(n_counted, 1), n_counted)) as n_of_precision,
-        count(*) filter (where not is_track or n_citations = 0 or n_counted > 0) as n_of_recall
+        count(*) filter (where not is_track or n_citations = 0 or n_counted > 0)
+        + if(bool_or(is_track), coalesce(any_value(n_blank), 0), 0) as n_of_recall
     from by_sentence
+    left join blank_sentences using (collection, system, query_id)
     group by all
 ),
 

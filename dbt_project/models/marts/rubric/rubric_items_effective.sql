@@ -11,6 +11,7 @@ select
     item_text as text,
     gold_answers,
     weight,
+    place,
     origin,
     origin_item_id,
     action,

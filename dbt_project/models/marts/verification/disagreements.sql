@@ -63,15 +63,15 @@ explained_gaps as (
             struct_pack(
                 id := grader_items.item_id,
                 text := grader_items.item_text,
-                answer := nullif(item_grades.answer, ''),
-                has_gold_answers := grader_items.gold_answers is not null
+                answer := item_grades.answer,
+                answered_by := item_grades.answered_by
             ),
             (item_grades.grade, grader_items.item_id)
         ) filter (where item_grades.grade is not null) as best_item
     from gaps
     left join {{ ref('int_grader_items') }} as grader_items
         using (collection, grader, rubric_version, query_id)
-    left join {{ ref('int_item_grades') }} as item_grades
+    left join {{ ref('int_answered_grades') }} as item_grades
         on
             {{ is_of_item('item_grades', 'grader_items') }}
             and gaps.passage_id = item_grades.passage_id
@@ -84,20 +84,11 @@ select
     ),
     explained_gaps.best_item.id as best_item_id,
     explained_gaps.best_item.text as best_item_text,
-    -- what was compared with gold answers is the grader's own, or nothing
-    case
-        when explained_gaps.best_item.has_gold_answers then explained_gaps.best_item.answer
-        else coalesce(explained_gaps.best_item.answer, extracted_answers.answer)
-    end as best_answer,
+    explained_gaps.best_item.answer as best_answer,
+    explained_gaps.best_item.answered_by as best_answer_by,
     passages.passage_text as text
 from explained_gaps
 left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
-left join {{ ref('int_extracted_answers') }} as extracted_answers
-    on
-        explained_gaps.collection = extracted_answers.collection
-        and explained_gaps.query_id = extracted_answers.query_id
-        and explained_gaps.passage_id = extracted_answers.passage_id
-        and explained_gaps.best_item.id = extracted_answers.item_id
 order by
     explained_gaps.gap desc,
     explained_gaps.collection asc,

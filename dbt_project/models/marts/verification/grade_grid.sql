@@ -5,7 +5,7 @@ grader_items as (
 ),
 
 item_grades as (
-    select * from {{ ref('int_item_grades') }}
+    select * from {{ ref('int_answered_grades') }}
 ),
 
 -- the rows of the grid: passages with any grade on the version's items
@@ -34,17 +34,12 @@ select
     graded_passages.mean_grade,
     grader_items.item_id,
     grader_items.item_text,
+    grader_items.place,
     cast(item_grades.grade as integer) as grade,
-    -- what was compared with gold answers is the grader's own, or nothing
-    case
-        when grader_items.gold_answers is null
-            then coalesce(nullif(item_grades.answer, ''), extracted_answers.answer)
-        else nullif(item_grades.answer, '')
-    end as answer
+    item_grades.answer,
+    item_grades.answered_by
 from graded_passages
 inner join grader_items using (collection, grader_id, rubric_version, query_id)
-left join {{ ref('int_extracted_answers') }} as extracted_answers
-    using (collection, query_id, passage_id, item_id)
 left join item_grades
     on
         {{ is_of_item('item_grades', 'grader_items') }}
@@ -57,4 +52,4 @@ order by
     graded_passages.label desc,
     graded_passages.mean_grade desc,
     graded_passages.passage_id asc,
-    grader_items.item_id asc
+    grader_items.place asc

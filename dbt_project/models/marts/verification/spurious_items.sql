@@ -1,7 +1,19 @@
 -- Items whose wording lets non-relevant passages count: too general, or not about the query.
 with
 
--- few rows, however many grades there are: every version of the rubric and every tau share them
+-- judgments below which one may call a passage non-relevant: each of a short scale, and the usual
+thresholds as (
+    select
+        collection,
+        min_relevant,
+        unnest(list_distinct(list_concat(
+            if(max_relevance <= 9, range(1, max_relevance + 1), []), [min_relevant]
+        ))) as below
+    from {{ source('raw', 'collections') }}
+),
+
+-- few rows, however many grades there are: every version of the rubric, every tau and every
+-- threshold share them
 judged_grades as (
     select
         item_grades.collection,
@@ -11,33 +23,50 @@ judged_grades as (
         item_grades.item_id,
         item_grades.gold_sha256,
         item_grades.grade,
-        count(*) filter (where judgments.relevance < collections.min_relevant) as n_non_relevant,
-        count(*) filter (where judgments.relevance >= collections.min_relevant) as n_relevant
+        judgments.relevance,
+        count(*) as n
     from {{ ref('int_item_grades') }} as item_grades
     inner join {{ source('raw', 'judgments') }} as judgments
         using (collection, query_id, passage_id)
-    inner join {{ source('raw', 'collections') }} as collections using (collection)
+    group by all
+),
+
+by_threshold as (
+    select
+        judged_grades.* exclude (relevance, n),
+        thresholds.below,
+        thresholds.below = thresholds.min_relevant as is_usual,
+        sum(judged_grades.n) filter (
+            where judged_grades.relevance < thresholds.below
+        ) as n_non_relevant,
+        sum(judged_grades.n) filter (
+            where judged_grades.relevance >= thresholds.below
+        ) as n_relevant
+    from judged_grades
+    inner join thresholds using (collection)
     group by all
 ),
 
 hits as (
     select
-        judged_grades.collection,
-        judged_grades.grader_id,
+        by_threshold.collection,
+        by_threshold.grader_id,
         levels.level as tau,
-        judged_grades.assessor,
-        judged_grades.query_id,
-        judged_grades.item_id,
-        judged_grades.gold_sha256,
+        by_threshold.below,
+        by_threshold.is_usual,
+        by_threshold.assessor,
+        by_threshold.query_id,
+        by_threshold.item_id,
+        by_threshold.gold_sha256,
         coalesce(
-            sum(judged_grades.n_non_relevant) filter (where judged_grades.grade >= levels.level), 0
+            sum(by_threshold.n_non_relevant) filter (where by_threshold.grade >= levels.level), 0
         ) as n_hits,
-        sum(judged_grades.n_non_relevant) as n_non_relevant,
+        coalesce(sum(by_threshold.n_non_relevant), 0) as n_non_relevant,
         coalesce(
-            sum(judged_grades.n_relevant) filter (where judged_grades.grade >= levels.level), 0
+            sum(by_threshold.n_relevant) filter (where by_threshold.grade >= levels.level), 0
         ) as n_relevant_hits,
-        sum(judged_grades.n_relevant) as n_relevant
-    from judged_grades
+        coalesce(sum(by_threshold.n_relevant), 0) as n_relevant
+    from by_threshold
     cross join {{ ref('evaluation_levels') }} as levels
     group by all
 )
@@ -47,6 +76,8 @@ select
     grader_items.grader,
     grader_items.rubric_version,
     cast(hits.tau as integer) as tau,
+    cast(hits.below as integer) as below,
+    hits.is_usual,
     hits.assessor,
     grader_items.query_id,
     grader_items.item_id,
@@ -69,6 +100,7 @@ order by
     grader_items.grader asc,
     grader_items.rubric_version asc,
     hits.tau asc,
+    hits.below asc,
     hits.assessor asc,
     grader_items.query_id asc,
     grader_items.item_id asc

@@ -9,6 +9,7 @@ asked as (
         query_id,
         item_id,
         item_text,
+        place,
         gold_answers,
         gold_sha256
     from {{ ref('int_grader_items') }}
@@ -20,6 +21,7 @@ asked as (
         items.query_id,
         items.item_id,
         items.text as item_text,
+        null as place,
         case when graders.needs_gold_answers then items.gold_answers end as gold_answers,
         case when graders.needs_gold_answers then items.gold_sha256 end as gold_sha256
     from {{ ref('wanted_items') }} as items
@@ -55,15 +57,12 @@ select
     item_grades.query_id,
     item_grades.item_id,
     asked.item_text,
+    asked.place,
     item_grades.passage_id,
     passages.passage_text as text,
     cast(item_grades.grade as integer) as grade,
-    -- what was compared with gold answers is the grader's own, or nothing
-    case
-        when asked.gold_answers is null
-            then coalesce(nullif(item_grades.answer, ''), extracted_answers.answer)
-        else nullif(item_grades.answer, '')
-    end as answer,
+    item_grades.answer,
+    item_grades.answered_by,
     judgments.assessor,
     judgments.relevance as judgment,
     coalesce(grade_reviews.n_reviews, 0) as n_reviews,
@@ -71,10 +70,8 @@ select
     grade_reviews.reviewed_grade,
     grade_reviews.review_notes,
     asked.gold_answers
-from {{ ref('int_item_grades') }} as item_grades
+from {{ ref('int_answered_grades') }} as item_grades
 inner join asked using (collection, grader_id, query_id, item_id)
-left join {{ ref('int_extracted_answers') }} as extracted_answers
-    using (collection, query_id, passage_id, item_id)
 left join {{ source('raw', 'judgments') }} as judgments using (collection, query_id, passage_id)
 left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
 left join grade_reviews using (collection, grader_id, query_id, item_id, passage_id, grade)
@@ -84,6 +81,7 @@ order by
     item_grades.grader asc,
     asked.rubric_version asc,
     item_grades.query_id asc,
+    asked.place asc nulls last,
     item_grades.item_id asc,
     item_grades.grade desc,
     item_grades.passage_id asc,

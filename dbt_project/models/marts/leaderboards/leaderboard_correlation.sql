@@ -1,4 +1,4 @@
-{{ config(materialized='table', post_hook="{{ point_latest_here('leaderboard_correlation') }}") }}
+{{ config(materialized='table') }}
 
 -- Predicted scores are rounded to 4 decimals first, because published figures were computed from
 -- trec_eval's printed output and ties decide tau-b; the unrounded figures stand beside them.
@@ -15,18 +15,41 @@ leaderboards as (
     from official_ranks
 ),
 
+-- boards that were computed elsewhere know no level
+scored as (
+    select
+        collection,
+        label_set,
+        level,
+        measure,
+        system,
+        score_4dp,
+        score
+    from {{ ref('leaderboard') }}
+    union all
+    select
+        collection,
+        label_set,
+        0 as level,
+        measure,
+        system,
+        score_4dp,
+        score
+    from {{ ref('imported_scores') }}
+),
+
 boards as (
     select
-        leaderboard.collection,
-        leaderboard.label_set,
-        leaderboard.level,
-        leaderboard.measure,
+        scored.collection,
+        scored.label_set,
+        scored.level,
+        scored.measure,
         leaderboards.leaderboard,
-        leaderboard.system,
-        leaderboard.score_4dp,
-        leaderboard.score,
+        scored.system,
+        scored.score_4dp,
+        scored.score,
         official_ranks.rank as official_rank
-    from {{ ref('leaderboard') }} as leaderboard
+    from scored
     inner join leaderboards using (collection)
     left join official_ranks using (collection, leaderboard, system)
 ),

@@ -1,5 +1,3 @@
-{{ config(post_hook="{{ point_latest_here('leaderboard') }}") }}
-
 with
 
 scores as (

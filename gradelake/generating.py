@@ -1,0 +1,144 @@
+"""`gradelake generate`: a rubric bank, or a system of answers, from a model."""
+
+import click
+
+from gradelake.grading.commands import chosen_queries, warn_first
+from gradelake.grading.generate import generate_command as of_banks
+from gradelake.sql.common import console
+from gradelake.sql.common.command_line import answering, typed
+from gradelake.sql.common.counted import amount, counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.opening import Lake
+
+_ANSWERS = "answers"
+
+
+def _show(outcome):
+    is_dry = click.get_current_context().params["dry_run"]
+    if hasattr(outcome.request, "bank"):
+        of_banks.show(outcome, is_dry)
+    else:
+        _show_answers(outcome, is_dry)
+
+
+def _show_answers(outcome, is_dry):
+    collection, system = outcome.request.collection, outcome.request.system
+    queries = f"{outcome.asked_for:,} queries"
+    if is_dry:
+        left = outcome.asked_for - outcome.had_answers
+        now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
+        console.say(f"{collection}: {left:,} of {queries} have no answer of {system}{now}")
+        return
+    if not outcome.planned:
+        console.say(f"{collection}: all {queries} have an answer of {system}")
+        return
+    warn_first([f"query {one.query_id}: written at try {one.tries}" for one in outcome.retried])
+    warn_first([f"query {id_} got no answer: {why}" for id_, why in outcome.failed.items()])
+    cost = f", for {amount(outcome.cost)} {outcome.currency}" if outcome.cost is not None else ""
+    console.say(
+        f"system {system}: wrote {counted(outcome.written, 'answers')} to queries of {collection} "
+        f"in {console.duration(outcome.seconds)}, of {counted(outcome.tokens, 'tokens')}{cost}"
+    )
+    if outcome.failed:
+        what = counted(len(outcome.failed), "queries")
+        console.warn(f"{what} got no answer; the same command tries them again")
+    if outcome.out_of_money:
+        console.warn("--max-cost leaves no money for the next one")
+    beyond = outcome.asked_for - outcome.had_answers - outcome.planned
+    if left := outcome.left + beyond:
+        console.warn(f"{counted(left, 'queries', 'are')} left; the same command continues")
+    elif outcome.written:
+        console.hint(f"next: gradelake build, or gradelake plan {collection}")
+
+
+@click.command(short_help="Let a model write questions, nuggets, criteria, or answers.")
+@click.argument("names", nargs=-1, required=True, metavar="[answers] COLLECTION")
+@click.option(
+    "--grader",
+    "name",
+    required=True,
+    help="A grader of gradelake.toml whose prompt generates items, or answers.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["nuggetizer"]),
+    help="Make nuggets out of relevant passages, or refuse a grader whose prompt does not.",
+)
+@click.option(
+    "--label-set", help="Take the passages that this labels relevant; default: people's judgments."
+)
+@click.option(
+    "--level",
+    type=int,
+    help="Label from which a passage is taken. Default: the collection's min_relevant, or a label "
+    "set's highest label below it.",
+)
+@click.option("--bank", help="Name of the bank; default: the grader's.")
+@click.option("--system", help="Of answers: name of the system; default: the grader's.")
+@click.option("--queries", help="Only these: ids with commas between, or a file of them.")
+@click.option("--limit", type=click.IntRange(min=1), help="How many queries, or facets, at most.")
+@click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Of answers: spend no more than this, by the prices of seeds/prices.csv.",
+)
+@click.option("--dry-run", is_flag=True, help="Say how many are left; ask nothing.")
+@answering(_show)
+@click.pass_obj
+def generate(project, names, name, queries, limit, dry_run, **options):
+    """Let a model write questions, nuggets or criteria for the queries of a COLLECTION, or answers.
+
+    A prompt with {passages} (nuggetizer_create) makes nuggets out of the relevant passages of each
+    query, and says which are vital; generate_criteria adds to the criteria that nuggets become. A
+    prompt with a {subtopic} is asked about each facet by itself. `generate answers COLLECTION`
+    writes a system: an answer to each query, with answer_encyclopedia, answer_webpage,
+    answer_question or a prompt of your own. Queries (or facets) that have items in the bank, or an
+    answer of the system, are left alone: the same command continues what was stopped or killed.
+    Exit code 3: some got none.
+
+    \b
+    Examples:
+      gradelake generate dl19 --grader writer --dry-run
+      gradelake generate dl19 --grader writer --bank questions2 --limit 5
+      gradelake generate rag24 --grader nuggetizer --method nuggetizer --level 2
+      gradelake generate answers dl19 --grader gpt_wiki --max-cost 5
+    """
+    project = project()
+    of_answers, collection = _what(names)
+    of_answers_only = {"system", "max_cost"}
+    others = options.keys() - of_answers_only if of_answers else of_answers_only
+    if stated := sorted(key for key in others if options[key] is not None):
+        beside = "`generate answers`" if of_answers else "rubric items"
+        raise BadInput(f"--{stated[0].replace('_', '-')} is not for {beside}", "Leave it out.")
+    taken = {key: options[key] for key in options if key not in others}
+    ids = chosen_queries(queries)
+    if not of_answers:
+        return of_banks.write_bank(project, collection, name, ids, limit, dry_run, **taken)
+    return _write_answers(project, collection, name, ids, limit, dry_run, **taken)
+
+
+def _what(names: tuple[str, ...]) -> tuple[bool, str]:
+    """Whether answers are asked for, and the collection. One collection may be called `answers`."""
+    match names:
+        case [collection]:
+            return False, collection
+        case [what, collection] if what == _ANSWERS:
+            return True, collection
+    raise BadInput(
+        f"generate: {' '.join(names)}: name one collection",
+        "gradelake generate COLLECTION --grader NAME, or gradelake generate answers COLLECTION ...",
+    )
+
+
+def _write_answers(project, collection, name, query_ids, limit, dry_run, *, system, max_cost):
+    from gradelake import generated_answers
+    from gradelake.grading.graders.configured import writing
+
+    grader = writing(project, name, "answer")
+    request = generated_answers.AnswersRequest(
+        collection, grader, system or name, query_ids, limit, max_cost
+    )
+    if dry_run:
+        with console.working("reading the lake"), Lake.live(project) as lake:
+            return generated_answers.plan(lake, request)
+    return generated_answers.generate(project, request, typed())

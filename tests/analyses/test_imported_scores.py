@@ -1,0 +1,167 @@
+"""Boards that somebody else computed stand beside the lake's own, as EXAM does in the papers; and
+the Workbench's Table 4, EXAM++'s Table 3 as they lay boards out."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from tests.command_line import gradelake
+from tests.lakes import start_lake
+from tests.projects import project, write
+
+pytestmark = pytest.mark.slow
+
+OFFICIAL = {"one": 1, "two": 2, "three": 3}
+EXAM = {"one": (0.75, 0.02), "two": (0.57, 0.03), "three": (0.6, None), "ghost": (0.1, None)}
+# of two queries; `mine` was not submitted
+RUNS = {
+    "one": {"q1": ["p1", "p2", "p3"], "q2": ["p1"]},
+    "two": {"q1": ["p2", "p1", "p3"], "q2": ["p2", "p1"]},
+    "three": {"q1": ["p3", "p2", "p1"], "q2": ["p3", "p2"]},
+    "mine": {"q1": ["p1"], "q2": ["p2"]},
+}
+LABELS = {"q1": {"p1": 3, "p2": 2, "p3": 0}, "q2": {"p1": 1, "p2": 3, "p3": 0}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("scores")
+    collection = {
+        "queries": "topics.tsv",
+        "runs": ["runs/*.run"],
+        "judgments": {"me": "me.qrels"},
+        "official_ranks": {"official": "official.json"},
+        "min_relevant": 2,
+    }
+    files = {
+        "topics.tsv": {"q1": "blue sky", "q2": "red sky"},
+        "me.qrels": LABELS,
+        "sun.qrels": LABELS,
+        "official.json": OFFICIAL,
+        "exam.csv": [
+            {"system": name, "score": score, "stderr": "" if error is None else error}
+            for name, (score, error) in EXAM.items()
+        ],
+        **{f"runs/{name}.run": run for name, run in RUNS.items()},
+    }
+    project(folder, {"c": collection}, files=files)
+    start_lake(folder)
+    gradelake(folder, "ingest", "c")
+    gradelake(folder, "import", "labels", "c", "sun.qrels", "--judge", "sun")
+    words = ("c", "exam.csv", "--name", "EXAM", "--measure", "Cover@20")
+    done = gradelake(folder, "import", "scores", *words)
+    assert "wrote 4 scores for c" in done.stdout
+    assert "1 of its systems are not in c, such as 'ghost'" in done.stderr
+    gradelake(folder, "build")
+    return folder
+
+
+def table(folder: Path, *words: str) -> list[dict[str, str]]:
+    written = gradelake(folder, "export", "latex", *words, "--format", "csv").stdout
+    return list(csv.DictReader(io.StringIO(written)))
+
+
+def success(level: int, system: str, k: int = 20) -> float:
+    """The share of the queries with a relevant passage among the first k."""
+    runs = RUNS[system]
+    hits = [any(LABELS[q][p] >= level for p in ranked[:k]) for q, ranked in runs.items()]
+    return sum(hits) / len(hits)
+
+
+def test_it_correlates_with_official_ranks_in_the_column_of_its_measure(folder):
+    """Beside it stand direct judges, whose coverage is Success@20, as in EXAM++'s Table 3."""
+    words = ("correlation", "c", "--measure", "Cover@20", "--level", "1", "--level", "3")
+    rows = {(row["label_set"], row["level"]): row for row in table(folder, *words)}
+    expected = stats.kendalltau([EXAM[name][0] for name in OFFICIAL], [-1, -2, -3])[0]
+    exam = rows["scores:EXAM", ""]
+    assert float(exam["Cover@20 kendall"]) == pytest.approx(expected)
+    assert float(exam["Cover@20 spearman"]) == pytest.approx(0.5)
+    for level in (1, 3):
+        scores = [success(level, name) for name in OFFICIAL]
+        found = rows["judge:sun", str(level)]["Cover@20 kendall"]
+        if len(set(scores)) == 1:
+            assert found == ""
+        else:
+            assert float(found) == pytest.approx(stats.kendalltau(scores, [-1, -2, -3])[0])
+    document = gradelake(folder, "export", "latex", *words).stdout
+    assert "Cover@k of judges without items: Success@k, of the query as the only item" in document
+    asked = ("sql", "--format", "json", "@correlation", "--measure", "Cover@20")
+    (row,) = json.loads(gradelake(folder, *asked, "--label_set", "scores:EXAM").stdout)
+    assert (row["kendall"], row["n_systems"], row["left_out"]) == (0.333, 3, ["ghost"])
+
+
+def test_it_stands_in_tables_and_pictures_of_boards(folder, tmp_path):
+    boards = ("--label-set", "judge:sun", "--label-set", "scores:EXAM")
+    words = ("leaderboard", "c", *boards, "--measure", "RR", "--measure", "Cover@20", "--stderr")
+    rows = {row["system"]: row for row in table(folder, *words)}
+    assert {name: float(rows[name]["scores:EXAM Cover@20"]) for name in EXAM} == {
+        name: score for name, (score, _) in EXAM.items()
+    }
+    assert rows["one"]["scores:EXAM Cover@20_stderr"] == "0.02"
+    assert rows["mine"]["scores:EXAM Cover@20"] == ""
+    alone = gradelake(folder, "export", "latex", "leaderboard", "c", *boards[2:]).stdout
+    assert "Cover@20, by scores:EXAM, computed elsewhere" in alone
+    single = ("--board", "scores:EXAM", "Cover@20", "1", "--board", "judge:sun", "RR", "2")
+    picture = tmp_path / "boards.svg"
+    gradelake(folder, "plot", "boards", "c", *single, "-o", str(picture))
+    assert "<!-- scores:EXAM, Cover@20 -->" in picture.read_text()
+
+
+def test_a_table_as_the_workbenchs_is_ordered_by_one_level_and_correlated_beneath(folder):
+    """Levels 1, 2, 3 in the order of 3; a star where nobody ranked; rows beneath."""
+    levels = ("--level", "1", "--level", "2", "--level", "3", "--ordered-by", "3")
+    words = ("leaderboard", "c", "--label-set", "judge:sun", "--measure", "RR", *levels)
+    style = ("--approximate", "--starred", "--correlation")
+    *board, spearman, kendall = table(folder, *words, *style)
+    assert [row["system"] for row in board] == ["mine", "two", "one", "three"]
+    assert [float(row["judge:sun 3 RR"]) for row in board] == [1, 0.75, 0.5, 0.4167]
+    by_name = {row["system"]: row for row in board}
+    for level in (1, 2, 3):
+        scores = [float(by_name[name][f"judge:sun {level} RR"]) for name in OFFICIAL]
+        for row, of in ((spearman, stats.spearmanr), (kendall, stats.kendalltau)):
+            expected = of([round(score, 4) for score in scores], [-1, -2, -3])[0]
+            assert float(row[f"judge:sun {level} RR"]) == pytest.approx(expected)
+    assert (spearman["system"], kendall["system"]) == ("Spearman", "Kendall")
+    document = gradelake(folder, "export", "latex", *words, *style).stdout
+    assert "& mine* &" in document
+    assert "& one* &" not in document
+    assert "*: no official rank." in document
+    assert "In the order of the first column of level 3." in document
+    told = gradelake(folder, "export", "latex", *words[:-2], "--ordered-by", "5", code=2).stderr
+    assert "--ordered-by 5: no column has this level" in told
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "says"),
+    [
+        ("system,score\none,0.5\n", (), "which measure are these scores?"),
+        ("system,score\none,much\n", ("--measure", "AP"), ":2: system 'one': score 'much'"),
+        ("system,score\none,1\none,2\n", ("--measure", "AP"), ":3: system 'one' is listed twice"),
+        ("system,score,stderr\none,1,-1\n", ("--measure", "AP"), "standard error '-1' is none"),
+        ("system,score,measure\none,1,RR\n", ("--measure", "AP"), "leave out --measure"),
+        ("system,points\none,1\n", ("--measure", "AP"), "score"),
+    ],
+)
+def test_a_file_with_faults_lands_nothing(folder, content, words, says):
+    write(folder / "bad.csv", content)
+    told = gradelake(folder, "import", "scores", "c", "bad.csv", "--name", "bad", *words, code=2)
+    assert says in told.stderr
+    asked = "select count(*) as n from raw.imported_scores where board = 'bad'"
+    assert json.loads(gradelake(folder, "sql", "--live", "--format", "json", asked).stdout) == [
+        {"n": 0}
+    ]
+
+
+def test_a_file_takes_the_place_of_the_board_of_its_name(folder):
+    write(folder / "again.json", {"one": 0.1, "two": 0.2})
+    words = ("import", "scores", "c", "again.json", "--name", "again", "--measure", "AP")
+    gradelake(folder, *words)
+    write(folder / "again.json", {"one": 0.3})
+    gradelake(folder, *words)
+    asked = "select system, score from raw.imported_scores where board = 'again'"
+    found = json.loads(gradelake(folder, "sql", "--live", "--format", "json", asked).stdout)
+    assert found == [{"system": "one", "score": 0.3}]
