@@ -46,7 +46,7 @@ GRADED = [
         paragraph="<p>krenthal</p>",
         exam=[
             rated({"q1/a": 5}, {"q1/a": "5 snarvelt"}, llm="flan", llm_options={"note": "hurlwix"}),
-            extracted({"q1/a": "plimquat"}, ["q1/a"]),
+            extracted({"q1/a": "plimquat"}, ["q1/a"], llm="flan"),
         ],
         grades=[direct(1, "Yes, wobsnick")],
     ),

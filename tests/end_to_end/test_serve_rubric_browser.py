@@ -72,7 +72,7 @@ def test_an_editor_rewords_a_question_and_sees_the_board_move(server, browser):
     expect(page.locator("#preview")).to_be_focused()
     page.set_viewport_size({"width": 390, "height": 800})
     expect(page.get_by_role("button", name="Save")).to_be_in_viewport()  # the foot of a long page
-    first, then = "29 grades of the new wording would be missing", "9 down; scores on 43 of 65"
+    first, then = "29 grades of the new wording would be missing", "9 down; scores on 44 of 70"
     shown = " ".join(page.inner_text(".preview").split())
     assert shown.index(first) < shown.index("only their absence") < shown.index(then)
     assert "give" in page.inner_text(".preview del >> nth=0")
@@ -84,10 +84,10 @@ def test_an_editor_rewords_a_question_and_sees_the_board_move(server, browser):
     told = words(page)
     assert "Saved as version 1" in told
     assert told.index("29 grades of the new wording are missing; the movement below") < told.index(
-        "9 down; scores on 43 of 65 leaderboards"
+        "9 down; scores on 44 of 70 leaderboards"
     )
     page.click("text=All figures")
-    assert "lexical/v1/best 0 7 0 0 38 of 65" in words(page)
+    assert "lexical/v1/best 0 7 0 0 38 of 70" in words(page)
     look_twice(page)
     page.click("a:text-is('Grade')")
     grading = page.url

@@ -70,7 +70,7 @@ def test_a_backup_of_a_postgres_lake_has_every_row_that_its_catalog_holds(catalo
             transaction.run(
                 "insert into {lake}.raw.rubric_items values ('c', 'b', 'q', '', 'i', 'question', "
                 "'it''s \n \"ü\" \\ {{}}', ['a', 'b, c', null, '\"', ''], 0.1, 'manual', "
-                "timestamp '2026-01-02 03:04:05.123456')"
+                "timestamp '2026-01-02 03:04:05.123456', 3)"
             )
             transaction.run(
                 "insert into {lake}.raw.run_entries values "
