@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradelake.grading.ask.entry import Asked
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.budget import Budget
 from gradelake.grading.generate.generation import BATCH
@@ -123,6 +125,7 @@ class WrittenSystem:
             select
                 query_id,
                 {
+                    'query_id': query_id,
                     'query': text,
                     'description': coalesce(description, ''),
                     'narrative': coalesce(narrative, '')
@@ -167,7 +170,9 @@ class WrittenSystem:
                 f"or remove that one: gradelake system remove {of_system[0]} {of_system[1]}",
             )
 
-    def commit(self, generated: list[Generated], arguments: list[str], notes: list[str]) -> None:
+    def commit(
+        self, generated: list[Generated], arguments: list[str], notes: list[str], log: ReplyLog
+    ) -> None:
         """Take the answers to a few queries into the lake, all at once; of queries without one the
         account of the run has the reason."""
         request = self.request
@@ -191,7 +196,9 @@ class WrittenSystem:
             if notes:
                 commit.extra["notes"] = notes
             why = "; ".join(f"query {one.query_id}: {one.error}" for one in failed)
+            log.commit(commit)
             commit.finish_run(arguments, "done" if answers or not failed else "failed", why or None)
+        log.committed()
 
     def _write(self, into: Targets, answers: list[Response]) -> None:
         """Add answers to those that the system has."""
@@ -235,9 +242,10 @@ def generate(project: Project, request: AnswersRequest, arguments: list[str]) ->
         price = prices.price_of(lake, grader, keeps_limit=request.max_cost is not None)
         budget = Budget(grader, price, request.max_cost) if price else None
         if system.to_ask:
-            with writers(project, grader, written) as crew:
+            log = ReplyLog(lake, grader, Asked(request.collection, "generate"))
+            with writers(log, written) as crew:
                 for generated in _asked(crew, system, written, budget):
-                    system.commit(generated, arguments, written.notes)
+                    system.commit(generated, arguments, written.notes, log)
                     _add(written, generated)
         if budget:
             written.cost, written.currency = round(budget.spent, 10), budget.price.currency

@@ -82,8 +82,7 @@ class _Crew(crew.Crew):
         if not (known := _waiting.get(kind)):
             super()._hire()
             return
-        handle = known.pop()
-        self.actors.append(crew._Actor(handle, handle.start.remote(self.worker)))
+        self._start(known.pop())
 
     def __exit__(self, *error: object) -> None:
         if _are_kept:

@@ -13,13 +13,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradelake.grading.distil.distil_store import (
-    Distilled,
-    DistilRequest,
-    Explanation,
-    ExplanationCache,
-    store,
-)
+from gradelake.grading.ask.entry import Asked
+from gradelake.grading.ask.reply_log import ReplyLog
+from gradelake.grading.distil.distil_store import Distilled, DistilRequest, Explanation, store
 from gradelake.grading.distil.rubric_file import check_rubric_name
 from gradelake.grading.generate.writers import QueryBatch, Writers, WritingRun, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
@@ -122,54 +118,54 @@ def distil(project: Project, request: DistilRequest, arguments: list[str]) -> Ou
     started = time.monotonic()
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         outcome = Outcome(request, draw(lake, request))
-        cache = ExplanationCache(project, grader)
-        with writers(project, grader, outcome) as crew:
-            made = Distilled(outcome.sample.pairs, _explain(request, crew, cache))
+        log = ReplyLog(lake, grader, Asked(request.collection, "distil"))
+        with writers(log, outcome) as crew:
+            made = Distilled(outcome.sample.pairs, _explain(request, crew))
             if not crew.stop():
                 _check_explained(outcome, made)
                 _distil(request, crew, made)
-        if outcome.iterations == request.iterations:
-            extra = {"notes": outcome.notes} if outcome.notes else {}
-            outcome.rubric_id, outcome.is_new = store(lake, request, made, arguments, extra)
-            outcome.rubrics = made.rubrics[-1]
-            cache.clear()
+            if outcome.iterations == request.iterations:
+                outcome.rubric_id, outcome.is_new = store(
+                    log, request, made, arguments, outcome.notes
+                )
+                outcome.rubrics = made.rubrics[-1]
+                log.committed()
     outcome.seconds = time.monotonic() - started
     return outcome
 
 
-def _explain(
-    request: DistilRequest, crew: Writers, cache: ExplanationCache
-) -> list[Explanation | None]:
+def _explain(request: DistilRequest, crew: Writers) -> list[Explanation | None]:
     """Step 2. An explanation per drawn pair, in their order."""
-    outcome, prompt = crew.outcome, request.grader.prompt
+    outcome = crew.outcome
     highest = str(max(outcome.sample.available))
     values = [
         {
             **{slot: getattr(pair, slot) for slot in OF_QUERY},
+            "query_id": pair.query_id,
+            "passage_id": pair.passage_id,
             "passage": pair.passage,
             "label": str(pair.label),
             "max_label": highest,
         }
         for pair in outcome.sample.pairs
     ]
-    texts = [prompt.render(one).text for one in values]
-    found = [cache.get(text) for text in texts]
-    outcome.kept = sum(one is not None for one in found)
-    asked = [(str(n), values[n]) for n, known in enumerate(found) if known is None]
+    asked = [(str(n), one) for n, one in enumerate(values)]
     batches = [
         QueryBatch(f"explain-{start:08d}", tuple(asked[start : start + BATCH]))
         for start in range(0, len(asked), BATCH)
     ]
+    found: list[Explanation | None] = [None] * len(asked)
     for generated in crew.ask(batches):
-        by_number = {int(one.query_id): one for one in generated}
-        for n, one in by_number.items():
+        for one in generated:
+            n = int(one.query_id)
             found[n] = one.items
             if one.items is None:
                 pair = outcome.sample.pairs[n]
                 outcome.failed[pair.query_id, pair.passage_id] = one.error or "no reason was given"
-        read = [(texts[n], one.items) for n, one in by_number.items() if one.items]
-        cache.keep(read)
-        outcome.explained += len(read)
+            elif one.is_recalled:
+                outcome.kept += 1
+            else:
+                outcome.explained += 1
     return found
 
 

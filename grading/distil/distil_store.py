@@ -1,21 +1,18 @@
-"""How rubrics of labels get into the lake: explanations are kept until all is done."""
+"""How rubrics of labels get into the lake."""
 
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.judged_pairs import Pair
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.sql.common.clock import utc_now
-from gradelake.sql.common.project import Project
-from gradelake.sql.common.whole_file import whole_file
-from gradelake.sql.lake.connection import grading_folder
 from gradelake.sql.lake.opening import Lake
 
 Explanation = Mapping[str, str]
@@ -52,53 +49,6 @@ class Distilled:
     read: list[dict[int, int]] = field(default_factory=list)
 
 
-class ExplanationCache:
-    """The explanations that a run has paid for, until its rubric is in the lake.
-
-    A file of JSON lines in the grader's folder, by the hash of the prompt that was asked. Use it
-    only while holding the grader's lock.
-    """
-
-    def __init__(self, project: Project, grader: Grader):
-        self.file: Path = grading_folder(project) / grader.grader_id / "explanations.jsonl"
-        self.known: dict[str, Explanation] = {}
-        self.used: set[str] = set()
-        if self.file.is_file():
-            for line in self.file.read_text(encoding="utf-8").splitlines():
-                try:
-                    row = json.loads(line)
-                    self.known[row["prompt"]] = row["explanation"]
-                except (ValueError, KeyError, TypeError):  # a line that a killed process began
-                    continue
-
-    def get(self, prompt_text: str) -> Explanation | None:
-        """The explanation of an earlier run."""
-        self.used.add(_sha256(prompt_text))
-        return self.known.get(_sha256(prompt_text))
-
-    def keep(self, explained: list[tuple[str, Explanation]]) -> None:
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with self.file.open("a", encoding="utf-8") as stream:
-            # behind a line that a killed process began
-            stream.write("\n" + _lines({_sha256(text): each for text, each in explained}))
-
-    def clear(self) -> None:
-        """The rubric is in the lake, and its explanations with it; those of other runs stay."""
-        left = {prompt: each for prompt, each in self.known.items() if prompt not in self.used}
-        if not left:
-            self.file.unlink(missing_ok=True)
-            return
-        with whole_file(self.file) as stream:
-            stream.write(_lines(left).encode())
-
-
-def _lines(explanations: Mapping[str, Explanation]) -> str:
-    return "".join(
-        f"{json.dumps({'prompt': prompt, 'explanation': each})}\n"
-        for prompt, each in explanations.items()
-    )
-
-
 def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
     """16 hex digits over what the rubric was made of and what came of it."""
     content = request.about | {
@@ -113,9 +63,10 @@ def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
 
 
 def store(
-    lake: Lake, request: DistilRequest, made: Distilled, arguments: list[str], extra: dict[str, Any]
+    log: ReplyLog, request: DistilRequest, made: Distilled, arguments: list[str], notes: list[str]
 ) -> tuple[str, bool]:
-    """Commit a rubric with its iterations, its pairs and its maker, as `commit_version` does."""
+    """Commit a rubric with its iterations, its pairs, its maker and the replies that it was made
+    of, as `commit_version` does."""
     rubric_id, grader = rubric_id_of(request, made), request.grader
     shared = request.about | {
         "rubric_id": rubric_id,
@@ -143,9 +94,8 @@ def store(
         for pair, explanation in zip(made.pairs, made.explanations, strict=True)
     ]
     frames = pl.DataFrame(rubrics), pl.DataFrame(pairs, infer_schema_length=None)
-    return commit_version(
-        lake, *frames, arguments, {"grader_id": grader.grader_id, **extra}, grader
-    )
+    extra = {"grader_id": grader.grader_id} | ({"notes": notes} if notes else {})
+    return commit_version(log.lake, *frames, arguments, extra, log)
 
 
 def commit_version(
@@ -154,18 +104,19 @@ def commit_version(
     pairs: pl.DataFrame,
     arguments: list[str],
     extra: dict[str, Any],
-    maker: Grader | None = None,
+    log: ReplyLog | None = None,
 ) -> tuple[str, bool]:
-    """Commit a version of a rubric in one transaction.
+    """Commit a version of a rubric in one transaction; `log` has what its maker was asked.
 
     Returns its id, and whether it is new: the very same one is not stored twice.
     """
     rubric_id, name, collection = rubrics.select("rubric_id", "name", "collection").row(0)
     with lake.transaction("distil", f"{collection} {name}") as commit:
+        if log:
+            log.grader.register(commit)
+            log.commit(commit)
         if lake.value("select 1 from lake.raw.label_rubrics where rubric_id = ?", rubric_id):
             return rubric_id, False
-        if maker:
-            maker.register(commit)
         commit.insert("label_rubrics", rubrics)
         commit.insert("label_rubric_pairs", pairs)
         commit.record(f"{collection}/label_rubric/{name}/{rubric_id}", rubric_id, pairs.height)

@@ -5,7 +5,8 @@ for a whole one in twenty lines.
 """
 
 import platform
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -22,6 +23,7 @@ OF_ITSELF = "model", "system_fingerprint"  # what an endpoint's reply says of wh
 # is no reply
 WHOLE = frozenset({"stop", "eos", "eos_token", "end_turn"})
 USED_UP = frozenset({"length", "max_tokens", "model_length"})  # its tokens
+TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens")  # that replies take
 MOST_MASS = 1.01  # that probabilities may sum to: a little above 1 is rounding
 
 
@@ -33,7 +35,9 @@ class Response:
     scale's order; their sum is at most 1. Where only the shares among the words are known,
     `constrained_probabilities` is true. Token counts are None where the engine knows none.
     `finish` is the word with which it ended; `is_final` says that an error would come again,
-    however often it is asked. `reasoning` came apart from the reply, to be kept.
+    however often it is asked, and `is_refusal` that the model, or a filter before it, would not
+    answer. `is_recalled`: it came in an earlier run. `reasoning` came apart from the reply, to be
+    kept.
     """
 
     text: str = ""
@@ -46,6 +50,8 @@ class Response:
     cut_characters: int = 0  # of the passage's end
     finish: str | None = None
     is_final: bool = False
+    is_refusal: bool = False
+    is_recalled: bool = False
     reasoning: str | None = None
 
     @property
@@ -69,6 +75,10 @@ class Response:
         self.text = without_halves(self.text)
         self.error = self.error and without_halves(self.error)
         self.reasoning = self.reasoning and without_halves(self.reasoning)
+
+
+# a prompt, what it was answered, and after how many seconds
+Came = Callable[[Rendered, Response, float], None]
 
 
 class EngineUnusable(WorkFailed):
@@ -127,6 +137,8 @@ class Engine:
     #: modules that must be importable, and how to install them
     needs: ClassVar[tuple[str, ...]] = ()
     install: ClassVar[str] = ""
+    #: whether it asks a model: its replies are kept as they come. Else the same comes again at once
+    asks_model: ClassVar[bool] = True
     #: packages whose versions are noted with what it grades
     made_of: ClassVar[tuple[str, ...]] = ()
     #: whether a `model` must be named
@@ -190,6 +202,16 @@ class Engine:
         times in all. Raise `EngineUnusable` when no prompt could be.
         """
         raise NotImplementedError
+
+    def score_each(self, prompts: Sequence[Rendered], came: Came) -> list[Response]:
+        """As `score`; each response is given to `came` as soon as it is there."""
+        started = time.monotonic()
+        responses = self.score(prompts)
+        if len(responses) == len(prompts):
+            seconds = (time.monotonic() - started) / max(1, len(prompts))
+            for prompt, response in zip(prompts, responses, strict=True):
+                came(prompt, response, seconds)
+        return responses
 
     @classmethod
     def completed(cls, settings: dict[str, Any]) -> dict[str, Any]:

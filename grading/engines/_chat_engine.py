@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from gradelake.grading.engines import OF_ITSELF, Cluster, Response, Setting, Workers
+from gradelake.grading.engines import OF_ITSELF, Came, Cluster, Response, Setting, Workers
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._chat import (
     chat_options,
@@ -31,6 +31,7 @@ from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.servers import SHORTEST_KEY, masked, short
 
 _PROBES = 3  # prompts that anyone can answer, before the endpoint is given up
+_TICK = 0.05  # seconds between looks at requests that are ended
 _NAMES = 10  # of models that answer, told of
 
 Seconds = Annotated[float, Field(gt=0)]
@@ -96,6 +97,7 @@ class ChatEngine(Base):
         # of all chunks together: while one's last replies come in, the next one's are asked for
         self.gate = asyncio.Semaphore(grader.settings["concurrency"])
         self.answered_at = 0.0
+        self.at_server = set[asyncio.Task | None]()  # requests that wait for their reply
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
 
@@ -121,31 +123,46 @@ class ChatEngine(Base):
         return math.ceil(4 * grader.settings["concurrency"] / prompts) + 1
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
-        return self.run(self._score(prompts))
+        return self.score_each(prompts, lambda prompt, response, seconds: None)
 
-    async def _score(self, prompts: Sequence[Rendered]) -> list[Response]:
+    def score_each(self, prompts: Sequence[Rendered], came: Came) -> list[Response]:
+        return self.run(self._score(prompts, came))
+
+    async def _score(self, prompts: Sequence[Rendered], came: Came) -> list[Response]:
         unanswered = []
 
         async def ask(prompt: Rendered) -> Response:
             async with self.gate:
+                started = time.monotonic()
                 try:
-                    return await self._ask(prompt)
+                    response = await self._ask(prompt)
+                    came(prompt, response, time.monotonic() - started)
+                    return response
                 except _Unanswered as error:
+                    response = Response(error=error.message)
+                    came(prompt, response, time.monotonic() - started)
                     unanswered.append(prompt)
                     await asyncio.sleep(self.grader.settings["pause"])
-                    return Response(error=error.message)
+                    return response
 
         tasks = [asyncio.ensure_future(ask(prompt)) for prompt in prompts]
         try:
             responses = await asyncio.gather(*tasks)
             if unanswered:
-                await self._probe()
+                await self._probe(came)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._wind_up(tasks)
         self._require_held([each.text for each in responses if each.error is None])
         return responses
+
+    async def _wind_up(self, tasks: Sequence[asyncio.Task]) -> None:
+        """End what is not at the server; what is was paid for, and is waited for."""
+        while pending := [task for task in tasks if not task.done()]:
+            for task in pending:
+                if task not in self.at_server:
+                    task.cancel()
+            await asyncio.wait(pending, timeout=_TICK)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _require_held(self, replies: list[str]) -> None:
         """Raise `EngineUnusable` where most of the first replies are not on the scale that the
@@ -162,16 +179,19 @@ class ChatEngine(Base):
             )
         self.holds = True
 
-    async def _probe(self) -> None:
+    async def _probe(self, came: Came) -> None:
         """Before a prompt is blamed: can the endpoint answer at all?"""
         word = next(iter(self.scale.words)) if self.scale else "yes"
         plain = Rendered(None, f"Write {word} and nothing else.", "", "", {})
         for _ in range(_PROBES):
+            started = time.monotonic()
             try:
-                await self._ask(plain)
+                response = await self._ask(plain)
+                came(plain, response, time.monotonic() - started)
                 return
             except _Unanswered as error:
                 last = error
+                came(plain, Response(error=error.message), time.monotonic() - started)
                 await asyncio.sleep(self.grader.settings["pause"])
         raise self.connection.unusable(f"does not answer: {last.message}", last.hint)
 
@@ -250,7 +270,12 @@ class ChatEngine(Base):
         text = "".join(message["content"] for message in messages)
         expected = await self.rates.wait(text, self.longest)
         request = self.connection.chat(messages, options)
-        completion = await self.connection.sent(request, self.grader.settings["timeout"], text)
+        task = asyncio.current_task()
+        self.at_server.add(task)
+        try:
+            completion = await self.connection.sent(request, self.grader.settings["timeout"], text)
+        finally:
+            self.at_server.discard(task)
         response = self.read(completion)
         if response.prompt_tokens is not None:
             counted = response.prompt_tokens + (response.completion_tokens or 0)

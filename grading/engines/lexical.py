@@ -44,6 +44,7 @@ class Engine(Base):
         {"question", "nugget", "direct", "assign", "support", "battle"}
     )
     takes_windows = False
+    asks_model = False
 
     def __init__(self, grader):
         super().__init__(grader)

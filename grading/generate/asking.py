@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradelake.grading.engines import Engine
+from gradelake.grading.ask.recorder import Asking
+from gradelake.grading.engines import Response
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.written_reply import Unreadable, reader_of
@@ -30,6 +31,7 @@ class Generated:
     cached_tokens: int = 0  # of these, of prompts that the provider had cached
     reply_tokens: int = 0  # and of replies
     cut_characters: int = 0  # of the prompt's long text, which did not fit
+    is_recalled: bool = False  # its last reply came in an earlier run
 
 
 def decoding_of(grader: Grader, attempt: int) -> dict[str, float | int]:
@@ -46,7 +48,7 @@ def decoding_of(grader: Grader, attempt: int) -> dict[str, float | int]:
 
 
 def ask(
-    grader: Grader, engine: Engine, queries: Sequence[tuple[str, Mapping[str, str]]]
+    grader: Grader, engine: Asking, queries: Sequence[tuple[str, Mapping[str, str]]]
 ) -> list[Generated]:
     """What is read for every query, in order. A reply that cannot be read is asked for again, three
     tries in all; an engine's own errors have three tries each time (`score_with_retries`)."""
@@ -58,9 +60,11 @@ def ask(
         engine.set_decoding(decoding)
         prompts = [grader.prompt.render(queries[n][1]) for n in pending]
         unread = []
-        for n, response in zip(pending, score_with_retries(engine.score, prompts), strict=True):
-            said, cached = response.completion_tokens or 0, response.cached_tokens or 0
-            tokens = (response.prompt_tokens or 0) + said
+        responses = score_with_retries(engine.score, prompts)
+        for n, prompt, response in zip(pending, prompts, responses, strict=True):
+            paid = Response() if response.is_recalled else response
+            said, cached = paid.completion_tokens or 0, paid.cached_tokens or 0
+            tokens = (paid.prompt_tokens or 0) + said
             if n in found:
                 tokens += found[n].tokens
                 said, cached = said + found[n].reply_tokens, cached + found[n].cached_tokens
@@ -73,8 +77,19 @@ def ask(
                 except Unreadable as unreadable:
                     error = str(unreadable)
                     unread.append(n)
-            facts = attempt + 1, decoding, tokens, cached, said, response.cut_characters
-            found[n] = Generated(queries[n][0], items, error, *facts)
+                    engine.discard_reply(prompt)
+            found[n] = Generated(
+                queries[n][0],
+                items,
+                error,
+                tries=attempt + 1,
+                decoding=decoding,
+                tokens=tokens,
+                cached_tokens=cached,
+                reply_tokens=said,
+                cut_characters=response.cut_characters,
+                is_recalled=response.is_recalled,
+            )
         pending = unread  # a prompt that the engine could not answer has had its tries
         if not pending:
             break

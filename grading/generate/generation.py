@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradelake.grading.ask.entry import Asked
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.generation_bank import Bank, GenerationRequest, ids_of
 from gradelake.grading.generate.writers import QueryBatch, WritingRun, writers
@@ -120,9 +122,11 @@ def generate(project: Project, request: GenerationRequest, arguments: list[str])
         bank = Bank(lake, request)
         outcome = Outcome(*bank.facts)
         if able := _able(bank, outcome):
-            with writers(project, grader, outcome) as crew:
+            log = ReplyLog(lake, grader, Asked(request.collection, "generate"))
+            with writers(log, outcome) as crew:
                 for generated in crew.ask(_batches(bank, able)):
-                    _add(outcome, generated, bank.commit(generated, arguments, outcome.notes))
+                    n_items = bank.commit(generated, arguments, outcome.notes, log)
+                    _add(outcome, generated, n_items)
     outcome.seconds = time.monotonic() - started
     return outcome
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.nuggets import Nuggets
 from gradelake.grading.generate.passages import relevant
@@ -104,6 +105,7 @@ class Bank:
                 queries.query_id,
                 coalesce(facets.facet_id, ''),
                 {
+                    'query_id': queries.query_id,
                     'query': queries.text,
                     'description': coalesce(queries.description, ''),
                     'narrative': coalesce(queries.narrative, '')
@@ -182,11 +184,13 @@ class Bank:
             )
         )
 
-    def commit(self, generated: list[Generated], arguments: list[str], notes: list[str]) -> int:
+    def commit(
+        self, generated: list[Generated], arguments: list[str], notes: list[str], log: ReplyLog
+    ) -> int:
         """Take the items of a few topics into the lake, all at once. Returns how many.
 
-        The grader, the ledger's row of each topic, and the account of the run go with them, of
-        topics without readable items the reason.
+        The grader, the ledger's row of each topic, the replies, and the account of the run go with
+        them, of topics without readable items the reason.
         """
         grader = self.request.grader
         with self.lake.transaction(
@@ -216,7 +220,9 @@ class Bank:
             if notes:
                 commit.extra["notes"] = notes
             why = "; ".join(f"query {one.query_id}: {one.error}" for one in failed)
+            log.commit(commit)
             commit.finish_run(arguments, "done" if found or not failed else "failed", why or None)
+        log.committed()
         return n_items
 
     def _record(self, commit: Transaction, one: Generated) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from gradelake.grading.engines import Engine
+from gradelake.grading.ask.recorder import Asking
 from gradelake.grading.generate.asking import Generated, ask, decoding_of
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.label_list import as_list, numbered
@@ -76,7 +76,7 @@ class _Draft:
         return replace(self.one, items=items)
 
 
-def create(grader: Grader, engine: Engine, queries: Sequence[Query]) -> list[Generated]:
+def create(grader: Grader, engine: Asking, queries: Sequence[Query]) -> list[Generated]:
     """The `Nuggets` of every query, in order; of its values are `query` and `passages`.
 
     Queries go side by side from window to window. One whose list cannot be read, or of which a
@@ -85,7 +85,7 @@ def create(grader: Grader, engine: Engine, queries: Sequence[Query]) -> list[Gen
     size = grader.prompt.window or 1
     drafts = {
         name: _Draft(
-            {slot: values[slot] for slot in OF_QUERY},
+            {slot: values[slot] for slot in ("query_id", *OF_QUERY)},
             values["passages"],
             Generated(name, None, None, 0, {}),
         )
@@ -113,7 +113,7 @@ def create(grader: Grader, engine: Engine, queries: Sequence[Query]) -> list[Gen
     return [draft.made() for draft in drafts.values()]
 
 
-def _ask_importance(judge: Grader, engine: Engine, drafts: list[_Draft]) -> None:
+def _ask_importance(judge: Grader, engine: Asking, drafts: list[_Draft]) -> None:
     """Note the importance of each nugget; asked again, in another way, where no reply holds it."""
     pending = [(draft, text) for draft in drafts for text in draft.texts]
     for attempt in range(TRIES):

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from gradelake.grading.engines import Engine
+from gradelake.grading.ask.recorder import Asking, Replies
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated, ask
 from gradelake.grading.generate.nuggets import create
 from gradelake.grading.graders.grader import Grader
@@ -14,7 +15,9 @@ from gradelake.grading.prompts.prompt import Prompt
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.grader_run import stop_signals
 from gradelake.sql.common import console
-from gradelake.sql.common.project import Project
+from gradelake.sql.common.counted import counted
+
+Queries = tuple[tuple[str, Mapping[str, Any]], ...]
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class QueryBatch:
     """
 
     id: str
-    queries: tuple[tuple[str, Mapping[str, Any]], ...]
+    queries: Queries
     prompt: Prompt | None = None
 
     @property
@@ -48,6 +51,8 @@ class Account:
 
     generated: list[Generated]
     notes: list[str] = field(default_factory=list)
+    stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
+    replies: Replies = field(default_factory=Replies)
 
 
 @dataclass(frozen=True)
@@ -62,13 +67,24 @@ class GenerationWorker:
         failed = [Generated(query_id, None, reason, 0, {}) for query_id, _ in batch.queries]
         return Account(failed)
 
-    def grade(self, engine: Engine, batch: QueryBatch) -> Account:
+    def grade(self, engine: Asking, batch: QueryBatch) -> Account:
         """Ask about every query of the batch. Raises as `Worker.grade` does."""
+        return Account(self._written(engine, batch, batch.queries))
+
+    def partly(self, engine: Asking, batch: QueryBatch) -> Account:
+        """What is read of the queries that were answered before the engine could not go on."""
+        found: list[Generated] = []
+        for query in batch.queries:
+            with engine.replaying() as replay:
+                found += self._written(replay, batch, (query,))
+        return Account(found)
+
+    def _written(self, engine: Any, batch: QueryBatch, queries: Queries) -> list[Generated]:
         grader = replace(self.grader, prompt=batch.prompt or self.grader.prompt)
         if engine.grader.prompt != grader.prompt:
             engine.set_prompt(grader.prompt)
         written = create if grader.prompt.importance else ask
-        return Account(written(grader, engine, batch.queries))
+        return written(grader, engine, queries)
 
 
 @dataclass(kw_only=True)
@@ -99,6 +115,7 @@ class Writers:
     """A crew at work on one run's batches."""
 
     crew: Crew
+    log: ReplyLog
     stop: Callable[[], bool]
     outcome: Any  # of the run: a `WritingRun`
 
@@ -106,9 +123,11 @@ class Writers:
         self.show_progress = console.now_and_then(self.outcome.progress)
 
     def ask(self, batches: Iterable[QueryBatch]) -> Iterator[list[Generated]]:
-        """What became of each batch, as it comes in."""
+        """What became of each batch, as it comes in; who makes something of it commits the log, too
+        (`ReplyLog.commit`)."""
         for account in self.crew.run(iter(batches), self.stop):
             if account:
+                self.log.came(account.replies)
                 for note in account.notes:
                     if note not in self.outcome.notes:
                         self.outcome.notes.append(note)
@@ -119,13 +138,15 @@ class Writers:
 
 
 @contextmanager
-def writers(project: Project, grader: Grader, outcome: WritingRun) -> Iterator[Writers]:
+def writers(log: ReplyLog, outcome: WritingRun) -> Iterator[Writers]:
     """The workers of a grader; a signal of the user's stops them."""
-    console.tell(f"starting workers for {grader.name}")
-    # Ray handles signals as well: ours have to come after
-    with (
-        Crew(GenerationWorker(grader), project.grading.get("ray_address")) as crew,
-        stop_signals() as stop,
-    ):
-        yield Writers(crew, stop, outcome)
-        outcome.stopped = stop()
+    if recovered := log.recover():
+        console.tell(f"kept {counted(recovered, 'replies')} of an interrupted run")
+    console.tell(f"starting workers for {log.grader.name}")
+    try:
+        # Ray handles signals as well: ours have to come after
+        with Crew(GenerationWorker(log.grader), log) as crew, stop_signals() as stop:
+            yield Writers(crew, log, stop, outcome)
+            outcome.stopped = stop()
+    finally:
+        log.end()

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from gradelake.grading.ask.entry import OF_WHAT
 from gradelake.grading.graders.configured import require_judge
 from gradelake.grading.plan import prices
 from gradelake.grading.plan.request import Chunk, Request, Totals
@@ -211,7 +212,7 @@ class Plan:
             "is_leader",
         )
         asked = ("passage", "item", "answer", "gold_answers", "reply")
-        asks = rows.filter("is_leader").select("query", *self.prompt.topic_slots, *asked)
+        asks = rows.filter("is_leader").select(*OF_WHAT, "query", *self.prompt.topic_slots, *asked)
         if self.request.grader.scores_from:
             asks = asks.rename({"answer": "scores"})
         if "rubric" in self.prompt.slots:

@@ -29,7 +29,8 @@ class Chunk:
     prompt shows none of its texts), item_id, gold_sha256 (null where the grader compares with no
     gold answers), prompt_no (0-based; pairs with the same one get the same answer), is_leader (the
     first pair of its prompt).
-    `asks` has a row per prompt, in the order of prompt_no: the texts query (and description and
+    `asks` has a row per prompt, in the order of prompt_no: the ids of what it is about (`OF_WHAT`),
+    the texts query (and description and
     narrative, where the prompt shows them), passage, item, answer (null where none is verified;
     called scores where the prompt shows those), the item's gold_answers, and the reply where it is
     known.

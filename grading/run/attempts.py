@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from gradelake.grading.engines import MOST_MASS, EngineUnusable, Response
+from gradelake.grading.engines import MOST_MASS, TOKENS, EngineUnusable, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.label_list import as_list, read_labels
@@ -18,7 +18,6 @@ from gradelake.grading.prompts.reply import Reading, failed
 from gradelake.sql.common.halves import without_halves
 
 Score = Callable[[Sequence[Rendered]], list[Response]]
-TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens")
 TRIES = 3  # of a pair, before it is recorded as failed
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from gradelake.grading.engines import EngineUnusable, Response
+from gradelake.grading.engines import TOKENS, EngineUnusable, Response
 from gradelake.grading.engines._batches import (
     MOST_BYTES,
     OVER,
@@ -26,9 +26,8 @@ from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
-from gradelake.grading.run.attempts import TOKENS
+from gradelake.grading.run.committer import Committer
 from gradelake.grading.run.spending import Spending, replies_so_far
-from gradelake.grading.run.staging import Committer
 from gradelake.grading.run.submissions import PAIR, Submission, Submissions
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted

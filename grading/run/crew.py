@@ -14,13 +14,15 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradelake.grading.ask.entry import Entry
+from gradelake.grading.ask.recorder import Place, Recorder
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import machines
 from gradelake.grading.run.attempts import TRIES, EngineBroken
-from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.halves import without_halves
 
@@ -38,12 +40,20 @@ class _Actor:
     work: deque = field(default_factory=deque)  # (reference, Chunk), oldest first
 
 
+@dataclass(frozen=True)
+class _Done:
+    """A chunk's account, of a part of it where the engine could not go on, and why."""
+
+    account: Any
+    trouble: EngineUnusable | None
+
+
 @dataclass(eq=False)
 class Crew:
     """The workers of one run. Use as a context manager: leaving it ends the actors."""
 
     worker: Any  # what each actor does: `gradelake.grading.run.worker.Worker`, or one like it
-    ray_address: str | None = None
+    log: ReplyLog
     actors: list[_Actor] = field(default_factory=list)
     deaths: dict[str, int] = field(default_factory=dict)  # by chunk
     deaths_in_a_row: int = 0
@@ -55,6 +65,12 @@ class Crew:
     failed_starts: int = 0
     ready_at: float | None = None  # when the first worker had loaded its engine
     at_once: int = 1  # chunks at work in one actor
+    trouble: EngineUnusable | None = None  # the engine cannot go on: what is at work is waited for
+    known: list[Entry] = field(default_factory=list)  # replies that are not asked for again
+
+    @property
+    def ray_address(self) -> str | None:
+        return self.log.lake.project.grading.get("ray_address")
 
     def __enter__(self) -> "Crew":
         # Ray prints what happens to machines on stdout, where --json may be read
@@ -78,6 +94,7 @@ class Crew:
         if self.worker.side_by_side:
             self.options["max_concurrency"] = self.at_once = engine.chunks_at_once(grader)
         self.stdout.__enter__()
+        self.known = self.log.unread()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,12 +116,13 @@ class Crew:
         What a chunk and its account are is up to the worker: `Chunk` and `Graded`, or the like.
 
         Once `stop()` is true no chunk is begun; those at work are finished. Raises `WorkFailed`
-        when the engine cannot work, or Ray's head is gone.
+        when the engine cannot work, once all that was answered is yielded, or Ray's head is gone.
         """
         import ray
 
-        self.chunks, self.stopping = chunks, False
+        self.chunks, self.stopping, self.trouble = chunks, False, None
         self.waiting.clear()
+        self.log.begin()
         if self._peek() is None:
             return
         while len(self.actors) < self.count and self._peek(len(self.actors)):
@@ -125,6 +143,8 @@ class Crew:
             is_at_work = any(actor.work for actor in self.actors)
             if not references or not (self.stopping or is_at_work or self._peek() or self.suspects):
                 self.head.require()
+                if self.trouble:
+                    raise self.trouble
                 return
             self.capacity.require(any(actor.ready is None for actor in self.actors))
             done, _ = ray.wait(list(references), num_returns=1, timeout=TICK)
@@ -170,7 +190,7 @@ class Crew:
                 reference, _ = actor.work.pop()
                 ray.cancel(reference)
 
-    def _collect(self, actor, reference) -> Iterator[Graded]:
+    def _collect(self, actor, reference) -> Iterator[Any]:
         import ray
 
         try:
@@ -179,7 +199,7 @@ class Crew:
             if isinstance(error.cause, EngineBroken):
                 yield from self._bury(actor, str(error.cause))
                 return
-            if isinstance(error.cause, EngineUnusable):
+            if isinstance(error.cause, EngineUnusable):  # it did not start
                 raise error.cause from None
             raise WorkFailed(
                 f"a worker failed: {error.cause or error}".splitlines()[0],
@@ -196,9 +216,18 @@ class Crew:
         actor.work = deque((r, chunk) for r, chunk in actor.work if r != reference)
         self.answered = True
         self.deaths_in_a_row = 0
-        yield result
+        yield self._account(result)
 
-    def _bury(self, actor, reason: str) -> Iterator[Graded]:
+    def _account(self, done: "_Done") -> Any:
+        """A chunk's account. Where the engine could not go on, nothing more is begun."""
+        if used := {entry.reply_id for entry in done.account.replies.recalled}:
+            self.known = [entry for entry in self.known if entry.reply_id not in used]
+        if done.trouble and not self.trouble:
+            self.trouble, self.stopping = done.trouble, True
+            self._cancel_queued()
+        return done.account
+
+    def _bury(self, actor, reason: str) -> Iterator[Any]:
         """An actor died: its chunks go back, and another takes its place."""
         import ray
 
@@ -207,10 +236,12 @@ class Crew:
         chunks = []
         for reference, chunk in actor.work:
             try:
-                yield ray.get(reference, timeout=0)
+                yield self._account(ray.get(reference, timeout=0))
                 self.answered, self.deaths_in_a_row = True, 0
             except ray.exceptions.RayError:  # it was at work, or waited
                 chunks.append(chunk)
+        # what it was answered before it died is given to the one that takes its place
+        self.known += self.log.of_chunks(chunk.id for chunk in chunks)
         self.deaths_in_a_row += 1
         if self.deaths_in_a_row >= (PATIENCE if self.answered else PATIENCE_AT_FIRST):
             raise WorkFailed(
@@ -234,7 +265,7 @@ class Crew:
         if not self.stopping:
             self._hire()
 
-    def _suspect(self, chunks: list[Chunk], reason: str) -> Iterator[Graded]:
+    def _suspect(self, chunks: list[Chunk], reason: str) -> Iterator[Any]:
         """The first chunks were at work when their actor died. Changes the list in place."""
         first, *others = chunks[: self.at_once]
         if others:  # any of them: each is tried alone before it is blamed
@@ -252,8 +283,12 @@ class Crew:
             chunks[:1] = halves
 
     def _hire(self) -> None:
-        handle = _actor_class().options(**self.options).remote()
-        self.actors.append(_Actor(handle, handle.start.remote(self.worker)))
+        self._start(_actor_class().options(**self.options).remote())
+
+    def _start(self, handle: Any) -> None:
+        """Have an actor load the engine."""
+        started = handle.start.remote(self.worker, self.log.place, self.known)
+        self.actors.append(_Actor(handle, started))
 
 
 def _actor_class():
@@ -263,14 +298,21 @@ def _actor_class():
     class Grade:
         """What runs in the actor's process."""
 
-        def start(self, worker: Any) -> None:
+        def start(self, worker: Any, place: Place, known: list[Entry]) -> None:
             """Load the engine. Raises `EngineUnusable` when that cannot be done."""
             self.worker, self.engine = worker, engine_finder.started(worker.grader)
+            self.recorder = Recorder(self.engine, place, known)
 
-        def grade(self, chunk: Chunk) -> Graded:
-            graded = self.worker.grade(self.engine, chunk)
-            graded.notes = [without_halves(note) for note in self.engine.notes]
-            graded.stack = self.engine.stack()
-            return graded
+        def grade(self, chunk: Any) -> _Done:
+            asking, trouble = self.recorder.asking(chunk.id), None
+            try:
+                account = self.worker.grade(asking, chunk)
+                account.replies = asking.close()
+            except EngineUnusable as error:
+                trouble, account = error, self.worker.partly(asking, chunk)
+                account.replies = asking.broken_off()
+            account.notes = [without_halves(note) for note in self.engine.notes]
+            account.stack = self.engine.stack()
+            return _Done(account, trouble)
 
     return Grade

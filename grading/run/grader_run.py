@@ -1,4 +1,4 @@
-"""One run of a grader: recover, plan, grade, commit; stoppable at any moment."""
+"""One run of a grader: plan, grade, commit; stoppable at any moment."""
 
 import threading
 import time
@@ -7,16 +7,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
+from gradelake.grading.ask.entry import Asked
+from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.prices import Price, price_of
 from gradelake.grading.plan.request import Chunk, Request, Totals
-from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.batches import Batched, BatchRun
+from gradelake.grading.run.committer import Committer
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.spending import Spending, replies_so_far
-from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
@@ -30,7 +31,7 @@ from gradelake.sql.lake.opening import Lake
 class Run:
     totals: Totals
     run_id: str
-    recovered: int = 0  # pairs of an interrupted run, committed without asking the model again
+    recovered: int = 0  # replies of an interrupted run, which are not asked for again
     retried: int = 0  # failed pairs that were given another chance
     planned: int = 0
     counts: dict[str, int] = field(default_factory=dict)
@@ -120,10 +121,10 @@ def grade(
     with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
         ensure_views(lake)
         price = price_of(lake, grader, keeps_limit=max_cost is not None)
-        committer = Committer(lake, grader, request.collection)
-        recovered = committer.recover()
+        committer = Committer(lake, grader, Asked(request.collection, "grade"))
+        recovered = committer.log.recover()
         if recovered:
-            tell(f"committed {counted(recovered, 'pairs')} that an interrupted run had graded")
+            tell(f"kept {counted(recovered, 'replies')} of an interrupted run")
         started = time.monotonic()
         deadline = None if max_seconds is None else started + max_seconds
         if grader.in_batches:
@@ -165,7 +166,7 @@ def work(
 ) -> None:
     """Have the chunks of a plan graded and committed; `run` has its totals, and counts them. What
     may stop it, and what it raises: as `grade`; `deadline` is of `time.monotonic()`."""
-    project, spending = committer.lake.project, None
+    spending = None
     if max_cost is not None and run.price:
         grader = committer.grader
         _, longest = replies_so_far(committer.lake, grader)
@@ -181,7 +182,7 @@ def work(
             crew, started = None, time.monotonic()
             if run.totals.prompts:  # else answers are known, to be compared with other gold ones
                 tell(f"starting workers for {committer.grader.name}")
-                crew = stack.enter_context(Crew(worker, project.grading.get("ray_address")))
+                crew = stack.enter_context(Crew(worker, committer.log))
                 run.workers = crew.count
             # Ray handles signals as well: ours have to come after
             stop = stack.enter_context(stop_signals())  # also to who wished for quiet

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from gradelake.grading.run.committer import Committer
 from gradelake.grading.run.grader_run import Run
-from gradelake.grading.run.staging import Committer
 from gradelake.sql.common import console
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gradelake.grading.ask.entry import OF_WHAT
+from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
-from gradelake.grading.run.attempts import TOKENS
 from gradelake.grading.run.worker import Graded
 from gradelake.sql.lake.opening import Lake
 
@@ -20,7 +21,7 @@ def replies_so_far(lake: Lake, grader: Grader) -> tuple[float | None, int]:
     """Tokens of a reply of this grader, where it has given enough; and of its longest one."""
     (n, mean, longest), *_ = lake.rows(
         "select count(*), avg(completion_tokens), coalesce(max(completion_tokens), 0) "
-        "from lake.raw.grades where grader_id = ? and completion_tokens > 0",
+        "from lake.raw.replies where grader_id = ? and completion_tokens > 0",
         grader.grader_id,
     )
     return mean if n >= MEASURED else None, longest
@@ -95,7 +96,7 @@ class Spending:
 
     def settle(self, graded: Graded) -> None:
         """A chunk, or a part of it, is back: what it took is spent, and no more is reserved."""
-        counts = graded.counts
+        counts = graded.counts | graded.replies.paid
         tokens = [counts.get(name, 0) for name in TOKENS]
         # the crew may have halved it: its parts have its id with a letter or more behind
         chunk_id = max((id_ for id_ in self._at_work if graded.chunk_id.startswith(id_)), key=len)
@@ -139,7 +140,12 @@ class Spending:
         ):
             if reply is None:
                 times = len(gold or [""]) if prompt.target == "verify" else 1
-                size += times * (frame + sum(len(text.encode()) for text in values.values()))
+                size += times * (
+                    frame
+                    + sum(
+                        len(text.encode()) for slot, text in values.items() if slot not in OF_WHAT
+                    )
+                )
                 requests += times
         if prompt.window:
             n_passages = chunk.pairs.select("query_id", "passage_id").n_unique()

@@ -1,18 +1,20 @@
 """What was sent to a provider's batch API, as the lake has it: every step is one commit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 
-from gradelake.grading.engines import Response
+from gradelake.grading.ask.entry import OF_WHAT, Asked, Entry
+from gradelake.grading.ask.recorder import Replies
+from gradelake.grading.engines import TOKENS, Response
 from gradelake.grading.engines._chat import is_too_long, shorter
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
-from gradelake.grading.run.attempts import TOKENS, TRIES, read, tokens_of
-from gradelake.grading.run.staging import Committer, not_in_the_lake
+from gradelake.grading.run.attempts import TRIES, read, tokens_of
+from gradelake.grading.run.committer import Committer, not_in_the_lake
 from gradelake.grading.run.worker import counts_of
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.opening import Lake
@@ -127,6 +129,7 @@ class Submissions:
         tries = self._tries(submission)
         answered: dict[int, Response] = {}
         again: list[dict[str, Any]] = []
+        entries: list[Entry] = []
         for leader in pairs.filter("is_leader").to_dicts():
             number = leader["prompt_no"]
             reply = replies.get(number)
@@ -137,6 +140,9 @@ class Submissions:
             if reply.error and is_too_long(reply.error):
                 most = shorter(leader["passage_characters"])
             n_before, before = tries.get(number, (0, []))
+            about = {name: leader[name] for name in OF_WHAT}
+            kept = replace(reply, cut_characters=leader["cut_characters"])
+            entries.append(Entry(None, submission.submission_id, n_before + 1, 0.0, kept, **about))
             if reply.error and (most or (n_before + 1 < TRIES and not reply.is_final)):
                 tokens = {name: getattr(reply, name) for name in TOKENS}
                 again.append(
@@ -148,13 +154,18 @@ class Submissions:
             reply.cut_characters = leader["cut_characters"]
             answered[number] = reply
         committer = Committer(
-            *(self.lake, self.grader, self.collection),
-            *(submission.submission_id, submission.began_at, submission.n_pairs),
+            self.lake,
+            self.grader,
+            Asked(self.collection, "grade", submission.submission_id),
+            began_at=submission.began_at,
+            planned=submission.n_pairs,
             notes=dict.fromkeys(notes),
         )
         committer.ran_on(stack)
         rows = not_in_the_lake(self.lake, "grades", self._grades(committer, pairs, answered))
-        committer.count(counts_of(rows))
+        log = Replies(entries=entries, read={entry.reply_id for entry in entries})
+        committer.log.came(log)
+        committer.count(counts_of(rows) | log.paid)
         # the pairs of prompts that were not answered, with what was tried
         counted = dict.fromkeys(("most_characters", *TOKENS), pl.Int64)
         tried = pl.DataFrame(again, schema={"prompt_no": pl.Int64, "error": pl.String, **counted})
@@ -168,6 +179,7 @@ class Submissions:
             transaction.record_chunk(
                 submission.submission_id, submission.submission_id, rows.height
             )
+            committer.log.commit(transaction)
             committer.account(transaction, "done")
             _set(transaction, submission, state=state, finished_at=utc_now())
             transaction.say(grades=rows.height, pairs_to_ask_again=waiting.height)

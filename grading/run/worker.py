@@ -1,36 +1,32 @@
-"""What a process with an engine does: chunks go in, files of grades come out, into the staging
-folder of the run."""
+"""What a process with an engine does: chunks go in, rows of grades come out."""
 
-import io
-import os
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
-from gradelake.grading.engines import Engine, Response
+from gradelake.grading.ask.recorder import Asking, Replies
+from gradelake.grading.engines import TOKENS, Engine, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.reply import Reading, failed
-from gradelake.grading.run.attempts import TOKENS, ask, distribution, expectation
+from gradelake.grading.run.attempts import ask, distribution, expectation
 from gradelake.sql.common.clock import utc_now
 
 
 @dataclass
 class Graded:
-    """A chunk's account. `file` is where its rows are; `content` has them instead, where the
-    worker's machine does not share the run's staging folder: they come back through Ray."""
+    """A chunk's account."""
 
     chunk_id: str
-    file: str | None = None
-    content: bytes | None = None
+    rows: pl.DataFrame  # of `raw.grades`, with `prompt_no` and `is_leader`
     counts: dict[str, int] = field(default_factory=dict)
     longest: int = 0  # tokens of the longest reply to one prompt
     seconds: float = 0.0  # in the engine
     notes: list[str] = field(default_factory=list)  # of the engine, for people
     stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
+    replies: Replies = field(default_factory=Replies)
 
 
 @dataclass(frozen=True)
@@ -40,42 +36,43 @@ class Worker:
     side_by_side: ClassVar[bool] = True  # chunks of an engine that takes several
     grader: Grader
     collection: str
-    staging: Path
     run_id: str
 
     def died(self, chunk: Chunk, reason: str) -> Graded:
-        """Record a chunk as failed, without an engine: it killed each one that tried."""
-        return self.write(chunk, [(failed(reason), Response(error=reason))] * chunk.n_prompts)
+        """A chunk as failed, without an engine: it killed each one that tried."""
+        return self._graded(chunk, [(failed(reason), Response(error=reason))] * chunk.n_prompts)
 
-    def grade(self, engine: Engine, chunk: Chunk) -> Graded:
-        """Grade a chunk and write its rows to the staging folder, whole or not at all.
+    def grade(self, engine: Asking, chunk: Chunk) -> Graded:
+        """Grade a chunk.
 
         Raises `EngineUnusable` where the run has to stop, `EngineBroken` where another process
         should try.
         """
         started = time.perf_counter()
         answered = ask(self.grader, engine.score, chunk)
-        return self.write(chunk, answered, time.perf_counter() - started)
+        return self._graded(chunk, answered, time.perf_counter() - started)
+
+    def partly(self, engine: Asking, chunk: Chunk) -> Graded:
+        """Grade what was answered before the engine could not go on."""
+        answered: dict[int, tuple[Reading, Response]] = {}
+        for n in range(chunk.n_prompts):
+            with engine.replaying() as replay:
+                ((reading, response),) = ask(self.grader, replay.score, chunk.part([n], ""))
+                if reading.status == "failed":
+                    replay.discard()
+                answered[n] = reading, response
+        return self._graded(chunk.part([*answered], "p"), [*answered.values()])
 
     def compare(self, chunk: Chunk) -> Graded:
         """Grade a chunk whose replies are all known, without an engine."""
-        return self.write(chunk, ask(self.grader, Engine(self.grader).score, chunk))
+        return self._graded(chunk, ask(self.grader, Engine(self.grader).score, chunk))
 
-    def write(
+    def _graded(
         self, chunk: Chunk, answered: list[tuple[Reading, Response]], seconds: float = 0.0
     ) -> Graded:
-        """Put a chunk's rows into the staging folder."""
         rows = self.rows(chunk, answered)
-        graded = Graded(chunk.id, counts=counts_of(rows), seconds=seconds)
-        graded.longest = rows.select(pl.col("completion_tokens").max()).item() or 0
-        buffer = io.BytesIO()
-        rows.write_parquet(buffer)
-        is_shared = os.path.exists(shared_mark(self.staging, self.run_id))
-        if is_shared and os.access(self.staging, os.W_OK):
-            graded.file = write_staged(self.staging, chunk.id, buffer.getvalue())
-        else:
-            graded.content = buffer.getvalue()
-        return graded
+        longest = rows.select(pl.col("completion_tokens").max()).item() or 0
+        return Graded(chunk.id, rows, counts_of(rows), longest, seconds)
 
     def rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
         """The grades of a chunk, with `prompt_no` and `is_leader`."""
@@ -86,6 +83,7 @@ class Worker:
             answers.append(
                 {
                     **{name: getattr(reading, name) for name in reading.__slots__},
+                    "failure": failure_of(reading, response),
                     "response": None if response.error else response.text,
                     "reasoning": response.reasoning,
                     "expected_grade": expected if reading.status != "failed" else None,
@@ -109,41 +107,27 @@ class Worker:
         )
 
 
+def failure_of(reading: Reading, response: Response) -> str | None:
+    """Why there is no grade: no reply, a refusal, or a reply that says none."""
+    if reading.status != "failed":
+        return None
+    if response.error is None:
+        return "unreadable"
+    return "refused" if response.is_refusal else "no_reply"
+
+
 def counts_of(rows: pl.DataFrame) -> dict[str, int]:
-    """What `Worker.rows` hold, in numbers."""
+    """What `Worker.rows` hold, in numbers; what was paid for them the log tells."""
     counts = dict(rows["status"].value_counts().iter_rows())
-    for name in TOKENS:
-        counts[name] = rows[name].sum() or 0
     counts["pairs"] = rows.height
     counts["reused"] = rows.height - rows["is_leader"].sum()
     counts["cut"] = (rows["cut_characters"] > 0).sum()
-    is_paid = pl.col("is_leader") & pl.col("response").is_not_null()
-    is_counted = pl.col("prompt_tokens").is_not_null() & pl.col("completion_tokens").is_not_null()
-    counts["uncounted"] = rows.select((is_paid & ~is_counted).sum()).item()
     return counts
 
 
 _OF_A_PROMPT: dict[str, Any] = {
-    **dict.fromkeys(("status", "answer", "response", "reasoning", "error"), pl.String),
+    **dict.fromkeys(("status", "answer", "response", "reasoning", "error", "failure"), pl.String),
     **dict.fromkeys(("expected_grade", "scale_mass"), pl.Float64),
     "probabilities": pl.List(pl.Float64),
     **dict.fromkeys(("grade", *TOKENS, "cut_characters"), pl.Int64),
 }
-
-
-def shared_mark(staging: Path, run_id: str) -> Path:
-    """The file by which a worker knows the run's own staging folder. On another machine a folder
-    of the same name may be there, and the driver would never find the answers there."""
-    return staging / f".{run_id}.run"
-
-
-def write_staged(staging: Path, chunk_id: str, content: bytes) -> str:
-    """Write a chunk's file under its id; it appears whole or not at all. Returns its path."""
-    path = staging / f"{chunk_id}.parquet"
-    unfinished = staging / f".{chunk_id}.{os.getpid()}"
-    with unfinished.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    unfinished.replace(path)
-    return str(path)

@@ -9,17 +9,19 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from gradelake.grading.ask.entry import OF_WHAT, Asked
+from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.plan.prices import price_of
 from gradelake.grading.plan.request import Chunk, Totals
-from gradelake.grading.run.attempts import TOKENS
+from gradelake.grading.run.committer import Committer
 from gradelake.grading.run.grader_run import Run, work
 from gradelake.grading.run.progress import showing_progress
-from gradelake.grading.run.staging import Committer
 from gradelake.grading.sentinel.sentinel import (
     KINDS,
+    OF_PROBES,
     Sentinel,
     Watched,
     draw,
@@ -54,11 +56,9 @@ class Limits:
 
 
 class RoundCommitter(Committer):
-    """Takes a round's chunks into the lake, beside all other grades. No batch tells of it: what it
-    took stands with its grades."""
+    """Takes a round's chunks into the lake, beside all other grades. No run tells of it."""
 
     table: ClassVar[str] = "sentinel_grades"
-    waits_in: ClassVar[str] = "-sentinel"
 
     def account(self, transaction: Transaction, state: str) -> None:
         pass
@@ -93,7 +93,7 @@ def _chunks(rows: pl.DataFrame, grader: Grader, key: tuple[str, str, str, int]) 
         )
         content = head + pairs.write_csv(None, separator="\t")
         nothing = [pl.lit(None).alias(slot) for slot in ("answer", "gold_answers", "reply")]
-        asks = some.select("query", "passage", "item", *nothing)
+        asks = some.select(*OF_WHAT, "query", "passage", "item", *nothing)
         yield Chunk(hashlib.sha256(content.encode()).hexdigest()[:32], pairs, asks)
 
 
@@ -211,21 +211,22 @@ def grade_round(
         grader_lock(project, grader.grader_id, purpose),
         showing_progress() as on_progress,
     ):
-        committer = RoundCommitter(lake, grader, collection)
-        if recovered := committer.recover():
-            pairs = counted(recovered, "pairs")
-            console.tell(f"committed {pairs} that an interrupted round had graded")
         number, n_graded, due_on = round_at_work(lake, name, sentinel, grader, now)
+        command = "probe" if name.startswith(OF_PROBES) else "sentinel"
+        asked = Asked(collection, command, round=f"{name}/{number}")
+        committer = RoundCommitter(lake, grader, asked)
+        if recovered := committer.log.recover():
+            console.tell(f"kept {counted(recovered, 'replies')} of an interrupted round")
         key = (collection, name, grader.grader_id, number)
         missing = missing_in_round(lake, grader, key)
         rows = missing if limits.requests is None else missing.head(limits.requests)
-        asked = rows.height
-        totals = Totals(n_graded, missing=missing.height, asked=asked, prompts=asked)
+        n_asked = rows.height
+        totals = Totals(n_graded, missing=missing.height, asked=n_asked, prompts=n_asked)
         is_paid = engine_finder.engine_of(grader).needs_model
         max_cost = limits.cost if is_paid else None
         run = Run(totals, committer.run_id, recovered, counts=committer.counts)
         run.price = price_of(lake, grader, keeps_limit=max_cost is not None)
-        run.planned = asked
+        run.planned = n_asked
         if run.planned:
             deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
             chunks = _chunks(rows, grader, key)

@@ -5,10 +5,11 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from textwrap import indent
 
+from gradelake.grading.ask.entry import SUFFIX
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
@@ -95,6 +96,14 @@ class Judged(Tiny):
         """What its engines noted of what they were asked."""
         file = self.folder / "engines" / "asked"
         return file.read_text().splitlines() if file.exists() else []
+
+    def waiting(self) -> set[str]:
+        """The replies that are kept in files, until they are committed."""
+        found = set()
+        for file in (self.folder / "lake" / "grading").glob(f"*/*{SUFFIX}"):
+            with suppress(FileNotFoundError):  # it was, just now
+                found |= {line for line in file.read_text().splitlines() if '"asked"' in line}
+        return found
 
     def prompt(self, name: str, template: str, **keys) -> None:
         """A prompt of the project's own, in the folder `prompts`."""

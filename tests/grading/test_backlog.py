@@ -5,10 +5,11 @@ from contextlib import closing
 
 import pytest
 
+from gradelake.grading.ask.entry import Asked
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.request import Request
-from gradelake.grading.run.staging import Committer
+from gradelake.grading.run.committer import Committer
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.grading.project import ENGINE
@@ -86,7 +87,7 @@ def lake(tmp_path_factory, graded_demo):
             )
             transaction.run(ANSWERS, configured(project, lake, "answers").grader_id)
         for name in NEW:
-            committer = Committer(lake, configured(project, lake, name), "demo")
+            committer = Committer(lake, configured(project, lake, name), Asked("demo", "grade"))
             committer.begin(0)
             committer.finish("done")
         yield lake

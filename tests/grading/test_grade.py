@@ -1,25 +1,19 @@
 """Grading: what lands in the lake, whatever happens on the way."""
 
 import json
-import os
 import platform
-import signal
-import subprocess
-import sys
 from collections import deque
 from importlib.metadata import version
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from gradelake.grading.ask.entry import SUFFIX
+from gradelake.grading.ask.recorder import Replies
 from gradelake.grading.run import crew
-from gradelake.grading.run.staging import Committer
-from gradelake.grading.run.worker import Worker, shared_mark
+from gradelake.grading.run.committer import Committer
 from gradelake.sql.common.errors import WorkFailed
-from gradelake.sql.lake.connection import grader_lock
-from tests.grading.misbehaving import answer
-from tests.grading.project import QUESTIONS, wait_for
+from tests.grading.project import QUESTIONS
 
 pytestmark = pytest.mark.slow
 
@@ -199,7 +193,7 @@ def test_a_pair_that_kills_its_worker_is_found_beside_another_and_recorded(stumb
 @pytest.mark.fast
 def test_what_workers_die_of_is_halved_after_two_deaths_and_given_up_after_three():
     worker = SimpleNamespace(grader=None, died=lambda chunk, why: why)
-    workers = crew.Crew(worker)
+    workers = crew.Crew(worker, None)
     pair = SimpleNamespace(id="pair", n_prompts=1)
     for told in ([], [], ["3 workers gave up over this pair: killed"]):
         assert list(workers._suspect([pair], "killed")) == told
@@ -227,11 +221,14 @@ def test_what_came_back_before_its_worker_died_is_not_asked_again(monkeypatch):
 
     monkeypatch.setattr(ray, "get", get)
     monkeypatch.setattr(ray, "kill", lambda handle: None)
-    workers = crew.Crew(None, at_once=2, stopping=True)
+    log = SimpleNamespace(of_chunks=lambda ids: [f"reply of {id_}" for id_ in ids])
+    workers = crew.Crew(None, log, at_once=2, stopping=True)
     lost, done = SimpleNamespace(id="lost", n_prompts=1), SimpleNamespace(id="done", n_prompts=1)
-    workers.actors = [crew._Actor(None, None, deque([("lost", lost), ("graded", done)]))]
-    assert list(workers._bury(workers.actors[0], "killed")) == ["graded"]
+    graded = crew._Done(SimpleNamespace(replies=Replies()), None)
+    workers.actors = [crew._Actor(None, None, deque([("lost", lost), (graded, done)]))]
+    assert list(workers._bury(workers.actors[0], "killed")) == [graded.account]
     assert (list(workers.suspects), workers.deaths) == ([lost], {"lost": 1})
+    assert workers.known == ["reply of lost"]
 
 
 def test_failed_pairs_are_left_alone_until_asked_for(stumbling, new_workers):
@@ -276,9 +273,7 @@ def test_an_engine_that_dies_while_loading_is_given_up(judged, new_workers, monk
 # --- stopping and going on ------------------------------------------------------------------------
 
 
-def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_again(
-    stumbling, monkeypatch
-):
+def test_what_was_answered_and_not_committed_is_not_asked_again(stumbling, monkeypatch):
     def cut_off(self, *arguments, **options):
         raise KeyboardInterrupt
 
@@ -287,155 +282,18 @@ def test_a_chunk_that_was_graded_and_not_committed_is_committed_without_asking_a
         with pytest.raises(KeyboardInterrupt):
             stumbling.grade("judge")
     assert stumbling.grades("judge") == {}
-    (staged, *_) = (stumbling.folder / "lake" / "grading").glob("*/*.parquet")
-    staged.with_name(".abc.123").write_bytes(b"PAR1 half")  # what a worker was writing
+    (kept, *_) = (stumbling.folder / "lake" / "grading").glob(f"*/*{SUFFIX}")
+    with kept.open("a") as stream:
+        stream.write('{"asked": "half a li')  # what a worker was writing
     run = stumbling.grade("judge")
     assert run.recovered > 0
-    assert run.planned == run.counts["pairs"] == 12 - run.recovered
-    assert f"committed {run.recovered} pairs" in stumbling.told[0]
+    assert run.planned == run.counts["pairs"] == 12  # of two that share a prompt, twice
+    assert stumbling.told[0] == f"kept {run.recovered} replies of an interrupted run"
     assert len(stumbling.grades("judge")) == 12
-    batches = stumbling.grades("judge", "run_id").values()
-    assert len([batch for (batch,) in batches if batch == run.run_id]) == 12 - run.recovered
+    assert len(stumbling.asked()) == 10, "a prompt was asked again"
+    log = stumbling.rows("select count(*), bool_and(is_read) from lake.raw.replies")
+    assert log == [(10, True)]
     assert not list((stumbling.folder / "lake" / "grading").glob("*/*"))
-
-
-def test_two_processes_cannot_grade_with_one_grader(judged):
-    grader = judged.grader()
-    holding = (
-        "import time\n"
-        "from gradelake.sql.common.project import Project\n"
-        "from gradelake.sql.lake.connection import grader_lock\n"
-        f"with grader_lock(Project.find(), '{grader.grader_id}', 'the other one'):\n"
-        "    print('held', flush=True)\n    time.sleep(60)\n"
-    )
-    other = subprocess.Popen(
-        [sys.executable, "-c", holding], cwd=judged.folder, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert other.stdout.readline() == "held\n"
-        with pytest.raises(WorkFailed, match="this grader is already at work: the other one"):
-            judged.grade()
-    finally:
-        other.kill()
-        other.wait()
-    with grader_lock(judged.project, grader.grader_id, "free again"):
-        pass
-
-
-def test_ctrl_c_finishes_the_chunk_at_work_and_says_how_to_go_on(stumbling):
-    stumble(stumbling, scatters="slow", landmarks="slow", home="slow", steel="slow")
-    stumbling.grader("judge", chunk_pairs=1)
-    process = stumbling.spawn("grade", stumbling.name, "--grader", "judge")
-    wait_for(lambda: len(stumbling.asked()) >= 2, process)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone in the foreground
-    _, err = process.communicate(timeout=300)
-    assert process.returncode == 130, err
-    assert "finishing the chunks at work" in err
-    assert "the same command continues" in err
-    kept = len(stumbling.grades("judge"))
-    assert 0 < kept < 12
-    assert stumbling.rows("select state from lake.raw.grading_runs") == [("stopped",)]
-    n_prompts = len(stumbling.asked())
-    (stumbling.folder / "engines" / "fixed").write_text("scatters landmarks home steel")
-    stumbling.gradelake("grade", stumbling.name, "--grader", "judge")
-    assert len(stumbling.grades("judge")) == 12
-    assert n_prompts < len(stumbling.asked()) <= 10 + 1
-
-
-# --- a server -------------------------------------------------------------------------------------
-
-
-def test_a_server_is_asked_for_several_chunks_at_once(judged, server):
-    """`concurrency` above `chunk_pairs` is reached, and the last reply of a chunk holds up none."""
-    server.on("", answer(delay=1.0))
-    judged.grader("gpt", engine="openai", model="m", prompt="question_self_rating", parser="strict")
-    judged.grader("gpt", base_url=server.url, concurrency=5, chunk_pairs=1)
-    run = judged.grade("gpt")
-    assert (run.counts["ok"], run.left, server.most_open) == (12, 0, 5)
-    assert len(server.asked) == 10  # each a chunk
-    assert server.asked[-1].at - server.asked[0].at < 5
-
-
-# --- the command ----------------------------------------------------------------------------------
-
-
-@pytest.mark.fast
-def test_the_command_plans_grades_and_reports(judged):
-    planned = judged.gradelake("plan", "tiny", "--json")
-    assert json.loads(planned.stdout)["plans"][0]["missing_pairs"] == 12
-    dry = judged.gradelake("grade", "tiny", "--grader", "lexical", "--dry-run")
-    assert "12" in dry.stdout
-    done = judged.gradelake("grade", "tiny", "--grader", "lexical", "--json")
-    told = json.loads(done.stdout)
-    assert (told["pairs"], told["ok"], told["left"]) == (12, 12, 0)
-    again = judged.gradelake("grade", "tiny", "--grader", "lexical")
-    assert "nothing is missing" in again.stdout
-
-
-def test_a_command_takes_several_graders_which_share_one_ray(stumbling):
-    stumble(stumbling, steel="unusable")
-    asks = "def score(self, prompts): note(os.getppid()); return [Response('1')] * len(prompts)"
-    stumbling.engine("parent", asks)
-    for name, prompt in (("first", "thomas"), ("last", "question_self_rating")):
-        stumbling.grader(name, engine="parent", prompt=prompt, parser="strict")
-
-    def grade(*names: str) -> tuple[int, str, str]:
-        graders = (word for name in names for word in ("--grader", name))
-        run = stumbling.spawn("grade", "tiny", *graders, "--json")
-        said = run.communicate()
-        return run.returncode, *said
-
-    code, _, told = grade("judge", "last")
-    assert code == 1
-    assert "not begun: last\n" in told
-    assert "error: the endpoint is gone\n  Start it again.\n" in told
-    (stumbling.folder / "engines" / "fixed").write_text("steel")
-    code, done, _ = grade("first", "judge", "last", "first")
-    runs = [(run["grader"], run["ok"] > 0, run["left"]) for run in json.loads(done)["graders"]]
-    assert (code, runs) == (0, [(name, True, 0) for name in ("first", "judge", "last")])
-    assert len({line for line in stumbling.asked() if line.isdigit()}) == 1
-
-
-def test_the_command_takes_queries_from_a_file(judged):
-    judged.write("queries.txt", ["q2\tsome text"])
-    planned = judged.gradelake("plan", "tiny", "--queries", "queries.txt", "--json")
-    assert json.loads(planned.stdout)["plans"][0]["missing_pairs"] == 6
-
-
-@pytest.mark.fast
-def test_verbs_without_what_they_need_say_what(judged):
-    assert "Missing option '--grader'" in judged.gradelake("grade", "tiny", code=2).stderr
-    for command in (
-        ("grade", "tin", "--grader", "lexical"),
-        ("plan", "tin"),
-        ("plan", "tin", "--json"),
-    ):
-        unknown = judged.gradelake(*command, code=2)
-        assert unknown.stdout == "", command
-        assert "the lake has no collection 'tin'\n  Did you mean 'tiny'?" in unknown.stderr
-
-
-def test_adding_an_engine_takes_one_file(judged):
-    """The engine that grading/engines/README.md shows."""
-    readme = (Path(__file__).parents[2] / "grading" / "engines" / "README.md").read_text()
-    code = readme.split("```python\n")[1].split("```")[0]
-    judged.engine("length", code)
-    judged.grader("long", engine="length", prompt="thomas", good_length=50)
-    run = judged.grade("long")
-    assert run.counts["ok"] == 5
-    # p1 has 63 characters, p3 has 37
-    assert judged.grades("long", "grade")["q1", "p1", ""] == (2,)
-    assert judged.grades("long", "grade")["q2", "p3", ""] == (1,)
-
-
-# --- found by looking for trouble -----------------------------------------------------------------
-
-
-def test_more_actors_than_there_is_room_for_do_not_stop_the_rest(judged, new_workers):
-    judged.grader(actors=9)
-    run = judged.grade()
-    assert run.workers == 1
-    assert run.counts["ok"] == 12
 
 
 @pytest.mark.fast
@@ -457,19 +315,6 @@ def test_an_engine_that_breaks_for_good_is_given_up_and_blames_no_pair(
     with pytest.raises(WorkFailed, match="2 workers gave up one after the other"):
         stumbling.grade("judge")
     assert stumbling.grades("judge") == {}
-
-
-def test_halves_beside_their_whole_in_staging_are_committed_once(stumbling):
-    judge = stumbling.grader("judge")
-    (chunk, *_) = stumbling.plan("judge").chunks()
-    staging = stumbling.folder / "lake" / "grading" / judge.grader_id
-    staging.mkdir(parents=True)
-    shared_mark(staging, "b").touch()
-    for part in (chunk, *chunk.halves()):
-        Worker(judge, stumbling.name, staging, "b").died(part, "for the test")
-    run = stumbling.grade("judge")
-    assert run.recovered == len(chunk)
-    assert len(stumbling.grades("judge")) == 12
 
 
 def test_a_run_that_was_killed_does_not_stay_running(stumbling, monkeypatch):

@@ -198,10 +198,9 @@ def test_a_probe_is_planned_made_once_goes_on_and_is_asked_of_another_judge(prob
 
 @pytest.mark.slow
 def test_killed_it_asks_about_each_variant_once(probed):
-    staging = probed.folder / "lake" / "grading"
     probed.slowly(0.5)
     process = probed.spawn("probe", "tiny", "--size", "10", "--grader", "gullible")
-    wait_for(lambda: list(staging.glob("*-sentinel/*.parquet")), process)
+    wait_for(probed.waiting, process)
     with suppress(ProcessLookupError):
         process.kill()
     process.wait()

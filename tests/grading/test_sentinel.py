@@ -214,11 +214,10 @@ def test_killed_in_a_round_it_grades_each_pair_once(watching):
     watching.engine("moody", MOODY.replace("chunk_pairs = 10", "chunk_pairs = 2"))
     watching.round()
     watching.mood("", seconds=0.5)
-    staging = watching.folder / "lake" / "grading"
     for _ in range(2):
-        seen = set(staging.glob("*-sentinel/*.parquet"))
+        seen = watching.waiting()
         process = watching.spawn("sentinel", "daily")
-        wait_for(lambda seen=seen: set(staging.glob("*-sentinel/*.parquet")) - seen, process)
+        wait_for(lambda seen=seen: watching.waiting() - seen, process)
         with suppress(ProcessLookupError):
             process.kill()
         process.wait()

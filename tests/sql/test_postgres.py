@@ -15,8 +15,9 @@ from unittest import mock
 import psycopg
 import pytest
 
-from gradelake.grading.run import staging
-from gradelake.grading.run.staging import Committer
+from gradelake.grading.ask.entry import Asked
+from gradelake.grading.run import committer as committing
+from gradelake.grading.run.committer import Committer
 from gradelake.sql.common.errors import GradelakeError, Unreachable, WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake import postgres
@@ -146,7 +147,7 @@ def test_a_run_outlives_its_server_for_minutes_and_ends_where_another_took_its_g
         assert (run.exit_code, run.counts["ok"], len(judged.grades("slow"))) == (0, 12, 12)
         assert len(judged.asked()) == run.totals.prompts, "a prompt was paid for twice"
 
-        committer = Committer(judged.lake, grader, judged.name)
+        committer = Committer(judged.lake, grader, Asked(judged.name, "grade"))
         with grader_lock(judged.project, grader.grader_id, "t"):
             ours = postgres._held
             committer.begin(0)
@@ -160,7 +161,7 @@ def test_a_run_outlives_its_server_for_minutes_and_ends_where_another_took_its_g
                 committer.finish("done")
             gone = Unreachable("no server")
             monkeypatch.setattr(postgres, "connect", mock.Mock(side_effect=gone))
-            monkeypatch.setattr(staging, "SERVER_GONE_FOR", 1)
+            monkeypatch.setattr(committing, "SERVER_GONE_FOR", 1)
             with pytest.raises(WorkFailed, match="minutes: no server") as given_up:
                 committer.finish("done")
             assert "waits in" in given_up.value.hint

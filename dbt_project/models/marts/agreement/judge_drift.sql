@@ -10,18 +10,40 @@ labels as (
     select * from {{ ref('int_sentinel_labels') }}
 ),
 
+rounds as (
+    select
+        collection,
+        sentinel,
+        grader_id,
+        round,
+        min(graded_at) as began_at,
+        max(graded_at) as finished_at,
+        cast(min(graded_at) as date) as day
+    from {{ source('raw', 'sentinel_grades') }}
+    group by all
+),
+
+tokens as (
+    select
+        replies.collection,
+        replies.grader_id,
+        replies.round as round_name,
+        {{ summed_tokens() }}
+    from {{ source('raw', 'replies') }} as replies
+    where replies.purpose in ('sentinel', 'probe')
+    group by all
+),
+
 used as (
     select
-        grades.collection,
-        grades.sentinel,
-        grades.grader_id,
-        grades.round,
-        min(grades.graded_at) as began_at,
-        max(grades.graded_at) as finished_at,
-        cast(min(grades.graded_at) as date) as day,
-        {{ summed_tokens('false') }}
-    from {{ source('raw', 'sentinel_grades') }} as grades
-    group by all
+        rounds.*,
+        tokens.* exclude (collection, grader_id, round_name)
+    from rounds
+    left join tokens
+        on
+            rounds.collection = tokens.collection
+            and rounds.grader_id = tokens.grader_id
+            and tokens.round_name = rounds.sentinel || '/' || rounds.round
 ),
 
 agreements as (

@@ -3,6 +3,19 @@ with
 
 items as (
     select * from {{ ref('wanted_items') }}
+),
+
+asked as (
+    select
+        collection,
+        grader_id,
+        query_id,
+        passage_id,
+        item_id,
+        count(*) as n_times
+    from {{ source('raw', 'replies') }}
+    where purpose = 'grade'
+    group by all
 )
 
 select
@@ -11,12 +24,15 @@ select
     grades.query_id,
     grades.passage_id,
     grades.item_id,
+    grades.failure,
     grades.error,
     grades.response,
     grades.run_id,
-    grades.graded_at
+    grades.graded_at,
+    coalesce(asked.n_times, 0) as n_asked
 from {{ ref('int_grades') }} as grades
 inner join {{ ref('int_graders') }} as graders using (grader_id)
+left join asked using (collection, grader_id, query_id, passage_id, item_id)
 where
     grades.status = 'failed'
     -- what failed with gold answers that no version has any more is not asked again

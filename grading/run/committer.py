@@ -1,27 +1,27 @@
-"""From finished chunks to the lake: each is committed once, with its row in the ledger."""
+"""From finished chunks to the lake: each is committed once, with its row in the ledger and its
+replies in the log."""
 
-import hashlib
 import json
 import time
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
 
+from gradelake.grading.ask.entry import Asked
+from gradelake.grading.ask.reply_log import ReplyLog
+from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.reply import STATUSES
-from gradelake.grading.run.attempts import TOKENS
-from gradelake.grading.run.worker import Graded, Worker, shared_mark, write_staged
+from gradelake.grading.run.worker import Graded, Worker
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import Busy, Unreachable, WorkFailed
 from gradelake.sql.common.plain_words import in_plain_words
-from gradelake.sql.lake.connection import grader_lock, grading_folder
+from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import types_of
@@ -36,12 +36,10 @@ class Committer:
     """Takes the chunks of one run of one grader on one collection into the lake."""
 
     table: ClassVar[str] = "grades"
-    waits_in: ClassVar[str] = ""  # what the staging folder of a grader ends in
 
     lake: Lake
     grader: Grader
-    collection: str
-    run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    about: Asked
     began_at: datetime = field(default_factory=utc_now)  # before this process, perhaps
     planned: int = 0
     notes: dict[str, None] = field(default_factory=dict)  # of engines, each once
@@ -50,34 +48,25 @@ class Committer:
     began: bool = False
 
     def __post_init__(self) -> None:
-        self.staging = grading_folder(self.lake.project) / f"{self.grader.grader_id}{self.waits_in}"
-        self.staging.mkdir(parents=True, exist_ok=True)
+        self.log = ReplyLog(self.lake, self.grader, self.about)
         self.counts = dict.fromkeys((*STATUSES, "pairs", "reused", "cut", "uncounted", *TOKENS), 0)
         self._what = f"{self.collection} {self.grader.name}"
-        self._waiting: list[Path] = []
+        self._waiting: list[Graded] = []
         self._started = time.monotonic() - (utc_now() - self.began_at).total_seconds()
         self._committed = time.monotonic()
         self._gone_since: float | None = None  # the catalog's server
 
     @property
+    def collection(self) -> str:
+        return self.about.collection
+
+    @property
+    def run_id(self) -> str:
+        return self.about.run_id
+
+    @property
     def seconds(self) -> float:
         return max(0.0, time.monotonic() - self._started)
-
-    def recover(self) -> int:
-        """Commit what an interrupted run of this grader left in staging. Returns how many pairs.
-
-        The model is not asked again. Only call this while holding the grader's lock.
-        """
-        self._discard_unfinished()
-        files = sorted(self.staging.glob("*.parquet"))
-        if not files:
-            return 0
-        with self.lake.transaction("grade", f"(recovered) {self.grader.name}") as transaction:
-            n_rows = self._insert(transaction, files, careful=True)
-            transaction.say(grades=n_rows)
-        for file in files:
-            file.unlink(missing_ok=True)
-        return n_rows
 
     def begin(self, planned: int) -> None:
         """Announce the run: the grader and its batch, before anything is graded."""
@@ -93,11 +82,10 @@ class Committer:
             self.account(transaction, "running")
             transaction.say(planned_pairs=planned)
         self.began = True
-        shared_mark(self.staging, self.run_id).touch()
 
     def worker(self) -> Worker:
         """What grades for this run, without an engine yet."""
-        return Worker(self.grader, self.collection, self.staging, self.run_id)
+        return Worker(self.grader, self.collection, self.run_id)
 
     def reuse(self, missing: int) -> None:
         """Copy the grades of pairs whose very prompt was answered before (`plan_reusable`)."""
@@ -164,18 +152,16 @@ class Committer:
 
     def add(self, graded: Graded) -> None:
         """A chunk is finished: it is committed now, or soon together with others."""
-        if graded.content is not None:  # from a machine that does not share the staging folder
-            graded.file = write_staged(self.staging, graded.chunk_id, graded.content)
-        assert graded.file is not None  # an account has its rows here or there
-        self._waiting.append(Path(graded.file))
-        self.count(graded.counts)
+        self._waiting.append(graded)
+        self.log.came(graded.replies)
+        self.count(graded.counts | graded.replies.paid)
         self.notes |= dict.fromkeys(graded.notes)
         self.ran_on(graded.stack)
         self.commit_if_due()
 
     def commit_if_due(self) -> None:
         """Commit what waits, unless the last commit is recent, another process is writing, or the
-        catalog's server is gone: the chunks are safe in staging."""
+        catalog's server is gone: the replies are safe in their files."""
         if self._waiting and time.monotonic() - self._committed >= COMMIT_EVERY:
             try:
                 self._commit("running", wait=False)
@@ -187,15 +173,14 @@ class Committer:
     def finish(self, state: str) -> None:
         """Commit what waits, and how the run ended: done, stopped or failed. No worker is at work
         any more."""
-        shared_mark(self.staging, self.run_id).unlink(missing_ok=True)
         while self.began:
             try:
                 self._commit(state, wait=True)
+                self.log.end()
                 break
             except Exception as error:
                 self._bear(error)
                 time.sleep(COMMIT_EVERY)
-        self._discard_unfinished()
 
     def _bear(self, error: Exception) -> None:
         """Raise what a commit raised, unless the catalog's server is gone, and not for long yet."""
@@ -204,12 +189,13 @@ class Committer:
             raise error
         if self._gone_since is None:
             self._gone_since = time.monotonic()
-            console.warn(f"{known.message}; trying again, and grades wait in {self.staging}")
+            waits = f"replies wait in {self.log.place.folder}"
+            console.warn(f"{known.message}; trying again, and {waits}")
         elif time.monotonic() - self._gone_since >= SERVER_GONE_FOR:
             raise WorkFailed(
                 f"tried for {SERVER_GONE_FOR / 60:g} minutes: {known.message}",
-                f"What was graded meanwhile waits in {self.staging}. Run it again once the server "
-                "answers: nothing is paid for twice.",
+                f"What was answered meanwhile waits in {self.log.place.folder}. Run it again once "
+                "the server answers: nothing is paid for twice.",
             ) from None
 
     def _require_grader(self) -> None:
@@ -221,54 +207,37 @@ class Committer:
         except Busy:
             raise WorkFailed(
                 f"while the catalog's server was gone, another process began with {self._what}",
-                f"What this one did not commit waits in {self.staging}, for the next run.",
+                f"What this one did not commit waits in {self.log.place.folder}, for the next run.",
             ) from None
 
-    def _discard_unfinished(self) -> None:
-        """Remove what workers that died were writing: their chunks were given to others."""
-        for unfinished in self.staging.glob(".*"):
-            unfinished.unlink(missing_ok=True)
-
     def _commit(self, state: str, wait: bool) -> None:
-        started, files = time.monotonic(), list(self._waiting)
+        started, chunks = time.monotonic(), list(self._waiting)
         with self.lake.transaction("grade", self._what, wait) as transaction:
             self._require_grader()
-            n_rows = self._insert(transaction, files)
+            n_rows = self._insert(transaction, chunks)
+            self.log.commit(transaction)
             self.account(transaction, state)
             transaction.say(grades=n_rows)
-        del self._waiting[: len(files)]
-        for file in files:
-            file.unlink(missing_ok=True)
+        self.log.committed()
+        del self._waiting[: len(chunks)]
         self._gone_since = None
         self._committed = time.monotonic()
         self.commit_seconds += self._committed - started
 
-    def _insert(self, transaction: Transaction, files: list[Path], careful: bool = False) -> int:
+    def _insert(self, transaction: Transaction, chunks: list[Graded]) -> int:
         """Insert the chunks that the ledger does not have, each with its row there."""
-        contents = {}
-        for file in files:
-            content = file.read_bytes()
-            sha256 = hashlib.sha256(content).hexdigest()
-            # a chunk whose pairs failed may come again, with other content
-            contents[f"{file.stem}/{sha256[:16]}"] = (content, sha256)
-        done = transaction.recorded_chunks(list(contents))
-        frames = []
-        for name, (content, sha256) in contents.items():
-            if name in done:
-                continue
-            rows = pl.read_parquet(content)
-            rows = rows.select(name for name in types_of(self.table) if name in rows.columns)
-            transaction.record_chunk(name, sha256, rows.height)
-            frames.append(rows)
-        if not frames:
+        # a chunk whose pairs failed may come again, in another run
+        names = {f"{graded.chunk_id}/{self.run_id[:16]}": graded.rows for graded in chunks}
+        done = transaction.recorded_chunks(list(names))
+        new = {name: rows for name, rows in names.items() if name not in done}
+        for name, rows in new.items():
+            transaction.record_chunk(name, name, rows.height)
+        if not new:
             return 0
-        rows = pl.concat(frames)
-        if careful:
-            self.grader.register(transaction)
-            # a chunk that was halved may lie there beside its halves
-            rows = rows.unique(subset=KEYS[self.table], keep="first", maintain_order=True)
-            rows = not_in_the_lake(self.lake, self.table, rows)
-        return transaction.insert(self.table, rows)
+        rows = pl.concat(new.values())
+        return transaction.insert(
+            self.table, rows.select(name for name in types_of(self.table) if name in rows.columns)
+        )
 
     def ran_on(self, stack: Mapping[str, str | list[str]]) -> None:
         """Note what an engine ran on (`Engine.stack`); workers' machines may differ."""

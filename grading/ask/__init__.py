@@ -1,0 +1,1 @@
+"""The log of replies: what models were asked, and what came back."""

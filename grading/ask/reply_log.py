@@ -1,0 +1,156 @@
+"""The log of replies between workers and the lake: what came is in it, whatever ends a run."""
+
+import glob
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gradelake.grading.ask.entry import OF_RESPONSE, OF_WHAT, SUFFIX, Asked, Entry, read_segment
+from gradelake.grading.ask.recorder import Place, Replies
+from gradelake.grading.engines import Response
+from gradelake.grading.graders.grader import Grader
+from gradelake.sql.lake.connection import grading_folder
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.rows import types_of
+from gradelake.sql.lake.transaction import Transaction
+
+
+class ReplyLog:
+    """The log of one run of one grader. Hold the grader's lock.
+
+    Replies are in a file of their chunk until what was made of them is committed, and they with it.
+    What nothing was made of is committed as unread: it is given to who asks the same again.
+    """
+
+    def __init__(self, lake: Lake, grader: Grader, about: Asked):
+        self.lake, self.grader = lake, grader
+        self.place = Place(grading_folder(lake.project) / grader.grader_id, about)
+        self.place.folder.mkdir(parents=True, exist_ok=True)
+        self._waiting: list[Replies] = []  # of chunks that are not committed yet
+        self._is_unsure = False  # whether what waits was entered once before
+
+    @property
+    def about(self) -> Asked:
+        return self.place.about
+
+    def recover(self) -> int:
+        """Take what an interrupted run of this grader left into the lake, as unread. Returns how
+        many replies of models that has."""
+        files = self._files()
+        segments = [segment for file in files if (segment := read_segment(file))]
+        in_lake = self._in_lake([entry for _, entries in segments for entry in entries])
+        n_answered = 0
+        if segments:
+            with self.lake.transaction("grade", f"(recovered) {self._what}") as transaction:
+                self.grader.register(transaction)
+                for about, entries in segments:
+                    new = [
+                        (entry, set[str]()) for entry in entries if entry.reply_id not in in_lake
+                    ]
+                    self._insert(transaction, new, about)
+                    n_answered += sum(entry.state == "answered" for entry, _ in new)
+                transaction.say(replies_recovered=n_answered)
+        for file in [*files, *self.place.folder.glob(".*.run")]:
+            file.unlink(missing_ok=True)
+        return n_answered
+
+    def unread(self) -> list[Entry]:
+        """Replies that this grader gave for this round, and that nothing was made of."""
+        rows = self.lake.objects(
+            "select * from lake.raw.replies where grader_id = ? and round = ? "
+            "and state = 'answered' and not is_read and asked is not null "
+            "order by asked_at, reply_id",
+            self.grader.grader_id,
+            self.about.round,
+        )
+        return [_entry(row) for row in rows]
+
+    def of_chunks(self, chunk_ids: Iterable[str]) -> list[Entry]:
+        """What chunks were answered whose worker died."""
+        found = [read_segment(file) for one in chunk_ids for file in self._files(one)]
+        return [entry for each in found if each for entry in each[1]]
+
+    def begin(self) -> None:
+        """Let workers know the folder."""
+        self.place.mark.touch()
+
+    def came(self, replies: Replies) -> None:
+        """A worker's account of a chunk: `commit` enters it, with what was made of it."""
+        self._waiting.append(replies)
+
+    def commit(self, transaction: Transaction) -> None:
+        """Enter what waits, in the transaction that has what was made of it; call `committed` once
+        that is done."""
+        new = [(entry, replies.read) for replies in self._waiting for entry in replies.entries]
+        old = [(entry, replies.read) for replies in self._waiting for entry in replies.recalled]
+        # the catalog's server may have gone before it said whether it was done
+        asked_about = [entry for entry, _ in (new if self._is_unsure else []) + old]
+        in_lake = self._in_lake(asked_about)
+        self._insert(transaction, [each for each in new + old if each[0].reply_id not in in_lake])
+        if read := in_lake & {entry.reply_id for entry, read in old if entry.reply_id in read}:
+            transaction.run(
+                "update {lake}.raw.replies set is_read = true where list_contains(?, reply_id)",
+                [*read],
+            )
+        self._is_unsure = True
+
+    def committed(self) -> None:
+        """What `commit` entered is in the lake, and need not wait in files."""
+        self._is_unsure = False
+        chunks = [replies.chunk_id for replies in self._waiting if replies.chunk_id]
+        for file in [file for chunk_id in chunks for file in self._files(chunk_id)]:
+            file.unlink(missing_ok=True)
+        self._waiting.clear()
+
+    def end(self) -> None:
+        """Enter what is left, as unread. No worker is at work any more."""
+        for replies in self._waiting:
+            replies.read &= replies.useless
+        if self._waiting:
+            with self.lake.transaction("grade", self._what) as transaction:
+                self.commit(transaction)
+            self.committed()
+        self.recover()
+
+    @property
+    def _what(self) -> str:
+        return f"{self.about.collection} {self.grader.name}"
+
+    def _in_lake(self, entries: list[Entry]) -> set[str]:
+        if not entries:
+            return set()
+        return set(
+            self.lake.column(
+                "select reply_id from lake.raw.replies where list_contains(?, reply_id)",
+                [entry.reply_id for entry in entries],
+            )
+        )
+
+    def _insert(
+        self,
+        transaction: Transaction,
+        entries: list[tuple[Entry, set[str]]],
+        about: Asked | None = None,
+    ) -> None:
+        """Insert entries, each with the ids of those that are read."""
+        if not entries:
+            return
+        rows = [entry.row() | {"is_read": entry.reply_id in read} for entry, read in entries]
+        shared = asdict(about or self.about)
+        shared |= {"grader_id": self.grader.grader_id, "in_batch": self.grader.in_batches}
+        types = types_of("replies", *rows[0])
+        transaction.insert("replies", pl.DataFrame(rows, schema=types), **shared)
+
+    def _files(self, chunk_id: str | None = None) -> list[Path]:
+        name = "*" if chunk_id is None else f"{glob.escape(chunk_id)}.*"
+        return sorted(self.place.folder.glob(f"{name}{SUFFIX}"))
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    """An entry that was answered, as `raw.replies` has it."""
+    own = ("asked", "chunk_id", "attempt", "seconds", "reply_id", "asked_at", *OF_WHAT)
+    response = Response(row["reply"], **{name: row[name] for name in OF_RESPONSE})
+    return Entry(**{name: row[name] for name in own}, response=response)
