@@ -155,17 +155,33 @@ class OpenLake:
         max_cost: float | None = None,
         wait: bool = False,
         progress: bool = False,
+        retry: Sequence[str] = (),
+        reread: bool = False,
     ) -> dict[str, Any]:
         """Grade what a collection's pool lacks of graders, and commit it chunk by chunk.
 
         `NAME.all`: all trials of one. `wait`: of a grader in batches, until all is collected.
+        `retry`: of what failed, also what was `refused` or `unreadable`. `reread`: read the replies
+        that another parser was given, and ask nothing.
         """
         from gradelake.grading.run.grading import grade
 
         chosen = None if queries is None else tuple(dict.fromkeys(queries))
-        limits = (retry_failed, max_minutes, max_cost, wait)
         with console.quietly(not progress):
-            done = grade(self.project, collection, graders, chosen, rubric_version, limit, *limits)
+            done = grade(
+                self.project,
+                collection,
+                graders,
+                chosen,
+                rubric_version,
+                limit,
+                retry_failed=retry_failed,
+                max_minutes=max_minutes,
+                max_cost=max_cost,
+                wait=wait,
+                retry=retry,
+                reread=reread,
+            )
         return console.plain(done.as_object())
 
     def plan(

@@ -91,7 +91,18 @@ def plan(project, collection, queries, names, **request):
     help="A grader of gradelake.toml; NAME.all: all its trials. May be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Plan only; grade nothing.")
-@click.option("--retry-failed", is_flag=True, help="Also pairs that failed before.")
+@click.option("--retry-failed", is_flag=True, help="Also all pairs that failed before.")
+@click.option(
+    "--retry",
+    multiple=True,
+    type=click.Choice(["refused", "unreadable", "no_reply"]),
+    help="Also pairs that failed so. What got no reply is asked about again anyway.",
+)
+@click.option(
+    "--reread",
+    is_flag=True,
+    help="Read replies to the same prompts with another parser; ask nothing.",
+)
 @limit_options
 @click.option("--wait", is_flag=True, help="Of a grader in batches: until all is collected.")
 @answering(_show_grading)
@@ -110,6 +121,8 @@ def grade(project, collection, graders, queries, **request):
       gradelake grade dl19 --grader gpt --max-cost 5
       gradelake grade dl19 --grader gpt.all --grader umbrela
       gradelake grade dl19 --grader in_batches --wait
+      gradelake grade dl19 --grader gpt --retry unreadable
+      gradelake grade dl19 --grader gpt_lenient --reread
     """
     from gradelake.grading.run.grading import grade
 

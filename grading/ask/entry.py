@@ -66,7 +66,7 @@ class Entry:
         """`answered`, `refused` by the model, or `failed`: no reply came."""
         if self.response.error is None:
             return "answered"
-        return "refused" if self.response.is_refusal else "failed"
+        return "refused" if self.response.is_final else "failed"
 
     def as_line(self) -> bytes:
         content = asdict(self) | {"asked_at": self.asked_at.isoformat()}

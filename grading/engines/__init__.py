@@ -23,6 +23,7 @@ OF_ITSELF = "model", "system_fingerprint"  # what an endpoint's reply says of wh
 # is no reply
 WHOLE = frozenset({"stop", "eos", "eos_token", "end_turn"})
 USED_UP = frozenset({"length", "max_tokens", "model_length"})  # its tokens
+CUT_OFF, NOT_WHOLE = "the reply was cut off", "the reply is not whole"  # errors begin so
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens")  # that replies take
 MOST_MASS = 1.01  # that probabilities may sum to: a little above 1 is rounding
 
@@ -35,9 +36,8 @@ class Response:
     scale's order; their sum is at most 1. Where only the shares among the words are known,
     `constrained_probabilities` is true. Token counts are None where the engine knows none.
     `finish` is the word with which it ended; `is_final` says that an error would come again,
-    however often it is asked, and `is_refusal` that the model, or a filter before it, would not
-    answer. `is_recalled`: it came in an earlier run. `reasoning` came apart from the reply, to be
-    kept.
+    however often it is asked: the model refuses, or has no room. `is_recalled`: it came in an
+    earlier run. `reasoning` came apart from the reply, to be kept.
     """
 
     text: str = ""
@@ -50,7 +50,6 @@ class Response:
     cut_characters: int = 0  # of the passage's end
     finish: str | None = None
     is_final: bool = False
-    is_refusal: bool = False
     is_recalled: bool = False
     reasoning: str | None = None
 
@@ -66,8 +65,8 @@ class Response:
             return None
         if self.is_cut_off:
             more = "allow more tokens: decoding = { max_tokens = ... }"
-            return f"the reply was cut off ({self.finish}); {more}"
-        return f"the reply is not whole: it ended with {self.finish!r}"
+            return f"{CUT_OFF} ({self.finish}); {more}"
+        return f"{NOT_WHOLE}: it ended with {self.finish!r}"
 
     def mend(self) -> None:
         """Replace half characters, which JSON can spell and no file hold."""

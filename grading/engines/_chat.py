@@ -118,10 +118,10 @@ def response_of(completion, form: ReplyForm) -> Response:
         response.error = f"the server broke off: {why}"
     elif response.finish == "content_filter":
         response.error = "the endpoint's content filter refused this prompt"
-        response.is_final = response.is_refusal = True
+        response.is_final = True
     elif refusal and isinstance(refusal, str):
         response.error = f"the model refused: {refusal}"
-        response.is_final = response.is_refusal = True
+        response.is_final = True
     elif text is None:
         response.error = "the reply is empty"
         if response.is_cut_off or response.reasoning:

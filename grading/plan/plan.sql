@@ -14,6 +14,10 @@
 --   chunk_pairs  how many pairs a chunk should have
 --   window_pairs  how many pairs of a passage one prompt asks about
 --   pairs_limit  how many pairs at most; null: all
+--   retry        which failures are asked about again: 'no_reply', 'refused', 'unreadable'; what no
+--                reply came to is anyway, until it was asked about `most_asked` times
+--   reread_from  grader_ids whose replies are read again instead of asking; null: no
+--   not_whole    what the errors of replies begin with that were not whole
 -- Queries, passages and items are numbered first: joining and sorting whole numbers is several
 -- times faster than strings, and ten million grades fit in little memory.
 
@@ -94,6 +98,7 @@ select
     plan_passages.passage_no,
     plan_items.item_no,
     grades.status = 'failed' as is_failed,
+    coalesce(grades.failure, 'unreadable') as failure,
     (grades.gold_sha256 is not distinct from plan_items.gold_sha256) as is_in_force,
     if(grades.gold_sha256 is not distinct from plan_items.gold_sha256, null, grades.response)
         as reply
@@ -111,13 +116,58 @@ where
     grades.collection = getvariable('collection')
     and grades.grader_id = getvariable('grader_id');
 
+-- those that failed, and are asked about again
+create or replace temp table plan_again as
+with
+
+failures as (
+    select
+        plan_grades.passage_no,
+        plan_grades.item_no,
+        plan_passages.query_id,
+        plan_passages.passage_id,
+        plan_items.item_id,
+        plan_grades.failure
+    from plan_grades
+    inner join plan_passages using (passage_no)
+    inner join plan_items using (item_no)
+    where plan_grades.is_failed and plan_grades.is_in_force
+),
+
+asked as (
+    select
+        failures.passage_no,
+        failures.item_no,
+        count(*) as n_times
+    from lake.raw.replies as replies
+    inner join failures using (query_id, passage_id, item_id)
+    where
+        replies.collection = getvariable('collection')
+        and replies.grader_id = getvariable('grader_id')
+        and replies.purpose = 'grade'
+    group by all
+)
+
+select
+    failures.passage_no,
+    failures.item_no,
+    failures.query_id,
+    failures.passage_id,
+    failures.item_id
+from failures
+left join asked using (passage_no, item_no)
+where
+    list_contains(getvariable('retry'), failures.failure)
+    or (failures.failure = 'no_reply' and asked.n_times < getvariable('most_asked'));
+
 create or replace temp view plan_graded as
 select
-    passage_no,
-    item_no,
-    is_failed
+    plan_grades.passage_no,
+    plan_grades.item_no,
+    plan_grades.is_failed
 from plan_grades
-where is_in_force;
+anti join plan_again using (passage_no, item_no)
+where plan_grades.is_in_force;
 
 -- pairs that a provider's batch is to answer, with these texts and gold answers
 create or replace temp table plan_under_way as
@@ -148,17 +198,58 @@ where
 -- not be extracted again to be compared with these. A verifier was told the old ones, and the judge
 -- of a battle the old rubric
 create or replace temp table plan_replies as
-select
-    passage_no,
-    item_no,
-    min(reply) as reply
-from plan_grades
-where
-    not is_in_force
-    and not is_failed
-    and getvariable('answers_from') is null
-    and getvariable('kind') != 'battle'
-group by all;
+with
+
+of_other_keys as (
+    select
+        passage_no,
+        item_no,
+        min(reply) as reply
+    from plan_grades
+    where
+        not is_in_force
+        and not is_failed
+        and getvariable('answers_from') is null
+        and getvariable('kind') != 'battle'
+    group by all
+),
+
+-- the newest reply to the very same prompt, of those that read replies in another way
+of_other_readers as (
+    select
+        plan_passages.passage_no,
+        plan_items.item_no,
+        arg_max(grades.response, grades.graded_at) as reply
+    from lake.raw.grades
+    inner join plan_passages
+        on
+            grades.query_id = plan_passages.query_id
+            and grades.passage_id = plan_passages.passage_id
+            and grades.passage_sha256 = plan_passages.text_sha256
+            and grades.query_sha256 is not distinct from plan_passages.query_sha256
+    inner join plan_items
+        on grades.query_id = plan_items.query_id and grades.item_id = plan_items.item_id
+    where
+        grades.collection = getvariable('collection')
+        and list_contains(getvariable('reread_from'), grades.grader_id)
+        and grades.response is not null
+        and not coalesce(
+            list_bool_or(
+                list_transform(
+                    getvariable('not_whole'),
+                    lambda words: starts_with(grades.error, words)
+                )
+            ),
+            false
+        )
+    group by all
+)
+
+select * from of_other_keys
+union all
+select of_other_readers.*
+from of_other_readers
+anti join of_other_keys using (passage_no, item_no);
 
 -- sentences are asked about what they cite, not about every passage that any of them cites; answers
 -- about those that they battle
@@ -296,7 +387,19 @@ select
 from pairs
 anti join plan_graded using (passage_no, item_no)
 anti join plan_under_way using (passage_no, item_no)
-where pairs.query_no is not null;
+where
+    pairs.query_no is not null
+    -- who reads again asks nothing
+    and (
+        getvariable('reread_from') is null
+        or exists (
+            select 1
+            from plan_replies
+            where
+                plan_replies.passage_no = pairs.passage_no
+                and plan_replies.item_no = pairs.item_no
+        )
+    );
 
 -- pairs whose very prompt was answered before, under another passage, item or query: their grade
 -- is copied; `known` says of what. The texts of another collection's grade are told by its hashes

@@ -1,6 +1,7 @@
 """What a grader has still to do: an anti-join in SQL, then chunks of work in order."""
 
 import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ from typing import Any
 import polars as pl
 
 from gradelake.grading.ask.entry import OF_WHAT
+from gradelake.grading.engines import CUT_OFF, NOT_WHOLE
 from gradelake.grading.graders.configured import require_judge
+from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan import prices
 from gradelake.grading.plan.request import Chunk, Request, Totals
 from gradelake.grading.plan.taken import size, taken
@@ -30,6 +33,7 @@ SEEDS = (
     "evaluation_battles",
     "prices",
 )  # what people keep that these views read
+MOST_ASKED = 9  # times that a pair is asked about which no reply comes to, if nobody says more
 _WINDOW = 8  # chunks fetched at a time
 
 
@@ -80,6 +84,13 @@ class Plan:
             "chunk_pairs": ("bigint", grader.chunk_pairs),
             "window_pairs": ("bigint", prompt.window or 1),
             "pairs_limit": ("bigint", request.limit),
+            "retry": ("varchar[]", list(request.retry)),
+            "most_asked": ("bigint", MOST_ASKED),
+            "reread_from": (
+                "varchar[]",
+                other_readers(self.lake, grader) if request.reread else None,
+            ),
+            "not_whole": ("varchar[]", [CUT_OFF, NOT_WHOLE]),
         }
 
     @property
@@ -96,6 +107,7 @@ class Plan:
                 (select count(*) from plan_graded) as graded,
                 (select count(*) from plan_graded where is_failed) as failed,
                 (select count(*) from plan_missing) as missing,
+                (select count(*) from plan_again) as retried,
                 (select count(*) from plan_under_way) as under_way,
                 (select count(*) from plan_reusable) as reusable,
                 (
@@ -218,6 +230,42 @@ class Plan:
         if "rubric" in self.prompt.slots:
             asks = asks.with_columns(rubric="- " + pl.col("gold_answers").list.join("\n- "))
         return Chunk(content.hexdigest()[:32], pairs, asks)
+
+
+def other_readers(lake: Lake, grader: Grader) -> list[str]:
+    """Ids of graders that ask a model what this one asks it, and read the replies in another way.
+
+    Raises `BadInput` where a reply is not of one pair alone, or there are none.
+    """
+    prompt = grader.prompt
+    if prompt.window is not None or prompt.target == "verify":
+        raise BadInput(
+            f"--reread: {grader.name} asks about several items at once, or several times about one",
+            "Its replies cannot be read pair by pair: grade without --reread.",
+        )
+    same = ("engine", "model", "model_revision", "prompt_sha256")
+    mine = grader.row()
+    where = " and ".join(f"{name} = ?" for name in same)
+    rows = lake.rows(
+        f"select grader_id, settings from lake.raw.graders where {where}",
+        *(mine[name] for name in same),
+    )
+    found = [
+        id_
+        for id_, settings in rows
+        if id_ != grader.grader_id and _asking(settings) == _asking(mine["settings"])
+    ]
+    if not found:
+        raise BadInput(
+            f"--reread: nobody asked {grader.model or grader.engine} the same before {grader.name}",
+            "Only the parser may differ: the same prompt, model, decoding and settings.",
+        )
+    return found
+
+
+def _asking(settings: str) -> dict[str, Any]:
+    """Of what `raw.graders` has of a grader, what changes its prompts and replies."""
+    return {key: value for key, value in json.loads(settings).items() if key != "reading"}
 
 
 def check_queries(lake: Lake, collection: str, query_ids: tuple[str, ...] | None) -> None:

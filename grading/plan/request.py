@@ -8,6 +8,8 @@ import polars as pl
 
 from gradelake.grading.graders.grader import Grader
 
+FAILURES = ("no_reply", "refused", "unreadable")  # why there is no grade
+
 if TYPE_CHECKING:  # workers, who need no lake, import this
     from gradelake.grading.plan.prices import Cost
 
@@ -19,6 +21,8 @@ class Request:
     rubric_version: int | None = None  # None: the newest
     query_ids: tuple[str, ...] | None = None  # None: all
     limit: int | None = None  # pairs; None: all
+    retry: tuple[str, ...] = ()  # `FAILURES` that are asked about again
+    reread: bool = False  # read replies to the same prompts again, and ask nothing
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ class Totals:
     failed: int = 0
     missing: int = 0
     under_way: int = 0  # a provider's batch is to answer them
+    retried: int = 0  # missing, and failed before
     reusable: int = 0  # missing, but the very same prompt was answered before
     shared: int = 0  # of these, those that were answered for another collection
     without_text: int = 0  # passages of the pool that the lake has no text of

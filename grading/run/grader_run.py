@@ -32,7 +32,6 @@ class Run:
     totals: Totals
     run_id: str
     recovered: int = 0  # replies of an interrupted run, which are not asked for again
-    retried: int = 0  # failed pairs that were given another chance
     planned: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     stopped: bool = False
@@ -49,6 +48,11 @@ class Run:
     uncounted_cost: float | None = None  # of replies without their tokens, at most; None: unknown
     batched: Batched | None = None  # of a grader in batches
     unsent: int = 0  # pairs that it did not submit
+
+    @property
+    def retried(self) -> int:
+        """Failed pairs that were given another chance."""
+        return self.totals.retried
 
     @property
     def cost(self) -> float | None:
@@ -86,11 +90,19 @@ def requested(
     rubric_version: int | None = None,
     queries: tuple[str, ...] | None = None,
     limit: int | None = None,
+    retry: tuple[str, ...] = (),
+    reread: bool = False,
 ) -> Request:
     """What is asked of a grader of gradelake.toml. Raises `BadInput` where there is none."""
     with console.working("planning"), Lake.writer(project) as lake:
         return Request(
-            collection, configured(project, lake, grader), rubric_version, queries, limit
+            collection,
+            configured(project, lake, grader),
+            rubric_version,
+            queries,
+            limit,
+            retry,
+            reread,
         )
 
 
@@ -99,7 +111,6 @@ def grade(
     request: Request,
     tell: Callable[[str], None],
     on_progress: Callable[[Run, Committer], None] = lambda run, committer: None,
-    retry_failed: bool = False,
     max_seconds: float | None = None,
     max_cost: float | None = None,
     wait: bool = False,
@@ -132,7 +143,7 @@ def grade(
                 batches = BatchRun(
                     committer, price, max_cost, tell, lambda: stop() or _is_past(deadline)
                 )
-                run = _in_batches(request, batches, retry_failed, wait)
+                run = _in_batches(request, batches, wait)
                 run.stopped, run.out_of_time = stop(), _is_past(deadline)
             run.recovered = recovered
             return run
@@ -140,8 +151,8 @@ def grade(
             raise BadInput(
                 f"{grader.name} does not grade in batches", "Leave --wait out, or set batch = true."
             )
-        plan, retried = _planned(lake, request, retry_failed)
-        run = Run(plan.totals, committer.run_id, recovered, retried, counts=committer.counts)
+        plan = _planned(lake, request)
+        run = Run(plan.totals, committer.run_id, recovered, counts=committer.counts)
         run.plan_seconds = time.monotonic() - started
         run.price = price
         run.planned = plan.planned
@@ -227,22 +238,20 @@ def _is_past(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() >= deadline
 
 
-def _planned(lake: Lake, request: Request, retry_failed: bool) -> tuple[Plan, int]:
-    """What is missing, and how many pairs that failed before are among it."""
+def _planned(lake: Lake, request: Request) -> Plan:
+    """What is missing; the present lake forgets the failures of what is asked about again."""
     with console.working("planning"):
         plan = Plan(lake, request)
-    retried = plan.totals.failed if retry_failed else 0
-    if retried:
+    if plan.totals.retried:
         _forget_failed(lake, request)
-        plan = Plan(lake, request)
-    return plan, retried
+    return plan
 
 
-def _in_batches(request: Request, batches: BatchRun, retry_failed: bool, wait: bool) -> Run:
+def _in_batches(request: Request, batches: BatchRun, wait: bool) -> Run:
     committer, done, lake = batches.committer, batches.done, batches.lake
-    batches.settle(retry_failed)
-    plan, retried = _planned(lake, request, retry_failed)
-    run = Run(plan.totals, committer.run_id, retried=retried, price=batches.price, batched=done)
+    batches.settle(give_up=bool(request.retry))
+    plan = _planned(lake, request)
+    run = Run(plan.totals, committer.run_id, price=batches.price, batched=done)
     try:
         _submit(committer, batches, plan, run)
         while wait and done.under_way and not batches.is_over():
@@ -291,17 +300,12 @@ def _forget_failed(lake: Lake, request: Request) -> None:
                 and grader_id = getvariable('grader_id')
                 and status = 'failed'
                 and (query_id, passage_id, item_id) in (
-                    select (plan_passages.query_id, plan_passages.passage_id, plan_items.item_id)
-                    from plan_graded
-                    inner join plan_passages using (passage_no)
-                    inner join plan_items using (item_no)
-                    where plan_graded.is_failed
+                    select (plan_again.query_id, plan_again.passage_id, plan_again.item_id)
+                    from plan_again
                 )
             """
         )
-        transaction.say(
-            failed_grades_to_retry=lake.value("select count(*) from plan_graded where is_failed")
-        )
+        transaction.say(failed_grades_to_retry=lake.value("select count(*) from plan_again"))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 from gradelake.grading.graders.trials import trials_of
 from gradelake.grading.plan.planner import Plan, ensure_views
 from gradelake.grading.plan.plans import Plans
-from gradelake.grading.plan.request import Request
+from gradelake.grading.plan.request import FAILURES, Request
 from gradelake.grading.run import grader_run, machines
 from gradelake.grading.run.progress import showing_progress
 from gradelake.grading.run.run_text import run_as_object
@@ -48,14 +48,21 @@ def grade(
     max_cost: float | None = None,
     wait: bool = False,
     dry_run: bool = False,
+    retry: Sequence[str] = (),
+    reread: bool = False,
 ) -> Grading | Plans:
     """Grade what a collection's pool lacks of graders, `NAME.all` for all trials of one.
 
-    Time and money are for all of them together; what they do not suffice for is not begun. With
+    What failed for want of a reply is asked about again, but not for ever; `retry` has other
+    `FAILURES` to ask about again, and `retry_failed` means all. `reread` reads the replies that
+    another parser of the same grader was given, and asks nothing. Time and money are for all of
+    them together; what they do not suffice for is not begun. With
     `dry_run` nothing is graded. Raises as `run.grade` does.
     """
+    again = FAILURES if retry_failed else tuple(retry)
+    asked = (rubric_version, queries, limit, again, reread)
     requests = [
-        grader_run.requested(project, collection, name, rubric_version, queries, limit)
+        grader_run.requested(project, collection, name, *asked)
         for name in dict.fromkeys(chain(*(trials_of(project, grader) for grader in graders)))
     ]
     if dry_run:
@@ -72,7 +79,7 @@ def grade(
                 request = waiting.popleft()
                 with showing_progress() as progress:
                     run = grader_run.grade(
-                        project, request, console.tell, progress, retry_failed, seconds, money, wait
+                        project, request, console.tell, progress, seconds, money, wait
                     )
                 done.append((request, run))
                 if seconds is not None and max_minutes is not None:

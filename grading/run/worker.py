@@ -40,7 +40,9 @@ class Worker:
 
     def died(self, chunk: Chunk, reason: str) -> Graded:
         """A chunk as failed, without an engine: it killed each one that tried."""
-        return self._graded(chunk, [(failed(reason), Response(error=reason))] * chunk.n_prompts)
+        return self._graded(
+            chunk, [(failed(reason), Response(error=reason, is_final=True))] * chunk.n_prompts
+        )
 
     def grade(self, engine: Asking, chunk: Chunk) -> Graded:
         """Grade a chunk.
@@ -108,12 +110,13 @@ class Worker:
 
 
 def failure_of(reading: Reading, response: Response) -> str | None:
-    """Why there is no grade: no reply, a refusal, or a reply that says none."""
+    """Why there is no grade (`FAILURES`): no reply, one that will never come, or one that says
+    none."""
     if reading.status != "failed":
         return None
     if response.error is None:
         return "unreadable"
-    return "refused" if response.is_refusal else "no_reply"
+    return "refused" if response.is_final else "no_reply"
 
 
 def counts_of(rows: pl.DataFrame) -> dict[str, int]:

@@ -14,7 +14,7 @@ from gradelake.grading.graders.configured import configured
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import VIEWS, Plan, ensure_views
-from gradelake.grading.plan.request import Request
+from gradelake.grading.plan.request import FAILURES, Request
 from gradelake.grading.run import grader_run
 from gradelake.ingest.banks.banks import import_bank
 from gradelake.sql.common.project import Project
@@ -140,12 +140,10 @@ class Judged(Tiny):
     ) -> grader_run.Run:
         """Grade in this process's Ray; what is told is kept in `told`."""
         self.told: list[str] = []
+        if retry_failed:
+            options["retry"] = FAILURES
         return grader_run.grade(
-            self.project,
-            self.request(name, **options),
-            self.told.append,
-            retry_failed=retry_failed,
-            max_seconds=max_seconds,
+            self.project, self.request(name, **options), self.told.append, max_seconds=max_seconds
         )
 
     def grade_as_told(self, name: str) -> grader_run.Run:

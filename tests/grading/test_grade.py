@@ -12,7 +12,7 @@ from gradelake.grading.ask.entry import SUFFIX
 from gradelake.grading.ask.recorder import Replies
 from gradelake.grading.run import crew
 from gradelake.grading.run.committer import Committer
-from gradelake.sql.common.errors import WorkFailed
+from gradelake.sql.common.errors import BadInput, WorkFailed
 from tests.grading.project import QUESTIONS
 
 pytestmark = pytest.mark.slow
@@ -165,7 +165,8 @@ def test_each_pair_at_fault_fails_alone_with_its_reason_after_three_tries(stumbl
     assert (run.counts["ok"], run.counts["failed"], run.exit_code) == (0, 6, 3)
     assert stumbling.asked().count("Cars are made of ste") == 3 * 3
     run = stumbling.grade("judge")
-    assert (run.counts["ok"], run.counts["failed"]) == (0, 6)
+    # of steel no reply came, so that it is asked about once more
+    assert (run.counts["ok"], run.counts["failed"], run.retried) == (0, 9, 3)
     found = {
         passage: row
         for (_, passage, _), row in stumbling.grades("judge", "status, response, error").items()
@@ -232,14 +233,49 @@ def test_what_came_back_before_its_worker_died_is_not_asked_again(monkeypatch):
 
 
 def test_failed_pairs_are_left_alone_until_asked_for(stumbling, new_workers):
-    stumble(stumbling, steel="error", landmarks="error")
+    stumble(stumbling, steel="nonsense", landmarks="nonsense")
     stumbling.grade("judge")
     (stumbling.folder / "engines" / "fixed").write_text("steel landmarks")
     assert stumbling.grade("judge").planned == 0
-    run = stumbling.grade("judge", retry_failed=True, query_ids=("q2",))
+    assert stumbling.grade("judge", retry=("refused",)).planned == 0
+    run = stumbling.grade("judge", retry=("unreadable",), query_ids=("q2",))
     assert (run.retried, run.counts["ok"], run.exit_code) == (3, 3, 0)
     statuses = [status for _, status in stumbling.grades("judge").values()]
     assert (len(statuses), statuses.count("failed")) == (12, 2)
+
+
+def test_what_got_no_reply_is_asked_about_again_but_not_for_ever(stumbling, new_workers):
+    stumble(stumbling, steel="error", landmarks="fine", home="fine", scatters="fine")
+    for n_asked in (3, 6, 9):
+        run = stumbling.grade("judge")
+        assert run.counts["failed"] == 3
+        most = "select max(n) from (select count(*) as n from lake.raw.replies group by query_id, "
+        assert stumbling.rows(f"{most}passage_id, item_id)") == [(n_asked,)]
+        assert stumbling.grades("judge", "failure")["q2", "p4", "Do bees see the sun?"] == (
+            "no_reply",
+        )
+    assert stumbling.grade("judge").planned == 0
+    (stumbling.folder / "engines" / "fixed").write_text("steel")
+    run = stumbling.grade("judge", retry=("no_reply",))
+    assert (run.retried, run.counts["ok"]) == (3, 3)
+
+
+def test_a_parser_that_changed_reads_old_replies_and_sends_no_prompt(stumbling, new_workers):
+    stumble(stumbling, steel="nonsense", landmarks="fine", home="fine", scatters="fine")
+    stumbling.grade("judge")
+    asked = stumbling.asked()
+    stumbling.grader(
+        "again", engine="stumbling", prompt="question_self_rating", parser="lenient", actors=1
+    )
+    run = stumbling.grade("again", reread=True)
+    assert (run.planned, run.counts["ok"], run.counts["failed"]) == (12, 9, 3)
+    assert stumbling.asked() == asked
+    log = stumbling.rows("select count(*) from lake.raw.replies")
+    assert log == [(len(asked),)]
+    assert stumbling.grades("again", "grade") == stumbling.grades("judge", "grade")
+    stumbling.grader("other", engine="stumbling", prompt="question_self_rating_context_first")
+    with pytest.raises(BadInput, match="nobody asked"):
+        stumbling.plan("other", reread=True)
 
 
 def test_an_engine_that_cannot_work_stops_the_run_and_blames_no_pair(stumbling, new_workers):
