@@ -161,7 +161,8 @@ def room_for(n_prompts: int, longest_reply: int) -> int:
 def read_segment(file: Path) -> tuple[Asked, list[Entry]] | None:
     """What a file holds; None where its process ended before anything was asked. A line that it
     was still writing is none."""
-    lines = iter(file.read_bytes().rstrip(b"\0").decode(errors="replace").splitlines())
+    # not `splitlines`, which knows more ends of lines than JSON does
+    lines = iter(file.read_bytes().rstrip(b"\0").decode(errors="replace").split("\n"))
     try:
         about = Asked(**json.loads(next(lines)))
     except (ValueError, TypeError, StopIteration):

@@ -88,6 +88,7 @@ class Tiny:
     def close(self) -> None:
         if self._lake:
             self._lake.close()
+            self._lake = None
 
 
 def said(outcome: Outcome) -> str:
