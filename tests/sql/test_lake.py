@@ -266,13 +266,13 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
     """The first schema, brought up to this one and to one made up: a column that says what a grade
     cost, and a table."""
     older, known, declared = projects.project(tmp_path / "older"), migrations(), raw_tables()
-    later = {"probabilities", "reasoning", "stack", "place", "cut_at"}
+    later = {"probabilities", "reasoning", "stack", "place", "cut_at", "failure"}
     first = {
         name: replace(
             table, types={key: table.types[key] for key in table.types if key not in later}
         )
         for name, table in declared.items()
-        if name not in ("query_weights", "clicks", "probe_variants", "imported_scores")
+        if name not in ("query_weights", "clicks", "probe_variants", "imported_scores", "replies")
     }
     monkeypatch.setattr(migrate, "raw_tables", lambda: first)
     monkeypatch.setattr(migrate, "migrations", lambda: known[:1])
@@ -282,6 +282,7 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
         content = {"info": {"by": "ann"}, "items": {"q1/a": {"hash": 1}, "q1/b": {}}}
         kept["content"] = json.dumps(content)
         transaction.insert("brought_along", projects.rows("brought_along", **kept).drop("place"))
+        _insert_what_was_paid_for(transaction)
     grades = declared["grades"]
     now = declared | {
         "grades": replace(
@@ -307,9 +308,51 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
             "line": {"info": {"by": "ann"}},
             "given": [["q1/a", {"hash": 1}], ["q1/b", {}]],
         }
+        assert old.rows(
+            "select passage_id, purpose, round, state, reply, prompt_tokens, in_batch "
+            "from lake.raw.replies order by passage_id, purpose"
+        ) == [
+            ("asked", "grade", "", "answered", "3", 10, False),
+            ("asked", "probe", "probe/5/1/2", "answered", "3", 10, False),
+            ("batch", "grade", "", "answered", "3", 10, True),
+            ("failed", "grade", "", "failed", None, 7, False),
+        ], "not what was copied, imported, or cost nothing"
+        assert old.rows(
+            "select passage_id, failure from lake.raw.grades where failure is not null"
+        ) == [("failed", "no_reply")]
         assert f"migration {len(known) + 1:03d} cost" in old.column(
             "select commit_message from lake.snapshots()"
         )
+
+
+def _insert_what_was_paid_for(transaction) -> None:
+    """Grades of before there was a log: asked, copied, in a batch, failed, imported, of no model."""
+    for grader_id, engine in (("g", "openai"), ("l", "lexical")):
+        row = projects.rows("graders", grader_id=grader_id, name=grader_id, engine=engine)
+        transaction.insert("graders", row)
+    batch = projects.rows("submissions", submission_id="b", grader_id="g", collection="c")
+    transaction.insert("submissions", batch)
+    run = projects.rows("pipeline_runs", run_id="i", command="import grades c g.jsonl")
+    transaction.insert("pipeline_runs", run)
+    told = {"collection": "c", "query_id": "q1", "item_id": "", "grader_id": "g", "run_id": "r"}
+    told |= {"grade": 3, "status": "ok", "response": "3", "error": None, "prompt_tokens": 10}
+    told |= {"cached_tokens": 0, "completion_tokens": 1, "cut_characters": 0}
+    for passage_id, changes in {
+        "asked": {},
+        "copied": {"prompt_tokens": 0, "completion_tokens": 0},
+        "batch": {"run_id": "b"},
+        "imported": {"run_id": "i"},
+        "lexical": {"grader_id": "l", "prompt_tokens": None},
+        "failed": {
+            **{"grade": None, "status": "failed", "response": None, "error": "no reply"},
+            **{"prompt_tokens": 7, "completion_tokens": 0},
+        },
+    }.items():
+        row = projects.rows("grades", **told | {"passage_id": passage_id} | changes)
+        transaction.insert("grades", row.drop("failure", "probabilities", "reasoning"))
+    round_ = {"sentinel": "probe/5/1", "round": 2, "passage_id": "asked"}
+    row = projects.rows("sentinel_grades", **told | round_)
+    transaction.insert("sentinel_grades", row.drop("failure"))
 
 
 def test_a_lake_made_before_the_first_release_is_refused_whoever_opens_it(tmp_path):

@@ -6,6 +6,8 @@ select
     query_id,
     passage_id,
     item_id,
+    failure,
+    n_asked,
     error,
     left(response, 80) as response,
     run_id,
