@@ -85,7 +85,7 @@ class Plan:
             "window_pairs": ("bigint", prompt.window or 1),
             "pairs_limit": ("bigint", request.limit),
             "retry": ("varchar[]", list(request.retry)),
-            "most_asked": ("bigint", MOST_ASKED),
+            "most_asked": ("bigint", 0 if grader.in_batches else MOST_ASKED),
             "reread_from": (
                 "varchar[]",
                 other_readers(self.lake, grader) if request.reread else None,

@@ -11,6 +11,7 @@ import pytest
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.graders import doctor
 from gradelake.grading.plan.prices import Price
+from gradelake.grading.plan.request import FAILURES
 from gradelake.grading.run import batches as batch_runs
 from gradelake.grading.run import grader_run
 from gradelake.sql.common.errors import BadInput
@@ -49,7 +50,8 @@ def project(lake, folder, server, **settings):
 
 
 def grade(judged, **options):
-    request = judged.request("gpt", limit=options.pop("limit", None))
+    of_request = {name: options.pop(name) for name in ("limit", "retry") if name in options}
+    request = judged.request("gpt", **of_request)
     judged.told = []
     return grader_run.grade(judged.project, request, judged.told.append, **options)
 
@@ -186,7 +188,7 @@ def test_after_three_tries_a_pair_has_failed_each_is_paid_for_and_no_key_is_told
     asked = Asked(0.0, "", {"authorization": "Bearer sk-a-long-key"}, {})
     server.refusals["upload"] = [echo(400)(asked)]
     with pytest.raises(EngineUnusable) as error:
-        grade(hosted, retry_failed=True)
+        grade(hosted, retry=FAILURES)
     assert "sk-a-long-key" not in str(error.value)
     for table in ("submissions", "submitted_pairs", "grades", "grading_runs"):
         assert "sk-a-long-key" not in repr(hosted.rows(f"select * from lake.raw.{table}"))
@@ -306,7 +308,7 @@ def test_a_batch_that_answers_other_prompts_is_not_paid_for_again_unasked(hosted
         assert hosted.grades("gpt") == {}
     assert set(server.times_billed().values()) == {1}
     server.changes = lambda lines: lines
-    to_its_end(hosted, retry_failed=True)
+    to_its_end(hosted, retry=FAILURES)
     assert hosted.plan("gpt").totals.graded == 12
     assert set(server.times_billed().values()) == ({1, 2} if n_own else {2})
 
@@ -335,7 +337,7 @@ def test_another_model_stops_it_and_nothing_is_paid_for_again_until_asked(hosted
     assert len(server.batches) == 1
     assert hosted.plan("gpt").totals.under_way == 12
     server.on("", answer("2"))
-    assert to_its_end(hosted, retry_failed=True).counts["ok"] == 12
+    assert to_its_end(hosted, retry=FAILURES).counts["ok"] == 12
     assert len(server.batches) == 2
 
 
@@ -356,7 +358,7 @@ def test_a_batch_or_file_that_is_gone_is_told_of_and_can_be_given_up(hosted, ser
     with pytest.raises(EngineUnusable, match="no such batch") as error:
         grade(hosted)
     assert "--retry-failed" in error.value.hint
-    assert to_its_end(hosted, retry_failed=True).counts["ok"] == 12
+    assert to_its_end(hosted, retry=FAILURES).counts["ok"] == 12
 
 
 @pytest.mark.campaign

@@ -6,6 +6,9 @@ from contextlib import closing
 import polars as pl
 import pytest
 
+from gradelake.grading.ask.entry import Entry
+from gradelake.grading.ask.recorder import Replies
+from gradelake.grading.engines import Response
 from gradelake.grading.plan.prices import Cost, Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import grader_run
@@ -125,6 +128,14 @@ def test_a_limit_needs_a_price(hosted):
         grader_run.grade(hosted.project, request, lambda line: None, max_cost=5)
 
 
+def _graded(chunk: Chunk, prompt_tokens: int, completion_tokens: int, longest: int = 0) -> Graded:
+    """The account of a chunk whose requests took so much together."""
+    took = Response(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+    replies = Replies(chunk.id, [Entry(None, chunk.id, 1, 0.1, took)])
+    counts = {"pairs": len(chunk)}
+    return Graded(chunk.id, pl.DataFrame(), counts, longest, replies=replies)
+
+
 def test_whatever_replies_take_a_limit_is_kept_and_nearly_used(hosted):
     """Chunks come back in any order, up to four at work, with replies of 1 to 60 tokens."""
     (chunk, *_) = hosted.plan("gpt").chunks()
@@ -143,8 +154,7 @@ def test_whatever_replies_take_a_limit_is_kept_and_nearly_used(hosted):
             back = at_work.pop(chance.randrange(len(at_work)))
             size = sum(len(values["passage"]) for values in back.prompts)
             replies = sum(min(60, round(chance.expovariate(1 / usual)) + 1) for _ in back.prompts)
-            counts = {"prompt_tokens": size // 4, "completion_tokens": replies}
-            spending.settle(Graded(back.id, counts=counts | {"pairs": len(back)}))
+            spending.settle(_graded(back, size // 4, replies))
             assert spending.spent <= limit, seed
         assert spending.is_over
         assert spending.spent > 0.9 * limit, seed
@@ -165,8 +175,7 @@ def test_a_limit_is_kept_where_a_server_heeds_no_length_of_replies(hosted):
             break
         most = max(most, len(at_work))
         back = at_work.pop(0)
-        counts = {"prompt_tokens": 130 * len(back), "completion_tokens": 500 * len(back)}
-        spending.settle(Graded(back.id, counts=counts | {"pairs": len(back)}, longest=500))
+        spending.settle(_graded(back, 130 * len(back), 500 * len(back), longest=500))
     assert most == 16
     assert 0.9 < spending.spent <= 1
 
