@@ -2,7 +2,7 @@
 reply is kept when it comes. Runs where the engine does."""
 
 import threading
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -87,7 +87,8 @@ class Asking:
     def __init__(self, recorder: Recorder, chunk_id: str):
         self.engine, self._recorder = recorder.engine, recorder
         self.replies = Replies(chunk_id)
-        self._of_prompts: dict[str, list[Entry]] = defaultdict(list)  # in the order they came
+        self.of_prompts: dict[str, list[Entry]] = defaultdict(list)  # in the order they came
+        self.given = Counter[str]()  # how many of these `replaying` gave: to each prompt its own
         place = recorder.place
         self._segment = Segment(place.folder, place.about, chunk_id) if recorder.is_shared else None
         self._hash()
@@ -124,7 +125,7 @@ class Asking:
         entry = self._recorder.take(asked)
         if entry is None:
             return None
-        self._of_prompts[asked].append(entry)
+        self.of_prompts[asked].append(entry)
         self.replies.recalled.append(entry)
         return replace(entry.response, is_recalled=True)
 
@@ -139,7 +140,7 @@ class Asking:
         if response.probabilities is not None:  # of any kind of number
             response.probabilities = [float(each) for each in response.probabilities]
         asked = self.hash_of(prompt)
-        before = self._of_prompts[asked]
+        before = self.of_prompts[asked]
         about: dict[str, Any] = {name: prompt.values.get(name) for name in OF_WHAT}
         entry = Entry(
             asked, self.replies.chunk_id, len(before) + 1, seconds, replace(response), **about
@@ -151,7 +152,7 @@ class Asking:
 
     def discard_reply(self, prompt: Rendered) -> None:
         """The newest reply to a prompt is of no use: another run is to ask anew."""
-        self.replies.useless.add(self._of_prompts[self.hash_of(prompt)][-1].reply_id)
+        self.replies.useless.add(self.of_prompts[self.hash_of(prompt)][-1].reply_id)
 
     def close(self) -> Replies:
         """The chunk is done: all its replies were read. Returns them."""
@@ -178,13 +179,14 @@ class Asking:
         except NotAnswered:
             return
         self.replies.read |= replay.used
+        self.given = replay.given
 
 
 class _Replay:
     """Gives what a chunk was answered, in the order it came. Raises `NotAnswered` beyond that."""
 
     def __init__(self, asking: Asking):
-        self._asking, self._given = asking, defaultdict[str, int](int)
+        self._asking, self.given = asking, asking.given.copy()
         self.used: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
@@ -198,9 +200,9 @@ class _Replay:
         return [self._next(self._asking.hash_of(prompt)) for prompt in prompts]
 
     def _next(self, asked: str) -> Response:
-        came, n = self._asking._of_prompts.get(asked, ()), self._given[asked]
+        came, n = self._asking.of_prompts.get(asked, ()), self.given[asked]
         if n >= len(came):
             raise NotAnswered("it was not asked")
-        self._given[asked] += 1
+        self.given[asked] += 1
         self.used.add(came[n].reply_id)
         return replace(came[n].response)
