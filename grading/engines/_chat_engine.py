@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import resource
 import threading
 import time
 from collections.abc import Coroutine, Mapping, Sequence
@@ -22,6 +23,7 @@ from gradelake.grading.engines._chat import (
 )
 from gradelake.grading.engines._client import is_same_model
 from gradelake.grading.engines._connection import CONTINUES, Busy, Connection, patiently
+from gradelake.grading.engines._pace import Pace, Turn
 from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.parsers import sole_word
@@ -53,7 +55,9 @@ class ChatEngine(Base):
     chunk_pairs = 160
     #: of every way to an endpoint
     settings: ClassVar[Mapping[str, Setting]] = {
-        "concurrency": Setting(Count, 16, "prompts on their way at once", False),
+        "concurrency": Setting(
+            Count, 512, "prompts on their way at once, at most: how many it finds by itself", False
+        ),
         **RATES,
         "timeout": Setting(Seconds, 60.0, "seconds for one reply", False),
         "patience": Setting(Seconds, 600.0, "seconds of `429` alone before giving up", False),
@@ -94,7 +98,7 @@ class ChatEngine(Base):
         self.holds = grader.prompt.output != "scale" or grader.settings["constrain"] == "none"
         self.derive()
         # of all chunks together: while one's last replies come in, the next one's are asked for
-        self.gate = asyncio.Semaphore(grader.settings["concurrency"])
+        self.pace = Pace(most_at_once(grader))
         self.answered_at = 0.0
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
@@ -116,9 +120,10 @@ class ChatEngine(Base):
 
     @classmethod
     def chunks_at_once(cls, grader: Grader) -> int:
-        """As many as keep up `concurrency` while a chunk waits for a reply four times as slow."""
-        prompts = max(1, grader.chunk_pairs // (grader.prompt.window or 1))
-        return math.ceil(4 * grader.settings["concurrency"] / prompts) + 1
+        return _chunks(grader, most_at_once(grader))
+
+    def chunks_now(self) -> int:
+        return _chunks(self.grader, self.pace.limit)
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         return self.run(self._score(prompts))
@@ -127,9 +132,9 @@ class ChatEngine(Base):
         unanswered = []
 
         async def ask(prompt: Rendered) -> Response:
-            async with self.gate:
+            async with self.pace.turn() as turn:
                 try:
-                    return await self._ask(prompt)
+                    return await self._ask(prompt, turn)
                 except _Unanswered as error:
                     unanswered.append(prompt)
                     await asyncio.sleep(self.grader.settings["pause"])
@@ -168,14 +173,15 @@ class ChatEngine(Base):
         plain = Rendered(None, f"Write {word} and nothing else.", "", "", {})
         for _ in range(_PROBES):
             try:
-                await self._ask(plain)
+                async with self.pace.turn() as turn:
+                    await self._ask(plain, turn)
                 return
             except _Unanswered as error:
                 last = error
                 await asyncio.sleep(self.grader.settings["pause"])
         raise self.connection.unusable(f"does not answer: {last.message}", last.hint)
 
-    async def _ask(self, prompt: Rendered) -> Response:
+    async def _ask(self, prompt: Rendered, turn: Turn) -> Response:
         """One prompt. Waits on 429; shortens a passage that the model has no room for.
 
         Raises `_Unanswered`, and `EngineUnusable` where no other prompt could do better.
@@ -183,7 +189,7 @@ class ChatEngine(Base):
         passage = self._passage(prompt)
         patience, pause = self.grader.settings["patience"], self.grader.settings["pause"]
         while True:
-            ask = partial(self._answer, _messages(prompt, passage))
+            ask = partial(turn.asked, partial(self._answer, _messages(prompt, passage)))
             try:
                 response = await patiently(ask, patience, pause, lambda: self.answered_at)
             except _TooLong:
@@ -194,7 +200,7 @@ class ChatEngine(Base):
             except Busy as error:
                 raise self.connection.unusable(
                     f"still busy after {patience:g} s of patience: {error}",
-                    f"Wait, or lower concurrency, or raise patience. {CONTINUES}",
+                    f"Wait, or raise patience. {CONTINUES}",
                 ) from None
             else:
                 self.answered_at = time.monotonic()
@@ -250,7 +256,8 @@ class ChatEngine(Base):
         text = "".join(message["content"] for message in messages)
         expected = await self.rates.wait(text, self.longest)
         request = self.connection.chat(messages, options)
-        completion = await self.connection.sent(request, self.grader.settings["timeout"], text)
+        with self.pace.request(self.connection.openai.RateLimitError):
+            completion = await self.connection.sent(request, self.grader.settings["timeout"], text)
         response = self.read(completion)
         if response.prompt_tokens is not None:
             counted = response.prompt_tokens + (response.completion_tokens or 0)
@@ -313,6 +320,20 @@ class ChatEngine(Base):
         options = dict(self.options)
         extra = options.pop("extra_body", {})
         return {"messages": _messages(prompt, passage), **options, **extra}, len(passage)
+
+
+def most_at_once(grader: Grader) -> int:
+    """Prompts that may be on their way at once: as many connections as this process may open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    open_ = math.inf if files == resource.RLIM_INFINITY else files // 2
+    return min(grader.settings["concurrency"], max(1, open_))
+
+
+def _chunks(grader: Grader, at_once: int) -> int:
+    """As many as keep so many prompts on their way while a chunk waits for a reply four times as
+    slow as others."""
+    prompts = max(1, grader.chunk_pairs // (grader.prompt.window or 1))
+    return math.ceil(min(4, prompts) * at_once / prompts) + 1
 
 
 def _messages(prompt: Rendered, passage: str) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 A chunk is given to one actor at a time; when the actor dies, a new one gets the chunk. A chunk
 that keeps killing its actor is halved until the pair at fault is alone. A machine that dies takes
 its actors along, and no pair is blamed. An actor that asks a server has several chunks at work, so
-that the server need not wait for a chunk's last replies.
+that the server need not wait for a chunk's last replies: as many as its engine wants by then.
 """
 
 import sys
@@ -36,6 +36,7 @@ class _Actor:
     handle: Any
     ready: Any  # reference to the result of `start`; None once it has started
     work: deque = field(default_factory=deque)  # (reference, Chunk), oldest first
+    wants: int = QUEUED  # chunks to have, at work or ready
 
 
 @dataclass(eq=False)
@@ -54,7 +55,7 @@ class Crew:
     stopping: bool = False
     failed_starts: int = 0
     ready_at: float | None = None  # when the first worker had loaded its engine
-    at_once: int = 1  # chunks at work in one actor
+    at_once: int = 1  # chunks at work in one actor, at most
 
     def __enter__(self) -> "Crew":
         # Ray prints what happens to machines on stdout, where --json may be read
@@ -152,7 +153,9 @@ class Crew:
                 # the wrong one would be blamed
                 if actor.work and self._peek() is None:
                     continue
-                if actor.ready is None and len(actor.work) < depth and (chunk := self._next()):
+                if actor.ready is not None or len(actor.work) >= min(depth, actor.wants):
+                    continue
+                if chunk := self._next():
                     actor.work.append((actor.handle.grade.remote(chunk), chunk))
 
     def _cancel_queued(self) -> None:
@@ -188,6 +191,9 @@ class Crew:
         except ray.exceptions.RayError as error:  # its process, machine or result is gone
             yield from self._bury(actor, str(error))
             return
+        if self.worker.side_by_side:
+            wants = result if reference == actor.ready else result.chunks_now
+            actor.wants = max(QUEUED, wants)
         if reference == actor.ready:
             actor.ready = None
             self.failed_starts = 0
@@ -263,14 +269,17 @@ def _actor_class():
     class Grade:
         """What runs in the actor's process."""
 
-        def start(self, worker: Any) -> None:
-            """Load the engine. Raises `EngineUnusable` when that cannot be done."""
+        def start(self, worker: Any) -> int:
+            """Load the engine; how many chunks it wants. Raises `EngineUnusable` when that cannot
+            be done."""
             self.worker, self.engine = worker, engine_finder.started(worker.grader)
+            return self.engine.chunks_now()
 
         def grade(self, chunk: Chunk) -> Graded:
             graded = self.worker.grade(self.engine, chunk)
             graded.notes = [without_halves(note) for note in self.engine.notes]
             graded.stack = self.engine.stack()
+            graded.chunks_now = self.engine.chunks_now()
             return graded
 
     return Grade

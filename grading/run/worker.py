@@ -31,6 +31,7 @@ class Graded:
     seconds: float = 0.0  # in the engine
     notes: list[str] = field(default_factory=list)  # of the engine, for people
     stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
+    chunks_now: int = 1  # that the engine wants to have at work
 
 
 @dataclass(frozen=True)
