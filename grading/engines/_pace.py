@@ -25,10 +25,11 @@ _Queue = deque[asyncio.Future[None]]
 class Pace:
     """A gate that lets as many requests through at once as bring the most replies a second.
 
-    *Rounds.* Throughput is measured in rounds, once those on their way at a change of the limit have
-    ended: over as many replies as the limit (over 32, or four times the limit if that is less, and
-    0.25 s at least), as the mean number on their way, divided by the mean response time. Where they
-    were fewer than 90 % of the limit, something else held them back, and the round says nothing.
+    *Rounds.* Throughput is measured in rounds, once those on their way at a change of the limit
+    have ended: over as many replies as the limit (over 32, or four times the limit if that is less,
+    and 0.25 s at least), as the mean number on their way divided by the mean response time. Where
+    they were fewer than 90 % of the limit, something else held them back, and the round says
+    nothing.
 
     *Up.* It begins with 16, and doubles while a raise pays: while throughput rises by 5 % or more.
     A raise that does not pay has made response times longer without throughput; it is taken back.
