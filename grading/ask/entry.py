@@ -1,11 +1,13 @@
 """An entry of the log: one request to a model, and what came of it."""
 
+import fcntl
 import hashlib
 import json
 import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
@@ -118,6 +120,7 @@ class Segment:
             if self._file is None:
                 name = f"{self.chunk_id}.{uuid.uuid4().hex[:8]}{SUFFIX}"
                 self._file = os.open(self.folder / name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644)
+                fcntl.flock(self._file, fcntl.LOCK_EX)  # as long as this process lives
                 self._write(json.dumps(asdict(self.about)).encode() + b"\n")
             if self._end + n_bytes > self._room:
                 wanted = max(_ROOM, n_bytes)
@@ -156,6 +159,16 @@ class Segment:
 def room_for(n_prompts: int, longest_reply: int) -> int:
     """Bytes that the entries of so many prompts may take."""
     return n_prompts * (2000 + _BYTES_OF_A_TOKEN * longest_reply)
+
+
+def is_being_written(file: Path) -> bool:
+    """Whether a worker has it, perhaps of a command that was killed just now."""
+    with suppress(FileNotFoundError), file.open("rb") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def read_segment(file: Path) -> tuple[Asked, list[Entry]] | None:

@@ -131,6 +131,8 @@ class Asking:
 
     def _ask(self, prompts: Sequence[Rendered]) -> list[Response]:
         if self._segment:
+            if not self._recorder.place.mark.exists():  # the command was killed, and began anew
+                raise EngineUnusable("the run that this worker is of has ended")
             longest = self.engine.longest_reply(self.engine.grader)
             self._segment.make_room(room_for(len(prompts), longest))
         return self.engine.score_each(prompts, self._keep)

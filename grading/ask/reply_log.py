@@ -1,6 +1,7 @@
 """The log of replies between workers and the lake: what came is in it, whatever ends a run."""
 
 import glob
+import time
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -8,14 +9,25 @@ from typing import Any
 
 import polars as pl
 
-from gradelake.grading.ask.entry import OF_RESPONSE, OF_WHAT, SUFFIX, Asked, Entry, read_segment
+from gradelake.grading.ask.entry import (
+    OF_RESPONSE,
+    OF_WHAT,
+    SUFFIX,
+    Asked,
+    Entry,
+    is_being_written,
+    read_segment,
+)
 from gradelake.grading.ask.recorder import Place, Replies
 from gradelake.grading.engines import Response
 from gradelake.grading.graders.grader import Grader
+from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.lake.connection import grading_folder
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
+
+_ORPHANS_END_IN, _TICK = 120.0, 0.1  # seconds
 
 
 class ReplyLog:
@@ -39,7 +51,10 @@ class ReplyLog:
     def recover(self) -> int:
         """Take what an interrupted run of this grader left into the lake, as unread. Returns how
         many replies of models that has."""
+        for mark in self.place.folder.glob(".*.run"):  # without it, no worker begins with a chunk
+            mark.unlink(missing_ok=True)
         files = self._files()
+        _await_end(files)
         segments = [segment for file in files if (segment := read_segment(file))]
         in_lake = self._in_lake([entry for _, entries in segments for entry in entries])
         n_answered = 0
@@ -53,7 +68,7 @@ class ReplyLog:
                     self._insert(transaction, new, about)
                     n_answered += sum(entry.state == "answered" for entry, _ in new)
                 transaction.say(replies_recovered=n_answered)
-        for file in [*files, *self.place.folder.glob(".*.run")]:
+        for file in files:
             file.unlink(missing_ok=True)
         return n_answered
 
@@ -147,6 +162,20 @@ class ReplyLog:
     def _files(self, chunk_id: str | None = None) -> list[Path]:
         name = "*" if chunk_id is None else f"{glob.escape(chunk_id)}.*"
         return sorted(self.place.folder.glob(f"{name}{SUFFIX}"))
+
+
+def _await_end(files: list[Path]) -> None:
+    """Wait for workers of a command that was killed: they end by themselves, and until then what
+    they asked is answered. Raises `WorkFailed` for one that does not."""
+    until = time.monotonic() + _ORPHANS_END_IN
+    for file in files:
+        while is_being_written(file):
+            if time.monotonic() > until:
+                raise WorkFailed(
+                    f"{file}: a worker of an interrupted run is still at work",
+                    "Wait until it has ended, or end it: `ray stop` on its machine.",
+                )
+            time.sleep(_TICK)
 
 
 def _entry(row: dict[str, Any]) -> Entry:

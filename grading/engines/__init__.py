@@ -219,8 +219,13 @@ class Engine:
 
     @classmethod
     def chunks_at_once(cls, grader: Grader) -> int:
-        """Chunks that one worker grades side by side, each calling `score` in its own thread."""
+        """Chunks that one worker grades side by side at most, each calling `score` in its own
+        thread."""
         return 1
+
+    def chunks_now(self) -> int:
+        """Chunks that are worth having at work now, of those."""
+        return type(self).chunks_at_once(self.grader)
 
     @classmethod
     def check(cls, settings: Mapping[str, Any], where: str) -> None:

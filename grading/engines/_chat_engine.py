@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import resource
 import threading
 import time
 from collections.abc import Coroutine, Mapping, Sequence
@@ -22,6 +23,7 @@ from gradelake.grading.engines._chat import (
 )
 from gradelake.grading.engines._client import is_same_model
 from gradelake.grading.engines._connection import CONTINUES, Busy, Connection, patiently
+from gradelake.grading.engines._pace import Pace, Turn
 from gradelake.grading.engines._rates import RATES, Rates
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.parsers import sole_word
@@ -54,7 +56,9 @@ class ChatEngine(Base):
     chunk_pairs = 160
     #: of every way to an endpoint
     settings: ClassVar[Mapping[str, Setting]] = {
-        "concurrency": Setting(Count, 16, "prompts on their way at once", False),
+        "concurrency": Setting(
+            Count, 512, "prompts on their way at once, at most: how many it finds by itself", False
+        ),
         **RATES,
         "timeout": Setting(Seconds, 60.0, "seconds for one reply", False),
         "patience": Setting(Seconds, 600.0, "seconds of `429` alone before giving up", False),
@@ -95,7 +99,7 @@ class ChatEngine(Base):
         self.holds = grader.prompt.output != "scale" or grader.settings["constrain"] == "none"
         self.derive()
         # of all chunks together: while one's last replies come in, the next one's are asked for
-        self.gate = asyncio.Semaphore(grader.settings["concurrency"])
+        self.pace = Pace(most_at_once(grader))
         self.answered_at = 0.0
         self.at_server = set[asyncio.Task | None]()  # requests that wait for their reply
         self.loop = asyncio.new_event_loop()
@@ -118,9 +122,10 @@ class ChatEngine(Base):
 
     @classmethod
     def chunks_at_once(cls, grader: Grader) -> int:
-        """As many as keep up `concurrency` while a chunk waits for a reply four times as slow."""
-        prompts = max(1, grader.chunk_pairs // (grader.prompt.window or 1))
-        return math.ceil(4 * grader.settings["concurrency"] / prompts) + 1
+        return _chunks(grader, most_at_once(grader))
+
+    def chunks_now(self) -> int:
+        return _chunks(self.grader, self.pace.limit)
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
         return self.score_each(prompts, lambda prompt, response, seconds: None)
@@ -132,10 +137,10 @@ class ChatEngine(Base):
         unanswered = []
 
         async def ask(prompt: Rendered) -> Response:
-            async with self.gate:
+            async with self.pace.turn() as turn:
                 started = time.monotonic()
                 try:
-                    response = await self._ask(prompt)
+                    response = await self._ask(prompt, turn)
                     came(prompt, response, time.monotonic() - started)
                     return response
                 except _Unanswered as error:
@@ -186,7 +191,8 @@ class ChatEngine(Base):
         for _ in range(_PROBES):
             started = time.monotonic()
             try:
-                response = await self._ask(plain)
+                async with self.pace.turn() as turn:
+                    response = await self._ask(plain, turn)
                 came(plain, response, time.monotonic() - started)
                 return
             except _Unanswered as error:
@@ -195,7 +201,7 @@ class ChatEngine(Base):
                 await asyncio.sleep(self.grader.settings["pause"])
         raise self.connection.unusable(f"does not answer: {last.message}", last.hint)
 
-    async def _ask(self, prompt: Rendered) -> Response:
+    async def _ask(self, prompt: Rendered, turn: Turn) -> Response:
         """One prompt. Waits on 429; shortens a passage that the model has no room for.
 
         Raises `_Unanswered`, and `EngineUnusable` where no other prompt could do better.
@@ -203,7 +209,7 @@ class ChatEngine(Base):
         passage = self._passage(prompt)
         patience, pause = self.grader.settings["patience"], self.grader.settings["pause"]
         while True:
-            ask = partial(self._answer, _messages(prompt, passage))
+            ask = partial(turn.asked, partial(self._answer, _messages(prompt, passage)))
             try:
                 response = await patiently(ask, patience, pause, lambda: self.answered_at)
             except _TooLong:
@@ -214,7 +220,7 @@ class ChatEngine(Base):
             except Busy as error:
                 raise self.connection.unusable(
                     f"still busy after {patience:g} s of patience: {error}",
-                    f"Wait, or lower concurrency, or raise patience. {CONTINUES}",
+                    f"Wait, or raise patience. {CONTINUES}",
                 ) from None
             else:
                 self.answered_at = time.monotonic()
@@ -273,7 +279,10 @@ class ChatEngine(Base):
         task = asyncio.current_task()
         self.at_server.add(task)
         try:
-            completion = await self.connection.sent(request, self.grader.settings["timeout"], text)
+            with self.pace.request(self.connection.openai.RateLimitError):
+                completion = await self.connection.sent(
+                    request, self.grader.settings["timeout"], text
+                )
         finally:
             self.at_server.discard(task)
         response = self.read(completion)
@@ -338,6 +347,20 @@ class ChatEngine(Base):
         options = dict(self.options)
         extra = options.pop("extra_body", {})
         return {"messages": _messages(prompt, passage), **options, **extra}, len(passage)
+
+
+def most_at_once(grader: Grader) -> int:
+    """Prompts that may be on their way at once: as many connections as this process may open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    open_ = math.inf if files == resource.RLIM_INFINITY else files // 2
+    return min(grader.settings["concurrency"], max(1, open_))
+
+
+def _chunks(grader: Grader, at_once: int) -> int:
+    """As many as keep so many prompts on their way while a chunk waits for a reply four times as
+    slow as others."""
+    prompts = max(1, grader.chunk_pairs // (grader.prompt.window or 1))
+    return math.ceil(min(4, prompts) * at_once / prompts) + 1
 
 
 def _messages(prompt: Rendered, passage: str) -> list[dict[str, str]]:

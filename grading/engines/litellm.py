@@ -76,7 +76,8 @@ class LiteLLMConnection(Connection):
         of_openai = self.openai.DefaultAsyncHttpxClient
         litellm.aclient_session = careful(of_openai, heed=_heed, event_hooks=hooks)
         self.client: Any = AsyncHTTPHandler()
-        self.client.client = careful(httpx.AsyncClient, heed=_heed, event_hooks=hooks)
+        open_ = httpx.Limits()  # as many connections as the pace finds good
+        self.client.client = careful(httpx.AsyncClient, heed=_heed, event_hooks=hooks, limits=open_)
         if self.provider in _BY_KEY and not self.key:
             raise self.unusable("needs a key", self.key_hint)
 

@@ -16,7 +16,7 @@ from gradelake.grading.graders.trials import check_trials, later_trial
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS, parsers_of
 from gradelake.grading.prompts.prompt import WRITING, Prompt
-from gradelake.grading.prompts.prompt_file import Decoding, find_prompt
+from gradelake.grading.prompts.prompt_file import PASSAGE_ITEMS, Decoding, find_prompt
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Count, Text, one_of
@@ -45,6 +45,7 @@ class GraderSettings(Checked):
     chunk_pairs: Count | None = None
     trials: Annotated[int, Field(ge=1, le=MOST_TRIALS)] = 1
     rotate_options: bool = False
+    items_per_call: Annotated[int, Field(ge=1, le=100)] = 1
     collections: list[str] | None = Field(
         None, description='For example: collections = ["NAME"], those that `plan` uses it on.'
     )
@@ -103,9 +104,15 @@ def read_grader(
     if in_batches and (writes or prompt.window is not None or prompt.target == "verify"):
         raise BadInput(
             f"{where}: batch: the prompt {prompt.name!r} needs several replies in turn",
-            "Prompts that get one reply a pair go in batches. Leave the setting out.",
+            "Prompts that get one reply a pair go in batches. Leave the setting out"
+            + (", or items_per_call." if table.items_per_call > 1 else "."),
         )
     if prompt.window is not None and not engine.takes_windows:
+        if table.items_per_call > 1:
+            raise BadInput(
+                f"{where}: items_per_call: this engine is asked about each item by itself",
+                "Leave the setting out, or take an engine of a model that writes.",
+            )
         prompt = replace(prompt, window=1)
     if table.constrained is not None:
         prompt = _with_constraint(prompt, table.constrained, engine, where)
@@ -244,6 +251,8 @@ def _prompt(
     that do not go with the prompt, and `Rejected` for a file of examples with faults.
     """
     prompt = find_prompt(project, table.prompt)
+    if table.items_per_call > 1:
+        prompt = _together(project, prompt, table.items_per_call, where)
     if table.examples is not None:
         prompt = _with_examples(project, prompt, table.examples, where)
     takes_rubric = "label_rubrics" in prompt.slots
@@ -261,6 +270,27 @@ def _prompt(
             "gradelake distil COLLECTION --assessor NAME --grader NAME --name NAME",
         )
     return _with_rubric(prompt, rubric, where)
+
+
+def _together(project: Project, prompt: Prompt, n: int, where: str) -> Prompt:
+    """The prompt that asks about so many items of a passage at once."""
+    if prompt.target not in PASSAGE_ITEMS:
+        in_file = " How many it asks about at once, its file says: window." if prompt.window else ""
+        raise BadInput(
+            f"{where}: items_per_call: the prompt {prompt.name!r} does not grade passages on "
+            "questions or nuggets",
+            f"Leave the setting out.{in_file}",
+        )
+    asks = prompt if prompt.window else prompt.together and find_prompt(project, prompt.together)
+    if not asks or asks.target != prompt.target or asks.window is None:
+        raise BadInput(
+            f"{where}: items_per_call: the prompt {prompt.name!r} asks about one item, {{item}}, "
+            "and names none that asks about several, {items}",
+            f"Write one (`gradelake prompts show {prompt.target}_self_rating_together` prints one "
+            f"that works), and name it in the file of {prompt.name!r}: together: NAME. Or leave "
+            "the setting out.",
+        )
+    return replace(asks, window=n)
 
 
 def _with_examples(project: Project, prompt: Prompt, stated: str, where: str) -> Prompt:
@@ -324,9 +354,10 @@ def _parser(table: GraderSettings, prompt: Prompt, where: str) -> str:
             return "text"
         return "json" if prompt.asks_json else "list"
     parser = table.parser or prompt.parser or ""
-    if parser not in parsers_of(prompt.target):
+    able = parsers_of(prompt.target, prompt.window is not None)
+    if parser not in able:
         raise BadInput(
             f"{where}: the parser {parser!r} cannot read replies to {prompt.name!r}",
-            f"Those that can: {', '.join(parsers_of(prompt.target))}.",
+            f"Those that can: {', '.join(able)}.",
         )
     return parser

@@ -104,7 +104,7 @@ _TAKEN = """
             and graders.engine = $engine
             and graders.model = $model
             and graders.prompt_text is not null
-            and (graders.target != 'assign' or grader_id = $grader_id)
+            and (not contains(graders.prompt_text, '{items}') or grader_id = $grader_id)
         order by
             grader_id != $grader_id,
             grades.collection != $collection,

@@ -34,10 +34,13 @@ def read_labels(text: str, scale: Scale, n: int) -> list[Reading]:
     The reply holds a list in Python's or JSON's notation, an object with nothing but one, one
     whose keys are 1 to n (or 0 to n - 1), or a numbered line for each item; for one item the label
     alone will do. Of several lists of labels, as in a reply that shows its drafts, the last counts;
-    remarks may follow it. Where it has another length than n, nothing tells which label is whose:
+    remarks may follow it. Where labels are numbers, lists of another length are not among them:
+    remarks cite as [2]. Where it has another length than n, nothing tells which label is whose:
     all n are `failed`. So is an item whose label is not on the scale.
     """
-    labels = _labels(text, scale)
+    if n == 1 and scale.is_numeric and len(set(_BRACKETS.findall(text))) > 1:
+        return [failed("several lists in it: is one a citation?")]
+    labels = _labels(text, scale, n)
     if labels is None and n == 1 and (alone := _reading(text, scale)).grade is not None:
         return [alone]
     if labels is None:
@@ -63,6 +66,8 @@ def read_list(text: str) -> list[Any] | None:
 
 def _reading(label: Any, scale: Scale) -> Reading:
     grade = None
+    if scale.is_numeric and isinstance(label, int | float):
+        grade = scale.meant(str(label))  # True is not on it
     if isinstance(label, str):  # "partial support" is meant
         grade = lone_word(_BLANKS.sub("_", label.strip()), scale)
     if grade is None:
@@ -70,7 +75,7 @@ def _reading(label: Any, scale: Scale) -> Reading:
     return graded(grade)
 
 
-def _labels(text: str, scale: Scale) -> list[Any] | None:
+def _labels(text: str, scale: Scale, n: int) -> list[Any] | None:
     """The last list with a label in it; without one, numbered lines, or the last list."""
     text, last = text[-_LONGEST:], None
     for part in [*reversed(_FENCE.findall(text)), text]:
@@ -79,7 +84,8 @@ def _labels(text: str, scale: Scale) -> list[Any] | None:
             labels = _in_order(value) if isinstance(value, dict) else value
             if not isinstance(labels, list):
                 continue
-            if any(_reading(label, scale).grade is not None for label in labels):
+            may_cite = scale.is_numeric and len(labels) != n
+            if not may_cite and any(_reading(each, scale).grade is not None for each in labels):
                 return labels
             last = labels if last is None else last
     return _numbered_lines(text, scale) or last

@@ -190,13 +190,14 @@ def _labels(text: str, scale: Scale, _gold: object) -> Reading:
     return reading
 
 
+LABELS = "labels"  # reads replies to prompts about several items
 PARSERS: dict[str, Parser] = {
     "strict": Parser(_strict, _GRADED | {"battle"}),
     "lenient": Parser(_lenient, _GRADED),
     "final_score": Parser(_final_score, _GRADED),
     "paper": Parser(_paper, _GRADED),
     "answer": Parser(_answer, _EXTRACTED, reads_words=False),
-    "labels": Parser(_labels, frozenset({"assign", "importance"})),
+    LABELS: Parser(_labels, frozenset({"assign", "importance", "question", "nugget"})),
     "answer_key": Parser(_answer_key, _EXTRACTED, needs_gold=True, reads_words=False, version=3),
     "lenient_answer_key": Parser(
         _lenient_answer_key, _EXTRACTED, needs_gold=True, reads_words=False
@@ -204,6 +205,11 @@ PARSERS: dict[str, Parser] = {
 }
 
 
-def parsers_of(target: str) -> list[str]:
-    """Names of those that can read replies to prompts with this target."""
-    return [name for name, parser in PARSERS.items() if target in parser.targets]
+def parsers_of(target: str, of_several: bool) -> list[str]:
+    """Names of those that can read replies to prompts with this target; `of_several`: that ask
+    about several items at once."""
+    return [
+        name
+        for name, parser in PARSERS.items()
+        if target in parser.targets and (name == LABELS) == of_several
+    ]

@@ -65,7 +65,8 @@ class Prompt:
 
     `target` says what it asks about: question, nugget, direct, extract, verify, assign, support,
     battle, importance; generate, explain, distil and answer ask for texts. `window` is how many
-    items (of `generate`: passages) it asks about at once (None: one each); `max_nuggets`,
+    items (of `generate`: passages) it asks about at once (None: one each); `together` is the name
+    of the prompt that asks about several of its items at once; `max_nuggets`,
     `max_passages` and `importance` (the prompt that then says which nuggets are vital) are of one
     that makes nuggets out of passages. `items` is the kind of rubric item (None where there is
     none). `output` is `scale` when one word of the scale is asked for, `text` for free text.
@@ -94,6 +95,7 @@ class Prompt:
     max_nuggets: int | None = None
     max_passages: int | None = None
     importance: "Prompt | None" = None
+    together: str | None = None
 
     @property
     def asks_json(self) -> bool:

@@ -40,8 +40,11 @@ OF_AN_EXAMPLE = ("query", "passage", "label")
 ITEMS = ("question", "nugget", "criterion")
 # of a prompt with target generate that has the first of them, and keys that it alone has
 OUT_OF_PASSAGES = (("passages", "query", "items"), ("n_items", "max_nuggets"))
+# of a prompt with target question or nugget that asks about several at once
+OF_SEVERAL = (("items", "passage"), ("query", "n_items"))
 KEYS_OUT_OF_PASSAGES = ("window", "max_nuggets", "max_passages", "importance")
 LISTS = ("assign", "importance")  # targets of prompts about several nuggets at once
+PASSAGE_ITEMS = ("question", "nugget")  # targets of prompts about a passage and an item, or several
 # target -> its items
 ITEMS_OF = {"question": "question", "nugget": "nugget", **dict.fromkeys(LISTS, "nugget")}
 
@@ -104,6 +107,7 @@ class PromptFile(Checked):
     max_nuggets: Annotated[int, Field(ge=1, le=1000)] | None = None
     max_passages: Annotated[int, Field(ge=1, le=10_000)] | None = None
     importance: Name | None = None
+    together: Name | None = None
     decoding: Decoding = Field(
         Decoding(), description="Write it as {temperature: 0, max_tokens: 100}."
     )
@@ -220,6 +224,13 @@ def _is_out_of_passages(content: dict[str, str]) -> bool:
     return content.get("target") == "generate" and "{passages}" in content.get("template", "")
 
 
+def _is_of_several(content: dict[str, str]) -> bool:
+    """Whether it asks about several items at once."""
+    target = content.get("target")
+    has_list = target in PASSAGE_ITEMS and "{items}" in content.get("template", "")
+    return target in LISTS or has_list
+
+
 def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
     """Keys that do not go together, and what is wrong with them."""
     if content.get("name", file.stem) != file.stem:
@@ -244,12 +255,16 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
             yield "", f"{key} is missing: the template has the slot {{passages}}"
         if not makes_nuggets and key in content and key != "window":
             yield key, f"{key}: this is for a prompt with target generate and the slot {{passages}}"
-    if not makes_nuggets and ("window" in content) != (target in LISTS):
+    of_several = _is_of_several(content)
+    if not makes_nuggets and ("window" in content) != of_several:
         if "window" in content:
-            yield "window", f"window: {of} asks about one item at a time"
+            several = "; several are {items}" if target in PASSAGE_ITEMS else ""
+            yield "window", f"window: {of} asks about one item at a time{several}"
         else:
-            yield "", "window is missing: how many nuggets to ask about at once"
-    if target in LISTS and content.get("output") == "scale":
+            yield "", f"window is missing: how many {ITEMS_OF[target]}s to ask about at once"
+    if "together" in content and (of_several or target not in PASSAGE_ITEMS):
+        yield "together", "together: this is for a prompt that grades a passage on one item"
+    if of_several and content.get("output") == "scale":
         yield "output", f"output: {of} asks for a list, which is text"
     if target in WRITING:
         for key in ("scale", "parser"):
@@ -264,8 +279,8 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
         if key not in content and (key, content.get("output")) != ("scale", "scale"):
             yield "", f"{key} is missing"
     parser = content.get("parser")
-    if parser in PARSERS and target not in PARSERS[parser].targets:
-        able = ", ".join(parsers_of(target))
+    if parser in PARSERS and parser not in parsers_of(target, of_several):
+        able = ", ".join(parsers_of(target, of_several))
         yield "parser", f"parser: {parser!r} cannot read replies to {of}; these can: {able}"
 
 
@@ -279,6 +294,8 @@ def _check_slots(yaml: YamlFile, content: dict[str, str]) -> None:
     required, optional = SLOTS.get(target, ((), ()))
     if _is_out_of_passages(content):
         required, optional = OUT_OF_PASSAGES
+    elif target in PASSAGE_ITEMS and _is_of_several(content):
+        required, optional = OF_SEVERAL
     elif target == "generate" and content.get("items") == "criterion":
         required = ("query", "items")
     if "query" in (*required, *optional):
@@ -300,7 +317,8 @@ def _check_slots(yaml: YamlFile, content: dict[str, str]) -> None:
             wrong(key, "the template has no slot {examples}")
     if "examples" in slots and "examples" not in content:
         wrong("template", "{examples} needs the key `examples`, which names a JSONL file")
-    about = next((slot for slot in slots if slot in ("item", "query")), None)
+    asked = ("item", "query", *(("items",) if target in PASSAGE_ITEMS else ()))
+    about = next((slot for slot in slots if slot in asked), None)
     if about and "passage" in slots:
         first = str(slots.index("passage") < slots.index(about)).lower()
         if first != content.get("context_first", "false").lower():

@@ -3,7 +3,7 @@
 A chunk is given to one actor at a time; when the actor dies, a new one gets the chunk. A chunk
 that keeps killing its actor is halved until the pair at fault is alone. A machine that dies takes
 its actors along, and no pair is blamed. An actor that asks a server has several chunks at work, so
-that the server need not wait for a chunk's last replies.
+that the server need not wait for a chunk's last replies: as many as its engine wants by then.
 """
 
 import sys
@@ -38,6 +38,7 @@ class _Actor:
     handle: Any
     ready: Any  # reference to the result of `start`; None once it has started
     work: deque = field(default_factory=deque)  # (reference, Chunk), oldest first
+    wants: int = QUEUED  # chunks to have, at work or ready
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class _Done:
 
     account: Any
     trouble: EngineUnusable | None
+    chunks_now: int  # that the engine wants to have at work
 
 
 @dataclass(eq=False)
@@ -64,7 +66,7 @@ class Crew:
     stopping: bool = False
     failed_starts: int = 0
     ready_at: float | None = None  # when the first worker had loaded its engine
-    at_once: int = 1  # chunks at work in one actor
+    at_once: int = 1  # chunks at work in one actor, at most
     trouble: EngineUnusable | None = None  # the engine cannot go on: what is at work is waited for
     known: list[Entry] = field(default_factory=list)  # replies that are not asked for again
 
@@ -172,7 +174,9 @@ class Crew:
                 # the wrong one would be blamed
                 if actor.work and self._peek() is None:
                     continue
-                if actor.ready is None and len(actor.work) < depth and (chunk := self._next()):
+                if actor.ready is not None or len(actor.work) >= min(depth, actor.wants):
+                    continue
+                if chunk := self._next():
                     actor.work.append((actor.handle.grade.remote(chunk), chunk))
 
     def _cancel_queued(self) -> None:
@@ -208,6 +212,9 @@ class Crew:
         except ray.exceptions.RayError as error:  # its process, machine or result is gone
             yield from self._bury(actor, str(error))
             return
+        if self.worker.side_by_side:
+            wants = result if reference == actor.ready else result.chunks_now
+            actor.wants = max(QUEUED, wants)
         if reference == actor.ready:
             actor.ready = None
             self.failed_starts = 0
@@ -298,10 +305,12 @@ def _actor_class():
     class Grade:
         """What runs in the actor's process."""
 
-        def start(self, worker: Any, place: Place, known: list[Entry]) -> None:
-            """Load the engine. Raises `EngineUnusable` when that cannot be done."""
+        def start(self, worker: Any, place: Place, known: list[Entry]) -> int:
+            """Load the engine; how many chunks it wants. Raises `EngineUnusable` when that cannot
+            be done."""
             self.worker, self.engine = worker, engine_finder.started(worker.grader)
             self.recorder = Recorder(self.engine, place, known)
+            return self.engine.chunks_now()
 
         def grade(self, chunk: Any) -> _Done:
             asking, trouble = self.recorder.asking(chunk.id), None
@@ -313,6 +322,6 @@ def _actor_class():
                 account.replies = asking.broken_off()
             account.notes = [without_halves(note) for note in self.engine.notes]
             account.stack = self.engine.stack()
-            return _Done(account, trouble)
+            return _Done(account, trouble, self.engine.chunks_now())
 
     return Grade

@@ -55,7 +55,12 @@ def watched(project: Project, lake: Lake, where: str, grader: str) -> Grader:
     Raises `BadInput` for another, which `where` names."""
     found = configured(project, lake, grader)
     prompt = found.prompt
-    if prompt.target not in KINDS or found.scores_from or prompt.window or prompt.topic_slots:
+    if prompt.target in KINDS and prompt.window:
+        raise BadInput(
+            f"{where}: {grader!r} asks about several items at once, whose grades hang together",
+            "Watch one that asks about each by itself: without items_per_call.",
+        )
+    if prompt.target not in KINDS or found.scores_from or prompt.topic_slots:
         raise BadInput(
             f"{where}: {grader!r} is shown more than a query, a passage and a question or nugget",
             "Graders of passages can be watched: direct judges, and those of rubric items.",

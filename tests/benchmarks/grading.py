@@ -2,7 +2,9 @@
 
 Absolute times depend on the machine; the ratios and shares are the result.
 
-    python -m tests.benchmarks.grading [start] [plan] [moving] [endpoint] [model]
+    python -m tests.benchmarks.grading [start] [plan] [moving] [endpoint] [pace] [model]
+
+`pace` takes 5 minutes, and is not in `make bench`.
 """
 
 import asyncio
@@ -12,13 +14,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import aiohttp
 from rich.console import Console
 from rich.table import Table
 
+from gradelake.grading.engines import _pace
 from gradelake.grading.engines.openai import Engine
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.plan.planner import ensure_views
@@ -40,10 +47,12 @@ chunk_pairs = 4000
 def score(self, prompts):
     return [Response("3")] * len(prompts)
 """
-# answers every chat after 50 ms
+# answers chats after so many seconds; those beyond so many at once with a 429
 ENDPOINT = """
 import asyncio, sys
 from aiohttp import web
+
+PORT, SECONDS, MOST = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
 
 LIKELY = [{"token": str(grade), "logprob": -1.0 - grade, "bytes": None} for grade in range(6)]
 REPLY = {
@@ -55,14 +64,21 @@ REPLY = {
     "usage": {"prompt_tokens": 200, "completion_tokens": 1, "total_tokens": 201},
 }
 
+at_work = 0
+
 async def chat(request):
+    global at_work
     await request.read()
-    await asyncio.sleep(0.05)
+    if at_work >= MOST:
+        return web.json_response({"error": {"message": "slow down"}}, status=429)
+    at_work += 1
+    await asyncio.sleep(SECONDS)
+    at_work -= 1
     return web.json_response(REPLY)
 
 app = web.Application()
 app.router.add_post("/v1/chat/completions", chat)
-web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=None, access_log=None)
+web.run_app(app, host="127.0.0.1", port=PORT, print=None, access_log=None)
 """
 AT_ONCE = 64
 console = Console(highlight=False, width=100)
@@ -177,24 +193,43 @@ def measure_moving(folder: Path, limit: int = 400_000) -> None:
     )
 
 
-def measure_endpoint(folder: Path, n: int = 3000) -> None:
-    """The engine `openai` and a bare client ask an endpoint that answers after 50 ms."""
+@contextmanager
+def endpoint(seconds: float, most: int) -> Iterator[str]:
+    """The address of one."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    asks = {"engine": "openai", "model": "m", "base_url": address, "concurrency": AT_ONCE}
-    project = projects.project(folder, graders={"gpt": LEXICAL | asks})
-    grader = read_grader(project, "gpt")
+        port = free.getsockname()[1]
+    arguments = [str(each) for each in (port, seconds, most)]
+    server = subprocess.Popen([sys.executable, "-c", ENDPOINT, *arguments])
+    try:
+        time.sleep(3)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        server.kill()
+        server.wait()
+
+
+@contextmanager
+def started(folder: Path, address: str, n: int, **settings: Any) -> Iterator[tuple[Engine, Any]]:
+    """The engine `openai`, and so many prompts for it."""
+    asks = {"engine": "openai", "model": "m", "base_url": address, **settings}
+    grader = read_grader(projects.project(folder, graders={"gpt": LEXICAL | asks}), "gpt")
     prompts = [
         grader.prompt.render({"item": f"What is {i}?", "passage": f"{i} {'some words ' * 80}"})
         for i in range(n)
     ]
     engine = Engine(grader)
-    port = address.rpartition(":")[2].removesuffix("/v1")
-    server = subprocess.Popen([sys.executable, "-c", ENDPOINT, port])
-    try:
-        time.sleep(3)
-        engine.score(prompts[:AT_ONCE])
+    yield engine, prompts
+    engine.run(engine.connection.client.close())  # type: ignore[attr-defined]
+
+
+def measure_endpoint(folder: Path, n: int = 3000) -> None:
+    """The engine `openai` and a bare client ask an endpoint that answers after 50 ms."""
+    with (
+        endpoint(0.05, 10_000) as address,
+        started(folder, address, n, concurrency=AT_ONCE) as (engine, prompts),
+    ):
+        engine.score(prompts[: 8 * AT_ONCE])
         for who, ask in (
             ("engine `openai`", lambda: engine.score(prompts)),
             ("bare client of aiohttp", lambda: asyncio.run(_bare(address, n))),
@@ -206,9 +241,36 @@ def measure_endpoint(folder: Path, n: int = 3000) -> None:
                 f"{who}, {AT_ONCE} chats at once: {n / wall:,.0f} pairs/s, "
                 f"{1000 * processor / n:.2f} ms of processor time a pair"
             )
-        engine.run(engine.connection.client.close())  # type: ignore[attr-defined]
-    finally:
-        server.kill()
+
+
+def measure_pace(folder: Path, most: int = 300) -> None:
+    """How many at once the engine `openai` finds by itself, beside fixed numbers, where a server
+    takes 300."""
+    table = Table(title=f"A server that takes {most} at once, 429 beyond")
+    for column in ("a reply takes", "at once", "pairs/s", "of the best fixed"):
+        table.add_column(column, justify="right")
+    for seconds, n, fixed in ((0.05, 20_000, (16, 64, 128, most)), (1.0, 20_000, (128, most))):
+        rates: dict[str, float] = {}
+        for at_once in (*fixed, None):
+            held = mock.patch.object(_pace, "_limits", partial(_always, at_once))
+            with (
+                endpoint(seconds, most) as address,
+                held if at_once else nullcontext(),
+                started(folder / f"{seconds}-{at_once}", address, n) as (engine, prompts),
+            ):
+                rate = n / _seconds(partial(engine.score, prompts))[0]
+            shown = f"{at_once}" if at_once else f"found by itself, in the end {engine.pace.limit}"
+            rates[shown] = rate
+            share = "" if at_once else f"{rate / max(rates.values()):.0%}"
+            table.add_row(f"{seconds:g} s", shown, f"{rate:,.0f}", share)
+    console.print(table)
+
+
+def _always(at_once: float, most: float) -> Iterator[float]:
+    """A limit that no throughput and no 429 changes."""
+    while True:
+        with suppress(Exception):
+            yield float(at_once)
 
 
 async def _bare(address: str, n: int) -> None:
@@ -288,6 +350,8 @@ def main() -> None:
             measure_moving(folder / "big")
         if not parts or "endpoint" in parts:
             measure_endpoint(folder / "endpoint")
+        if "pace" in parts:
+            measure_pace(folder / "pace")
         if not parts or "model" in parts:
             measure_model(folder / "model")
 

@@ -86,7 +86,7 @@ def test_a_sample_becomes_a_file_that_a_prompt_of_ones_own_can_show(judged):
 def test_the_list_names_every_prompt(judged):
     rows = json.loads(judged.gradelake("prompts", "list", "--json").stdout)
     by_name = {row["name"]: row for row in rows}
-    assert len(by_name) == len(rows) == 45
+    assert len(by_name) == len(rows) == 47
     assert by_name["sun"]["scale"] == {"No": 0, "Yes": 1}
     assert by_name["umbrela"]["slots"] == ["query", "passage"]
     assert len(by_name["umbrela"]["sha256"]) == 64
@@ -108,7 +108,7 @@ def test_prompts_can_be_read_where_there_is_no_project(tmp_path, monkeypatch):
     monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
     shown = gradelake(tmp_path, "prompts", "show", "sun").stdout
     assert shown == (Path(__file__).parents[2] / "grading/prompts/sun.yaml").read_text()
-    assert len(json.loads(gradelake(tmp_path, "prompts", "list", "--json").stdout)) == 45
+    assert len(json.loads(gradelake(tmp_path, "prompts", "list", "--json").stdout)) == 47
     render = ("prompts", "render", "helm", "--query", "Q", "--passage", "P")
     assert "Question: Q Passage: P" in gradelake(tmp_path, *render).stdout
     own = gradelake(tmp_path, "prompts", "show", "mine", code=2)

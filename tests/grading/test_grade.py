@@ -225,7 +225,7 @@ def test_what_came_back_before_its_worker_died_is_not_asked_again(monkeypatch):
     log = SimpleNamespace(of_chunks=lambda ids: [f"reply of {id_}" for id_ in ids])
     workers = crew.Crew(None, log, at_once=2, stopping=True)
     lost, done = SimpleNamespace(id="lost", n_prompts=1), SimpleNamespace(id="done", n_prompts=1)
-    graded = crew._Done(SimpleNamespace(replies=Replies()), None)
+    graded = crew._Done(SimpleNamespace(replies=Replies()), None, 1)
     workers.actors = [crew._Actor(None, None, deque([("lost", lost), (graded, done)]))]
     assert list(workers._bury(workers.actors[0], "killed")) == [graded.account]
     assert (list(workers.suspects), workers.deaths) == ([lost], {"lost": 1})

@@ -52,6 +52,45 @@ def test_any_other_reply_tells_nothing_of_any_item(reply, why):
     assert {(r.grade, r.status, r.error) for r in readings} == {(None, "failed", why)}
 
 
+def numbers(reply: str, n: int) -> list[int | None]:
+    return [reading.grade for reading in read_labels(reply, Scale.parse("0-5"), n)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "[5, 0, 3]",
+        '["5", "0", "3"]',
+        "[5.0, 0, 3]",
+        "Ratings: [5, 0, 3]. The last is told by [2] alone.",
+        '```json\n{"ratings": [5, 0, 3]}\n```',
+        '{"1": 5, "2": 0, "3": 3}',
+        "1. 5\n2. 0\n3: 3 - in part",
+    ],
+)
+def test_numbers_are_read_as_numbers_or_words_and_citations_are_none(reply):
+    assert numbers(reply, 3) == [5, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("[5, 6, true]", [5, None, None]),
+        ("[5, 4.5, null]", [5, None, None]),
+        ("[5, 0]", [None] * 3),
+        ("[5, 0, 3, 1]", [None] * 3),
+        ("5, 0, 3", [None] * 3),
+    ],
+)
+def test_what_is_no_number_of_the_scale_is_no_grade(reply, read):
+    assert numbers(reply, 3) == read
+
+
+def test_of_one_item_a_number_alone_will_do_but_not_beside_another_list():
+    assert numbers("4", 1) == numbers("[4]", 1) == numbers("Rating: [4]", 1) == [4]
+    assert numbers("[4], as [2] says", 1) == numbers("Between 3 and 4", 1) == [None]
+
+
 def test_a_label_off_the_scale_fails_alone():
     first, second = read_labels("['support', 'maybe']", SCALE, 2)
     assert (first.grade, second.status) == (2, "failed")

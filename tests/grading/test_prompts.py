@@ -43,6 +43,7 @@ SHIPPED = {
     "nugget_extraction_context_first": "acbf127c9465a3dd",
     "nugget_self_rating": "309e6e7954b586ee",
     "nugget_self_rating_context_first": "50d0c81e497cb58e",
+    "nugget_self_rating_together": "7cac63c47d5a127f",
     "nuggetizer_assign": "e585e376a2305662",
     "nuggetizer_assign_2grade": "2fc4a6c2dd598ce4",
     "nuggetizer_create": "5b8594ea278a0c40",
@@ -51,6 +52,7 @@ SHIPPED = {
     "question_answer_context_first": "d68100cecdb9aace",
     "question_self_rating": "55336cb16c769ee4",
     "question_self_rating_context_first": "27dafb355c21686d",
+    "question_self_rating_together": "85cfa0e8caf74382",
     "statement_relevance": "48243dab29cdf6cf",
     "sun": "c575a33e42d66a13",
     "sun_few": "7d90f52e0d602b06",
@@ -68,6 +70,7 @@ SHIPPED = {
 OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
 OURS |= {"answer_relevance", "product_search", "statement_relevance", "battle", "battle_rubric"}
 OURS |= {"answer_criteria", "generate_criteria"}
+OURS |= {"question_self_rating_together", "nugget_self_rating_together"}
 OURS |= {"answer_encyclopedia", "answer_question", "answer_webpage"}
 MINE = """\
 name: mine
@@ -394,6 +397,20 @@ def test_a_fault_is_reported_with_its_line(own):
             "window: 5\n",
             "{item} {passage}",
             ["mine.yaml:4: window: a prompt with target question asks about one item at a time"],
+        ),
+        (
+            "nugget",
+            "together: other\n",
+            "{passage} {items} {item}",
+            [
+                "window is missing: how many nuggets to ask about at once",
+                "mine.yaml:4: together: this is for a prompt that grades a passage on one item",
+                "output: a prompt with target nugget asks for a list, which is text",
+                "parser: 'strict' cannot read replies to a prompt with target nugget; these can: "
+                "labels",
+                "{item} is not a slot",
+                "the passage stands before {items}: write context_first: true",
+            ],
         ),
         (
             "generate",

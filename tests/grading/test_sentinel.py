@@ -162,10 +162,13 @@ def test_graders_of_a_rubric_are_asked_all_items_of_a_query(watching):
 @pytest.mark.slow
 def test_what_cannot_be_watched_is_refused(watching):
     watching.graders["assigns"] = {"engine": "lexical", "prompt": "nuggetizer_assign"}
+    several = {"prompt": "question_self_rating_together", "engine": "openai", "model": "m"}
+    watching.graders["several"] = several
     watching.prompt("told", "{query}: {narrative} {passage}")
     watching.graders["told"] = {"engine": "lexical", "prompt": "told"}
     for settings, message in (
         ({"graders": ["assigns"]}, "'assigns' is shown more than a query, a passage"),
+        ({"graders": ["several"]}, "'several' asks about several items at once"),
         ({"graders": ["told"]}, "'told' is shown more than a query, a passage"),
         ({"graders": ["nobody"]}, r"no \[graders.nobody\]"),
         ({"graders": []}, "graders"),

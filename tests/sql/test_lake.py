@@ -326,7 +326,7 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
 
 
 def _insert_what_was_paid_for(transaction) -> None:
-    """Grades of before there was a log: asked, copied, in a batch, failed, imported, of no model."""
+    """Grades of before the log: asked, copied, in a batch, failed, imported, of no model."""
     for grader_id, engine in (("g", "openai"), ("l", "lexical")):
         row = projects.rows("graders", grader_id=grader_id, name=grader_id, engine=engine)
         transaction.insert("graders", row)
