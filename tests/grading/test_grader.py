@@ -224,8 +224,8 @@ def test_all_that_is_wrong_is_told_at_once_with_its_lines(judged):
         f"{file}{line['model']}: [graders.lexical]: model must be a string",
         f"{file}{line['sped']}: [graders.lexical]: unknown setting 'sped'",
         "  Known: actors, answers_from, chunk_pairs, collections, constrained, decoding, engine, "
-        "examples, items_per_call, label_rubrics, model, parser, prompt, revision, rotate_options, scores_from, "
-        "trials.",
+        "examples, items_per_call, label_rubrics, model, parser, prompt, revision, "
+        "rotate_options, scores_from, trials.",
     ]
 
 
