@@ -32,7 +32,8 @@ class Pace:
     nothing.
 
     *Up.* It begins with 16, and doubles while a raise pays: while throughput rises by 5 % or more.
-    A raise that does not pay has made response times longer without throughput; it is taken back.
+    (On this first climb a round is as many replies as the limit, from its change on.) A raise that
+    does not pay has made response times longer without throughput; it is taken back.
 
     *Down.* What was reached is then taken times 0.8, again and again, while throughput stays within
     5 % of the best. Where it does not, the limit goes halfway back, and again, until it does; where
@@ -45,7 +46,7 @@ class Pace:
     *Rest.* What was found holds for 10 rounds. Then a raise is tried: times 1.1 after a 429, as
     each request too many is refused, else doubled, as it only waits. If it pays, larger ones
     follow, up to doubling; if not, the limit goes down as above. So it does where throughput falls
-    below 0.8 of what it was: response times have risen without it.
+    below 0.8 of what it was in two rounds: response times have risen without it.
 
     It is never above `most`, nor below 2 (or `most`). Who is refused gives up the place, and comes
     back before anybody new. Until then, or until some request is answered, nobody new takes it: a
@@ -62,11 +63,12 @@ class Pace:
         self.back: _Queue = deque()
         self._taken: int | None = None  # requests, when the server refused others
         self._era = 0  # goes up when the limit is changed
-        self._flying, self._changed_at = 0, 0.0
+        self._flying, self._changed_at = 0, -1.0
         # of the round: all requests' seconds; of those that ended: how many, how long, answered
         self._began = self._flown = self._seconds = 0.0
         self._ended = self._answered = 0
-        self._settling = self.limit
+        self._is_climbing = True  # at first, doubling
+        self._settling = 0  # replies until those count that tell of the limit
 
     @property
     def limit(self) -> int:
@@ -111,6 +113,9 @@ class Pace:
     def _count(self, change: int) -> float:
         """So many requests more are on their way, from now on."""
         now = asyncio.get_running_loop().time()
+        if self._changed_at < 0:  # the first of all
+            self._measure(now)
+            self._changed_at = now
         self._flown += self._flying * (now - self._changed_at)
         self._changed_at = now
         self._flying += change
@@ -128,17 +133,16 @@ class Pace:
 
     def _end(self, now: float, seconds: float, is_answered: bool) -> None:
         """A request has ended; the round, too, if it was the last."""
-        self._settling -= 1
-        if self._settling == 0:
+        if self._settling:
+            self._settling -= 1
             self._measure(now)
-        if self._settling >= 0:
             return
         self._ended += 1
         self._answered += is_answered
         self._seconds += seconds
         whole = now - self._began
-        wanted = max(self.limit, min(_REPLIES, 4 * self.limit))
-        if self._ended < wanted or whole < _SECONDS:
+        few = 0 if self._is_climbing else min(_REPLIES, 4 * self.limit)
+        if self._ended < max(few, self.limit) or whole < _SECONDS:
             return
         if (flying := self._flown / whole) < _FULL * self.limit:
             self._measure(now)
@@ -153,9 +157,10 @@ class Pace:
 
     def _set(self, limit: float) -> None:
         """A round begins."""
+        self._is_climbing &= limit > STEP * self._limit
         if limit != self._limit:
             self._limit = limit
-            self._settling = max(self.limit, self._flying)
+            self._settling = 0 if self._is_climbing else max(self.limit, self._flying)
             self._era += 1
         self._measure(self._count(0))
         self.let_in()
@@ -245,12 +250,14 @@ def _limits(most: float) -> Generator[float, float, None]:
 
 
 def _rest(limit: float, rounds: int) -> Generator[float, float, tuple[float, bool]]:
-    """The throughput of a limit; whether it fell, and is that of the last round."""
+    """The throughput of a limit; whether it fell, and is that of the last two rounds."""
     seen: list[float] = []
     for _ in range(rounds):
         throughput = yield limit
         if seen and throughput < LESS * fmean(seen):
-            return throughput, True
+            throughput = fmean((throughput, (yield limit)))
+            if throughput < LESS * fmean(seen):
+                return throughput, True
         seen.append(throughput)
     return fmean(seen), False
 
@@ -278,11 +285,10 @@ def _lower(limit: float, best: float, fewest: float) -> Generator[float, float, 
         reached = yield lower
         if reached < best * (LESS + SAME) / 2:  # each request more was worth it
             return limit
-        if reached < SAME * best:
-            reached = fmean((reached, (yield lower)))
+        reached = fmean((reached, (yield lower)))
         if reached < SAME * best:
             return (yield from _halfway(lower, limit, SAME * best))
-        limit = lower
+        limit, best = lower, max(best, reached)  # it may only have been slow for a moment
     return limit
 
 

@@ -92,7 +92,7 @@ def test_the_list_names_every_prompt(judged):
     assert len(by_name["umbrela"]["sha256"]) == 64
     table = judged.gradelake("prompts", "list").stdout
     assert table.split("\n")[0].split() == ["name", "target", "description"]
-    assert len(table.strip().split("\n")) == 46
+    assert len(table.strip().split("\n")) == 48
     assert judged.project
     program = (sys.executable, "-m", "gradelake", "prompts", "list")
     terminal = Terminal(judged.folder, width=80, program=program)

@@ -137,7 +137,7 @@ def test_what_a_server_takes_before_it_refuses_is_found_within_a_tenth(asked):
     assert rate >= 0.9 * 40 / 0.5
 
 
-@pytest.mark.parametrize("capacity", [3, 12, 150])
+@pytest.mark.parametrize("capacity", [12, 40, 150])
 def test_where_replies_take_longer_the_more_wait_throughput_is_found_without_a_long_queue(
     asked, capacity
 ):
@@ -145,7 +145,7 @@ def test_where_replies_take_longer_the_more_wait_throughput_is_found_without_a_l
     found.during(60)
     limits, rate = found.during(120)
     assert rate >= 0.9 * capacity / 0.5
-    assert sorted(limits)[len(limits) // 2] <= max(1.3 * capacity, capacity + 5)
+    assert sorted(limits)[len(limits) // 2] <= max(1.3 * capacity, 20)
 
 
 def test_throughput_that_rises_ever_less_is_followed_until_a_doubling_brings_no_5_percent(asked):
@@ -191,12 +191,12 @@ def test_after_a_phase_of_429_it_finds_its_way_back(asked, capacity):
 
 
 def test_who_refuses_everybody_is_asked_by_those_alone_whose_wait_is_over(asked):
-    found = asked(100)
+    found = asked(10_000, most=100)
     found.during(20)
     found.server.capacity, found.server.waits, found.server.refused = 0, 5.0, 0
     found.during(1.0)  # what was on its way is answered, and what follows refused
     asleep, before = len(found.pace.asleep), found.server.refused
-    assert before == asleep <= 110
+    assert before == asleep == 100
     found.during(3.9)
     assert found.server.refused == before
     found.during(5.0)
