@@ -56,6 +56,12 @@ def grade(judged, **options):
     return grader_run.grade(judged.project, request, judged.told.append, **options)
 
 
+def logged(judged) -> int:
+    """Prompts of batches that the log has."""
+    ((n,),) = judged.rows("select count(*) from lake.raw.replies where in_batch and is_read")
+    return n
+
+
 def to_its_end(judged, **options):
     return grade(judged, wait=True, **options)
 
@@ -116,6 +122,7 @@ def test_a_run_submits_what_is_missing_and_a_later_one_collects_it(hosted, serve
     assert (fourth.batched.collected, fourth.batched.submitted) == (0, 0)
     assert set(server.times_billed().values()) == {1}
     assert len(server.batches) == 1
+    assert logged(hosted) == server.times_billed().total()
 
 
 def test_prompts_and_grades_are_those_of_the_same_grader_online(hosted, server):
@@ -239,6 +246,7 @@ def test_of_a_batch_that_expires_what_was_answered_stays_and_the_rest_is_planned
     assert run.counts["ok"] == len(hosted.grades("gpt")) == 12
     assert [state for state, *_ in state_of(hosted)] == ["collected", "expired"]
     assert set(server.times_billed().values()) == {1}
+    assert logged(hosted) == server.times_billed().total()
 
 
 @pytest.mark.campaign
