@@ -53,11 +53,15 @@ insert into raw.replies by name
 with
 
 models as (
-    select grader_id from raw.graders where engine not in ('imported', 'lexical')
+    select grader_id
+    from raw.graders
+    where engine not in ('imported', 'lexical')
 ),
 
 imports as (
-    select run_id from raw.pipeline_runs where starts_with(command, 'import ')
+    select run_id
+    from raw.pipeline_runs
+    where starts_with(command, 'import ')
 ),
 
 told as (
