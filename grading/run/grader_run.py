@@ -133,7 +133,7 @@ def grade(
         ensure_views(lake)
         price = price_of(lake, grader, keeps_limit=max_cost is not None)
         committer = Committer(lake, grader, Asked(request.collection, "grade"))
-        recovered = committer.log.recover()
+        recovered = committer.recover()
         if recovered:
             tell(f"kept {counted(recovered, 'replies')} of an interrupted run")
         started = time.monotonic()
@@ -221,6 +221,8 @@ def work(
         state = "stopped" if cut_short and run.left else "done"
     finally:
         committer.finish(state)
+        if state == "failed" and run.counts["pairs"]:
+            tell(f"{counted(run.counts['pairs'], 'pairs', 'were')} graded before that")
 
 
 def _note_that_it_was_asked(committer: Committer) -> None:

@@ -215,7 +215,7 @@ def grade_round(
         command = "probe" if name.startswith(OF_PROBES) else "sentinel"
         asked = Asked(collection, command, round=f"{name}/{number}")
         committer = RoundCommitter(lake, grader, asked)
-        if recovered := committer.log.recover():
+        if recovered := committer.recover():
             console.tell(f"kept {counted(recovered, 'replies')} of an interrupted round")
         key = (collection, name, grader.grader_id, number)
         missing = missing_in_round(lake, grader, key)

@@ -62,8 +62,10 @@ def slow(self, word):
 
 
 @pytest.fixture
-def stumbling(judged):
+def stumbling(judged, monkeypatch):
     """The collection with the engine above."""
+    for word in ("steel", "landmarks", "home", "scatters"):  # what a test before it stumbled over
+        monkeypatch.delenv(f"STUMBLE_{word}", raising=False)
     judged.engine("stumbling", STUMBLING)
     judged.grader(
         "judge", engine="stumbling", prompt="question_self_rating", parser="strict", actors=1
@@ -330,6 +332,20 @@ def test_what_was_answered_and_not_committed_is_not_asked_again(stumbling, monke
     log = stumbling.rows("select count(*), bool_and(is_read) from lake.raw.replies")
     assert log == [(10, True)]
     assert not list((stumbling.folder / "lake" / "grading").glob("*/*"))
+
+
+def test_chunks_that_a_run_left_before_there_was_a_log_are_committed(stumbling):
+    run = stumbling.grade("judge", limit=4)
+    kept = stumbling.lake.frame("select * exclude (failure) from lake.raw.grades")
+    folder = stumbling.folder / "lake" / "grading" / stumbling.grader("judge").grader_id
+    half = kept.head(2).with_columns(prompt_no=0, is_leader=True)
+    for name, rows in (("a", half), ("b", kept)):
+        rows.write_parquet(folder / f"{name}.parquet")
+    with stumbling.lake.transaction("test") as transaction:
+        transaction.run("delete from {lake}.raw.grades")
+    left = stumbling.grade("judge")
+    assert left.planned == 12 - run.counts["pairs"]
+    assert (len(stumbling.grades("judge")), list(folder.glob("*"))) == (12, [])
 
 
 @pytest.mark.fast
