@@ -37,7 +37,7 @@ _GROUPS = {
     "Grades and labels": """labels verify_grades missing_labels missing_grades backlog failed_grades
         failures imported_grades unsupported_sentences uncited_sentences support_disagreements""",
     "Reviews": "queues review_agreement assessor_agreement battle_agreement review_conflicts",
-    "Runs and costs": "freshness nights grading_runs cost system_cost board_cost",
+    "Runs and costs": "freshness nights grading_runs replies cost system_cost board_cost",
 }
 # parameters that most questions have: (default, what it means)
 _COMMON = {
