@@ -12,7 +12,15 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from gradelake.grading.engines import OF_ITSELF, Came, Cluster, Response, Setting, Workers
+from gradelake.grading.engines import (
+    OF_ITSELF,
+    Came,
+    Cluster,
+    EngineUnusable,
+    Response,
+    Setting,
+    Workers,
+)
 from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines._chat import (
     chat_options,
@@ -101,6 +109,8 @@ class ChatEngine(Base):
         # of all chunks together: while one's last replies come in, the next one's are asked for
         self.pace = Pace(most_at_once(grader))
         self.answered_at = 0.0
+        self.n_scoring = 0  # chunks at work
+        self.given_up: EngineUnusable | None = None  # why none of them can go on
         self.at_server = set[asyncio.Task | None]()  # requests that wait for their reply
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
@@ -135,9 +145,14 @@ class ChatEngine(Base):
 
     async def _score(self, prompts: Sequence[Rendered], came: Came) -> list[Response]:
         unanswered = []
+        self.n_scoring += 1
+        if self.n_scoring == 1:
+            self.given_up = None
 
         async def ask(prompt: Rendered) -> Response:
             async with self.pace.turn() as turn:
+                if self.given_up:  # by another chunk: no prompt could be answered
+                    raise self.given_up
                 started = time.monotonic()
                 try:
                     response = await self._ask(prompt, turn)
@@ -155,8 +170,12 @@ class ChatEngine(Base):
             responses = await asyncio.gather(*tasks)
             if unanswered:
                 await self._probe(came)
+        except EngineUnusable as error:
+            self.given_up = error
+            raise
         finally:
             await self._wind_up(tasks)
+            self.n_scoring -= 1
         self._require_held([each.text for each in responses if each.error is None])
         return responses
 
