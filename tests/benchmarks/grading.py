@@ -4,7 +4,7 @@ Absolute times depend on the machine; the ratios and shares are the result.
 
     python -m tests.benchmarks.grading [start] [plan] [moving] [endpoint] [pace] [model]
 
-`pace` takes 5 minutes, and is not in `make bench`.
+`pace` takes 8 minutes, and is not in `make bench`.
 """
 
 import asyncio
