@@ -15,7 +15,7 @@ PAYS = 1.05  # times the throughput: what a raise has to bring
 LESS, SAME = 0.8, 0.95  # times the limit; times the throughput, which is then as good
 STEP, DOUBLE = 1.1, 2.0  # times the limit
 REST = 10  # rounds
-_REPLIES, _SECONDS = 32, 0.25  # of a round at least
+_REPLIES, _SECONDS, _SECONDS_AT_FIRST = 32, 0.25, 0.1  # of a round at least
 _FULL = 0.9  # of the limit: on their way where it is the limit that holds others back
 _NEAR = 0.03, 0.5  # of the limit, or requests: what is nearer is as good
 
@@ -32,7 +32,7 @@ class Pace:
     nothing.
 
     *Up.* It begins with 16, and doubles while a raise pays: while throughput rises by 5 % or more.
-    (On this first climb a round is as many replies as the limit, from its change on.) A raise that
+    (On this first climb a round has as many replies as the limit, from its change on.) A raise that
     does not pay has made response times longer without throughput; it is taken back.
 
     *Down.* What was reached is then taken times 0.8, again and again, while throughput stays within
@@ -141,8 +141,10 @@ class Pace:
         self._answered += is_answered
         self._seconds += seconds
         whole = now - self._began
-        few = 0 if self._is_climbing else min(_REPLIES, 4 * self.limit)
-        if self._ended < max(few, self.limit) or whole < _SECONDS:
+        few, least = min(_REPLIES, 4 * self.limit), _SECONDS
+        if self._is_climbing:
+            few, least = 0, _SECONDS_AT_FIRST
+        if self._ended < max(few, self.limit) or whole < least:
             return
         if (flying := self._flown / whole) < _FULL * self.limit:
             self._measure(now)

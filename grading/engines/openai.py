@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from gradelake.grading.engines import Setting
 from gradelake.grading.engines._batches import Batches
 from gradelake.grading.engines._chat_engine import ChatEngine, Seconds
-from gradelake.grading.engines._client import open_client, read_json
+from gradelake.grading.engines._client import Poster, open_client, read_json
 from gradelake.grading.engines._connection import Connection
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.checked import Count, one_of
@@ -27,15 +27,14 @@ class OpenAIConnection(Connection):
 
     def __init__(self, grader: Grader):
         super().__init__(grader)
-        self.client = open_client(self.where, self.key, at_speed=True)
-        # whole, as the client would put it together from its parts for each prompt
-        self.chats = f"{self.where.rstrip('/')}/chat/completions"
+        self.chats = Poster(self.where, self.key, "chat/completions")
+        self.client = self.chats.client
 
     async def chat(self, messages: list[Any], options: dict[str, Any]) -> Any:
         # `chat.completions.create` looks through every message for files to upload: 0.5 ms
         body = {"messages": messages, **options}
         body |= body.pop("extra_body", {})
-        return read_json(await self.client.post(self.chats, cast_to=bytes, body=body))
+        return read_json(await self.chats.post(body))
 
     async def reach(self) -> str | None:
         openai = self.openai

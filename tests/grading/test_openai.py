@@ -78,6 +78,42 @@ def test_no_more_prompts_are_on_their_way_than_allowed(server, engine):
     assert (server.most_open, len(server.asked)) == (3, 15)
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refuse(400, "it is flagged"),
+        refuse(401, "no such key"),
+        refuse(404, "no such model"),
+        refuse(429, "insufficient_quota", code="insufficient_quota"),
+        refuse(500, "it broke"),
+        refuse(307, Location="http://elsewhere.example/"),
+        sent({"choices": []}),
+        Reply(b"{", status=200),
+        Reply(hang_up=True),
+        Reply(b"x" * 100_000, endless=True),
+    ],
+    ids=lambda reply: f"{reply.status} {reply.body[:20]!r}",
+)
+def test_what_goes_wrong_is_told_alike_of_the_first_request_and_of_later_ones(
+    server, engine, reply
+):
+    """Later requests are copies of the first, which OpenAI's library put together."""
+
+    def told(of: Engine) -> tuple[str, str | None]:
+        try:
+            return ask(of, "steel").error, None
+        except EngineUnusable as error:
+            return error.message, error.hint
+
+    server.on("steel", reply)
+    first, later = engine(), engine()
+    assert ask(later, "wood").text == "3"
+    assert told(later) == told(first) != (None, None)
+    first, later = (asked.headers for asked in server.about("steel"))
+    assert later.keys() == first.keys()
+    assert {name for name in first if first[name] != later[name]} == set()
+
+
 # --- 429 ------------------------------------------------------------------------------------------
 
 
