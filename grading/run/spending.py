@@ -18,17 +18,13 @@ MEASURED, _MANY = 50, 20  # requests whose mean tells of others; and of how many
 
 
 def replies_so_far(lake: Lake, grader: Grader) -> tuple[float | None, int]:
-    """Tokens of a reply of this grader, where it has given enough; and of its longest one.
-
-    Of one about several items each grade has a share: the reply is taken to be of a whole window.
-    """
+    """Tokens of a reply of this grader, where it has given enough; and of its longest one."""
     (n, mean, longest), *_ = lake.rows(
         "select count(*), avg(completion_tokens), coalesce(max(completion_tokens), 0) "
         "from lake.raw.replies where grader_id = ? and completion_tokens > 0",
         grader.grader_id,
     )
-    window = grader.prompt.window or 1
-    return mean * window if n >= MEASURED else None, longest * window
+    return mean if n >= MEASURED else None, longest
 
 
 @dataclass
