@@ -259,9 +259,14 @@ def test_a_board_is_made_before_anybody_asks_and_the_first_page_says_what_it_say
         with Lake.writer(project) as lake, lake.transaction("test", "tokens") as transaction:
             transaction.run("update {lake}.raw.graders set model = 'gpt-4o-mini-2024-07-18'")
             transaction.run(
-                "update {lake}.raw.grades set graded_at = ?::timestamp - to_days(case passage_id "
-                "when ? then 0 when ? then 10 else 40 end), prompt_tokens = 10000000, "
-                "cached_tokens = 0, completion_tokens = 0",
+                "insert into {lake}.raw.replies by name select uuid()::varchar as reply_id, "
+                "grader_id, collection, 'grade' as purpose, '' as round, run_id, '' as chunk_id, "
+                "query_id, passage_id, item_id, 1 as attempt, 'answered' as state, "
+                "false as constrained_probabilities, 10000000 as prompt_tokens, "
+                "0 as cached_tokens, 0 as completion_tokens, 0 as cut_characters, 0 as seconds, "
+                "false as in_batch, ?::timestamp - to_days(case passage_id when ? then 0 "
+                "when ? then 10 else 40 end) as asked_at, true as is_read "
+                "from {lake}.raw.grades natural join {lake}.raw.graders where engine = 'lexical'",
                 utc_now(),
                 *PASSAGES[:2],
             )

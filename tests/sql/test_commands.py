@@ -77,7 +77,7 @@ NOTHING_CITED = {"support_disagreements", "uncited_sentences", "unsupported_sent
 EMPTY = (
     NOBODY_REVIEWED
     | NOTHING_CITED
-    | {"consistency", "noise", "imported_grades"}  # the demo's judges are asked once
+    | {"consistency", "noise", "imported_grades", "replies"}  # judges are asked once, and no model
     | {"drift", "facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
     | {"family_correlation", "probes", "criteria_failures"}  # nor had it criteria
     | {"segments", "battles", "ceiling"}  # one assessor judged
