@@ -30,7 +30,8 @@ _NOT_STORED = (
     "is_refusal",
     "is_recalled",
 )  # as they are: `reply` and `state` tell them
-OF_RESPONSE = [each.name for each in fields(Response) if each.name not in _NOT_STORED]
+_OF_RESPONSE = {each.name: each.default for each in fields(Response)}
+OF_RESPONSE = [name for name in _OF_RESPONSE if name not in _NOT_STORED]
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,14 @@ class Entry:
         return "refused" if self.response.is_final else "failed"
 
     def as_line(self) -> bytes:
-        content = asdict(self) | {"asked_at": self.asked_at.isoformat()}
+        content = {name: getattr(self, name) for name in _OWN}
+        content["asked_at"] = self.asked_at.isoformat()
+        # what is as it is where nothing is said, is not written
+        content["response"] = {
+            name: value
+            for name, usual in _OF_RESPONSE.items()
+            if (value := getattr(self.response, name)) != usual
+        }
         return json.dumps(content, ensure_ascii=False).encode() + b"\n"
 
     @classmethod
@@ -81,12 +89,22 @@ class Entry:
         content["response"] = Response(**content["response"])
         return cls(**content | {"asked_at": datetime.fromisoformat(content["asked_at"])})
 
-    def row(self) -> dict[str, Any]:
-        """As `raw.replies` has it, but for what entries share."""
-        own = ("reply_id", "asked", "chunk_id", "attempt", "state", "seconds", "asked_at", *OF_WHAT)
-        response = {name: getattr(self.response, name) for name in OF_RESPONSE}
-        reply = None if self.response.error is not None else self.response.text
-        return {name: getattr(self, name) for name in own} | response | {"reply": reply}
+
+_OWN = [each.name for each in fields(Entry) if each.name not in ("response", "asked_at")]
+
+
+def as_rows(entries: list[tuple[Entry, bool]]) -> dict[str, list[Any]]:
+    """Entries, each with whether it is read, as columns of `raw.replies`, but for what they
+    share."""
+    own = [entry for entry, _ in entries]
+    responses = [entry.response for entry in own]
+    told = [None if each.error is not None else each.text for each in responses]
+    return {
+        **{name: [getattr(each, name) for each in own] for name in (*_OWN, "asked_at", "state")},
+        **{name: [getattr(each, name) for each in responses] for name in OF_RESPONSE},
+        "reply": told,
+        "is_read": [is_read for _, is_read in entries],
+    }
 
 
 def hash_of(grader: Grader, round_: str) -> Callable[[Rendered], str]:

@@ -15,6 +15,7 @@ from gradelake.grading.ask.entry import (
     SUFFIX,
     Asked,
     Entry,
+    as_rows,
     is_being_written,
     read_segment,
 )
@@ -153,10 +154,10 @@ class ReplyLog:
         """Insert entries, each with the ids of those that are read."""
         if not entries:
             return
-        rows = [entry.row() | {"is_read": entry.reply_id in read} for entry, read in entries]
+        rows = as_rows([(entry, entry.reply_id in read) for entry, read in entries])
         shared = asdict(about or self.about)
         shared |= {"grader_id": self.grader.grader_id, "in_batch": self.grader.in_batches}
-        types = types_of("replies", *rows[0])
+        types = types_of("replies", *rows)
         transaction.insert("replies", pl.DataFrame(rows, schema=types), **shared)
 
     def _files(self, chunk_id: str | None = None) -> list[Path]:

@@ -43,6 +43,7 @@ QUERIES, PASSAGES, ITEMS = 1_000, 100, 110  # of each query; 11 million pairs
 ITEMS_GRADED = 100  # of each query: 10 million grades
 NOTHING = """
 chunk_pairs = 4000
+asks_model = os.environ.get("IS_LOGGED") == "yes"
 
 def score(self, prompts):
     return [Response("3")] * len(prompts)
@@ -121,7 +122,8 @@ MAKE = (
     """
     insert into {lake}.raw.rubric_items
     select 'big', 'bank', 'q' || (i // ITEMS), '', 'q' || (i // ITEMS) || '/' || md5(i::varchar),
-        'question', 'What is said about number ' || i || '?', null, 1, 'imported', now()::timestamp
+        'question', 'What is said about number ' || i || '?', null, 1, 'imported', now()::timestamp,
+        1 + i % ITEMS
     from range(QUERIES * ITEMS) t(i)
     """,
     """
