@@ -61,7 +61,6 @@ class ReplyLog:
         n_answered = 0
         if segments:
             with self.lake.transaction("grade", f"(recovered) {self._what}") as transaction:
-                self.grader.register(transaction)
                 for about, entries in segments:
                     new = [
                         (entry, set[str]()) for entry in entries if entry.reply_id not in in_lake
@@ -154,6 +153,7 @@ class ReplyLog:
         """Insert entries, each with the ids of those that are read."""
         if not entries:
             return
+        self.grader.register(transaction)
         rows = as_rows([(entry, entry.reply_id in read) for entry, read in entries])
         shared = asdict(about or self.about)
         shared |= {"grader_id": self.grader.grader_id, "in_batch": self.grader.in_batches}

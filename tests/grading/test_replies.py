@@ -234,6 +234,19 @@ def test_what_was_answered_before_an_outage_is_graded_at_once(make):
     assert (prompt_tokens, completion_tokens) == (12 * 10, 12)
 
 
+def test_what_a_query_cost_that_got_no_items_is_in_the_mart(make):
+    world = make("refused")
+    world.server.delay = 0
+    world.graders["writer"]["prompt"] = "generate_nuggets_dl"  # the server writes questions
+    world.work("generate")
+    assert world.rows("select count(*) from lake.raw.rubric_items") == [(0,)]
+    world.close()
+    gradelake(world.folder, "build")
+    told = "select purpose, state, count(*) as n from replies group by all"
+    counted = gradelake(world.folder, "sql", told, "--format", "csv").stdout.splitlines()
+    assert counted == ["purpose,state,n", f"generate,answered,{len(world.server.billed)}"]
+
+
 def kill_command(process) -> None:
     os.killpg(process.pid, signal.SIGKILL)
 

@@ -63,6 +63,14 @@ class Verified:
 # the other cells, query)
 _LEDGER = [
     (
+        "replies",
+        "{} of grader {} that raw.graders does not have",
+        """
+        select count(*), grader_id from lake.raw.replies
+        where grader_id not in (select grader_id from lake.raw.graders) group by grader_id
+        """,
+    ),
+    (
         "grades",
         "{} of grader {} that raw.graders does not have",
         """
