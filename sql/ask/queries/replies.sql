@@ -1,6 +1,6 @@
 -- What were models asked for, day by day, what came of it, and what did it cost?
 -- :collection :grader
--- Prompts of every purpose; a cost of null is unknown: there is no price, or tokens were not counted.
+-- A cost of null is unknown: there is no price, or tokens were not counted.
 select
     collection,
     grader,
