@@ -107,7 +107,7 @@ def test_the_demo_on_postgres_gives_the_same_board_also_after_a_crash(demo, cata
         refused = pytest.raises(WorkFailed, match="being written")
         with locked_elsewhere(project), refused, lake.lock("t", wait=False):
             pass
-        with lake.lock("t", wait=False):
+        with lake.lock("t", wait=True):  # a server may take a moment to let it go
             pass
 
 
