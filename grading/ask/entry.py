@@ -24,12 +24,8 @@ _SYNC_EVERY = 1.0  # seconds
 _ROOM = 1 << 16  # bytes at least that a file takes up beforehand
 _BYTES_OF_A_TOKEN = 16  # at most, of a reply as JSON has it; the rest of an entry is short
 OF_WHAT = ("query_id", "passage_id", "item_id")  # a prompt was, where its values tell it
-_NOT_STORED = (
-    "text",
-    "is_final",
-    "is_refusal",
-    "is_recalled",
-)  # as they are: `reply` and `state` tell them
+# `reply` and `state` tell them
+_NOT_STORED = ("text", "is_final", "is_recalled")
 _OF_RESPONSE = {each.name: each.default for each in fields(Response)}
 OF_RESPONSE = [name for name in _OF_RESPONSE if name not in _NOT_STORED]
 

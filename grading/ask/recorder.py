@@ -63,22 +63,15 @@ class Recorder:
         self.is_shared = place.mark.exists()
         self._known: dict[str, deque[Entry]] = defaultdict(deque)
         self._lock = threading.Lock()
-        self.learn(known)
-
-    def learn(self, known: Iterable[Entry]) -> None:
-        """Take replies that came before, each to be given once."""
-        with self._lock:
-            for entry in known:
-                if entry.asked and entry.state == "answered":
-                    self._known[entry.asked].append(entry)
+        for entry in known:
+            if entry.asked and entry.state == "answered":
+                self._known[entry.asked].append(entry)
 
     def take(self, asked: str) -> Entry | None:
+        """A reply that came before; each is given once."""
         with self._lock:
             entries = self._known.get(asked)
             return entries.popleft() if entries else None
-
-    def asking(self, chunk_id: str) -> "Asking":
-        return Asking(self, chunk_id)
 
 
 class Asking:

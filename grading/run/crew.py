@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradelake.grading.ask.entry import Entry
-from gradelake.grading.ask.recorder import Place, Recorder
+from gradelake.grading.ask.recorder import Asking, Place, Recorder
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import EngineUnusable
 from gradelake.grading.graders import engine_finder
@@ -313,7 +313,7 @@ def _actor_class():
             return self.engine.chunks_now()
 
         def grade(self, chunk: Any) -> _Done:
-            asking, trouble = self.recorder.asking(chunk.id), None
+            asking, trouble = Asking(self.recorder, chunk.id), None
             try:
                 account = self.worker.grade(asking, chunk)
                 account.replies = asking.close()
