@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers.leaderboard import Scores as BoardScores
+from gradelake.analyses.answers.leaderboard import read_scores
+from gradelake.analyses.inter_annotator import inter_annotator_tables
 from gradelake.analyses.qrels_export import require_columns, require_label_set, write_lines
 from gradelake.analyses.stats.boards import read_official_ranks
-from gradelake.analyses.tables.inter_annotator import inter_annotator_tables
-from gradelake.analyses.tables.latex import render
-from gradelake.analyses.tables.leaderboard import Scores as BoardScores
-from gradelake.analyses.tables.leaderboard import read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.rank_correlation import correlations, signs
 from gradelake.sql.common.spreadsheet import shown_row
 from gradelake.sql.common.whole_file import whole_folder
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.latex import table_latex
 
 ANSWERED = 4  # the rating from which the papers count an item as answered
 MEASURES = {"RR": "mrr", "AP": "map", "nDCG": "ndcg"}  # as the workbench's files are called
@@ -287,7 +287,7 @@ def _agreement(asked: Export, rubric: Rubric) -> Iterator[tuple[str, str]]:
     tables = inter_annotator_tables(
         asked.lake, asked.collection, rubric.grader, rubric.version, reference, rubric.first
     )
-    text = "\n".join(map(render, tables))
+    text = "\n".join(map(table_latex, tables))
     yield f"{asked.collection}-rubric-inter-annotator-{rubric.prompt_class}.tex", text
 
 

@@ -11,14 +11,13 @@ import duckdb
 
 from gradelake.analyses.card.sections import SECTIONS, Section
 from gradelake.analyses.report.report_queries import ask_book
-from gradelake.analyses.tables.latex import template
 from gradelake.sql.ask import book
 from gradelake.sql.common import console
-from gradelake.sql.common.latex import escape, tabular
 from gradelake.sql.common.plain_words import older_release
 from gradelake.sql.common.project import TO_GRADE, require_known
 from gradelake.sql.common.table_text import text_columns
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.latex import escape, tabular, template
 
 TEMPLATES = {"markdown": "card.md.jinja", "latex": "card.tex.jinja"}
 # its own labels, and those of the newest version of a rubric that it grades by

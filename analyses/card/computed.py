@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gradelake.analyses.stats.answers import rounded
+from gradelake.analyses.answers.parts import rounded
 from gradelake.analyses.stats.boards import measured_label_sets, read_board, read_reference
 from gradelake.analyses.stats.decisions import decision_errors
 from gradelake.analyses.stats.kappas import kappas
@@ -25,7 +25,7 @@ def kappa_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterator[d
         for label_set, found in kappas(lake, collection, reference, REPLICATES, SEED).items():
             yield {
                 **{"collection": collection, "label_set": label_set, "reference": reference},
-                **{name: rounded(value, 3) for name, value in found.items()},
+                **{name: rounded(value) for name, value in found.items()},
             }
 
 
@@ -45,8 +45,8 @@ def decision_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterato
                 yield {
                     **{"collection": collection, "label_set": name, "reference": reference},
                     **{"error": one.error, "n_errors": one.n_errors, "n_pairs": one.n_pairs},
-                    **{"share": rounded(one.share, 3), "low": rounded(one.spread.low, 3)},
-                    "high": rounded(one.spread.high, 3),
+                    **{"share": rounded(one.share), "low": rounded(one.spread.low)},
+                    "high": rounded(one.spread.high),
                 }
 
 

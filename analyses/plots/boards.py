@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers.leaderboard import Scores, read_scores
 from gradelake.analyses.plots.style import COLOURS, MARKERS, apart, figure, legend, shortened
-from gradelake.analyses.tables.leaderboard import Scores, read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 

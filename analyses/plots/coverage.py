@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers.leaderboard import read_scores
 from gradelake.analyses.plots import style
 from gradelake.analyses.stats.boards import measures_of
-from gradelake.analyses.tables.leaderboard import read_scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 

@@ -15,8 +15,6 @@ from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.ranks import ranks_of
 from gradelake.analyses.stats.resample import Spread, in_blocks, resampled
-from gradelake.sql.common import console
-from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
 
 MEAN, SCALE = 1000, 400 / np.log(10)  # as chess: 400 more win ten times as often as they lose
@@ -49,46 +47,6 @@ class Rated:
     wins: int
     losses: int
     ties: int
-
-
-@dataclass(frozen=True)
-class Ratings:
-    """What `stats battles` answers: the systems, the best first, and what `agreement_of` finds."""
-
-    about: dict[str, Any]
-    board: Board
-    systems: list[Rated]
-    agreement: list[dict[str, Any]]
-
-    def as_object(self) -> dict[str, Any]:
-        complete = self.board.completeness.as_object()
-        rows = [vars(one) for one in self.systems]
-        found = {"n_queries": len(self.board.queries), **complete, "systems": rows}
-        return self.about | found | {"agreement": self.agreement}
-
-    def show(self) -> None:
-        board, rows = self.board, []
-        queries = counted(len(board.queries), "queries")
-        console.say(
-            f"{board.label_set}: {counted(len(self.systems), 'systems')} over {queries}; "
-            f"{self.about['confidence']:.0%} intervals"
-        )
-        for one in self.systems:
-            interval = ranks = "undefined"
-            if one.low is not None:
-                interval = f"{one.low:.0f} to {one.high:.0f}"
-            if one.best_rank is not None:
-                ranks = f"{one.best_rank} to {one.worst_rank}"
-            counts = (one.wins, one.losses, one.ties)
-            rows.append([one.rank, one.system, round(one.rating), interval, ranks, *counts])
-        heads = ("rank", "system", "rating", "interval", "ranks", "wins", "losses", "ties")
-        console.print_table(list(heads), rows)
-        for each in self.agreement:
-            kappa = "undefined" if each["kappa"] is None else f"{each['kappa']:.2f}"
-            console.say(
-                f"{each['assessor']} and {each['other']} said the same of {each['n_same']:,} of "
-                f"{counted(each['n_battles'], 'battles')}, kappa {kappa}"
-            )
 
 
 def agreement_of(lake: Lake, collection: str, board: Board) -> list[dict[str, Any]]:

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses.choosing import highest_labels
-from gradelake.analyses.stats.answers import rounded
 from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.kappas import apart, kappa
 from gradelake.analyses.stats.krippendorff_alpha import alpha
 from gradelake.analyses.stats.resample import or_none
-from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.rank_correlation import correlations, signs, tied
 from gradelake.sql.lake.opening import Lake
@@ -180,49 +178,3 @@ def _of_labels(counts: np.ndarray, cuts: tuple[int, int], only_shared: bool) -> 
             "alpha": alpha(counts + counts.swapaxes(1, 2), scale),
             "ari": np.where(is_same, 1, ari),
         }
-
-
-@dataclass(frozen=True)
-class MetaEvaluations:
-    """What `stats meta` answers."""
-
-    about: dict[str, Any]
-    found: list[MetaEvaluation]
-    of_labels: list[dict[str, Any]]
-
-    def as_object(self) -> dict[str, Any]:
-        rows = [
-            {
-                "label_set": one.board.label_set,
-                "measure": one.board.measure,
-                "level": one.board.level,
-                "n_systems": one.n_systems,
-                "n_queries": one.n_queries,
-                **one.board.completeness.as_object(),
-                **one.statistics,
-            }
-            for one in self.found
-        ]
-        return self.about | {"rows": rows, "qrels": self.of_labels}
-
-    def show(self) -> None:
-        heads = ["label set", "measure", "level", "systems", "queries", *self.found[0].statistics]
-        console.print_table(
-            heads,
-            [
-                [
-                    one.board.label_set + one.board.completeness.mark,
-                    one.board.measure,
-                    one.board.level,
-                    one.n_systems,
-                    one.n_queries,
-                    *map(rounded, one.statistics.values()),
-                ]
-                for one in self.found
-            ],
-        )
-        if self.of_labels:
-            console.say()
-            heads = [name.replace("_", " ") for name in self.of_labels[0]]
-            rows = [[*map(rounded, row.values())] for row in self.of_labels]
-            console.print_table(heads, rows)

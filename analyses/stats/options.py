@@ -22,29 +22,6 @@ def answers(command):
     return answering(lambda result: result.show())(command)
 
 
-def tabled(command):
-    """`answers`, and `--format`: how the tables are printed that the result shows."""
-
-    def show(result):
-        with console.tables_as(click.get_current_context().params["form"]):
-            result.show()
-
-    @click.option(
-        "--format",
-        "form",
-        type=click.Choice(["table", "csv", "latex"]),
-        default="table",
-        help="How tables are printed; but for table, what is said of them is on standard error.",
-    )
-    @wraps(command)
-    def answer(*arguments, form, **asked):
-        if form != "table" and click.get_current_context().params["as_json"]:
-            raise BadInput(f"--json and --format {form} cannot be used together")
-        return command(*arguments, **asked)
-
-    return answering(show)(answer)
-
-
 def on_collection(command):
     """Add COLLECTION, and what `reading` adds; the command opens the lake with `read`."""
     return reading(click.argument("collection")(command))

@@ -1,56 +1,10 @@
-"""Commands around a sample that people judge: export sample, stats estimate."""
+"""The command that draws a sample for people to judge: export sample."""
 
 import click
 
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import to_file
-
-
-@click.command("estimate", short_help="Estimate the leaderboard under human labels.")
-@options.on_collection
-@options.tabled
-@options.measured
-@options.named("--label-set", "The judge's labels.", required=True)
-@options.named(
-    "--assessor",
-    "Who judged a sample of them; given once for each of those who share one.",
-    multiple=True,
-    required=True,
-)
-@options.named("--sample", "Which sample, when they judged several.")
-@options.at_level
-@options.numbered(
-    "--assessor-level",
-    "Judgment from which a passage is relevant. Default: the collection's min_relevant.",
-)
-@click.option(
-    "--these-queries",
-    is_flag=True,
-    help="For a sample of queries: intervals for the "
-    "mean over exactly the label set's queries, not queries like them.",
-)
-@options.with_confidence
-def estimate(read, collection, measure, label_set, assessor, confidence, **settings):
-    """Estimate the leaderboard under human labels, from a judge's labels and a small judged sample.
-
-    Prediction-powered inference: the judge's scores, corrected by what people said of a sample
-    drawn with `gradelake export sample`. Beside it the estimate from the sample alone; the width
-    ratio says how much narrower the judge makes the interval (below 1 it helps). A sample of
-    queries serves every measure, one of pairs P@k.
-
-    \b
-    Examples:
-      gradelake stats estimate dl19 --measure nDCG@10 \\
-          --label-set judge:Sun --assessor ann
-    """
-    from gradelake.analyses.stats.answers import Estimates
-    from gradelake.analyses.stats.estimate import estimate_board
-
-    with console.working("reading the lake"), read() as lake:
-        found = estimate_board(lake, collection, label_set, assessor, measure, **settings)
-    about = {"collection": collection, "label_set": label_set, "measure": measure}
-    return Estimates(about, found, confidence)
 
 
 @click.command("sample", short_help="Draw a sample for people to judge, as CSV.")

@@ -17,7 +17,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, Rejected, named
 from gradelake.sql.common.project import Project
-from gradelake.sql.common.table_text import table_lines
+from gradelake.sql.common.table_text import table_lines, text_columns
 from gradelake.sql.lake.opening import Lake
 
 _ROWS = 5  # of each part
@@ -81,7 +81,7 @@ class DryRun:
         for n, part in enumerate(self.parts):
             name = f" {part.name}" if part.name else ""
             console.say(f"{part.what}{name}: {counted(part.n_rows, 'rows')}")
-            for line in table_lines(part.columns, part.rows, 80)[0] if n < _MOST_PARTS else ():
+            for line in table_lines(text_columns(part.columns, part.rows), 80)[0] if n < _MOST_PARTS else ():
                 console.say(f"  {line}")
         self.outcome.print_faults()
         console.hint("nothing was written; `gradelake ingest` without --dry-run does that")

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import chain
@@ -27,7 +26,14 @@ from rich.text import Text
 
 from gradelake.sql.common.interrupts import after_imports
 from gradelake.sql.common.spreadsheet import shown_row
-from gradelake.sql.common.table_text import cell, one_line, reads_better_as_lines, table_lines
+from gradelake.sql.common.table_text import (
+    ColumnTexts,
+    cell,
+    one_line,
+    reads_better_as_lines,
+    table_lines,
+    text_columns,
+)
 from gradelake.sql.common.table_text import printable as printable
 
 # texts are shown as they are: no markup, no emoji codes
@@ -35,7 +41,6 @@ _PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 out = Console(soft_wrap=True, **_PLAIN)
 err = Console(stderr=True, soft_wrap=True, **_PLAIN)
 EVERY = 10.0  # seconds between lines of progress
-_form: ContextVar[str] = ContextVar("form", default="table")  # of what `print_table` prints
 _C1 = re.compile("[\x7f-\x9f]")  # what steers a terminal and JSON lets through
 
 
@@ -61,23 +66,9 @@ def quietly(quiet: bool) -> Iterator[None]:
         loudness.quiet = before
 
 
-@contextmanager
-def tables_as(form: str) -> Iterator[None]:
-    """Inside, tables are printed in one of `FORMATS`; unless it is `table`, they alone are on
-    standard output, and what is said of them on standard error."""
-    before = _form.set(form)
-    try:
-        yield
-    finally:
-        _form.reset(before)
-
-
 def say(message: str = "", wrap: bool = False) -> None:
     """Print a line of a command's result; a terminal gets one that may be long in lines of whole
     words, where `wrap` says so."""
-    if _form.get() != "table":
-        warn(message)
-        return
     out.print(printable(message), soft_wrap=not (wrap and out.is_terminal))
 
 
@@ -102,9 +93,13 @@ def print_json(value: Any) -> None:
     """The one object of a `--json` command."""
     # characters that the encoding lacks are escaped, not lost
     escaped = (sys.stdout.encoding or "utf-8").lower() != "utf-8"
-    text = _as_json(value, escaped)
-    text = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    print(text.encode(errors="backslashreplace").decode())  # half characters as JSON escapes
+    print(as_json(value, escaped))
+
+
+def as_json(value: Any, escaped: bool = False) -> str:
+    """One line of JSON: no NaN, nothing that steers a terminal, half characters as escapes."""
+    text = _C1.sub(lambda found: f"\\u{ord(found[0]):04x}", _as_json(value, escaped))
+    return text.encode(errors="backslashreplace").decode()
 
 
 def progress(
@@ -217,16 +212,38 @@ def print_table(
     would lose columns are printed as `print_line` does.
     """
     rows = list(rows)
-    if (form := _form.get()) != "table":
-        FORMATS[form](columns, rows)
-        return
     on_terminal = out.file.isatty()
     if width is None and on_terminal:
         width = out.width
-    if reads_better_as_lines(columns, rows, width):
+    texts = text_columns(columns, rows)
+    if reads_better_as_lines(texts, width):
         print_line(columns, rows)
+    else:
+        _print_lines(texts, width, on_terminal)
+    if not rows:
+        print("(no rows)")
+
+
+def print_columns(columns: list[ColumnTexts]) -> None:
+    """A table whose texts are made already, as `print_table` prints it."""
+    on_terminal = out.file.isatty()
+    width = out.width if on_terminal else None
+    if reads_better_as_lines(columns, width):
+        rows = zip(*(column.texts for column in columns), strict=True)
+        print_line([column.header for column in columns], rows)
         return
-    (header, *lines), notes = table_lines(columns, rows, width)
+    _print_lines(columns, width, on_terminal)
+    if not columns[0].texts:
+        print("(no rows)")
+
+
+def printed_columns(columns: list[ColumnTexts]) -> list[str]:
+    """The lines of `print_columns` where nothing is cut."""
+    return table_lines(columns)[0]
+
+
+def _print_lines(columns: list[ColumnTexts], width: int | None, on_terminal: bool) -> None:
+    (header, *lines), notes = table_lines(columns, width)
     if on_terminal:
         out.print(Text(header, style="" if out.no_color else "bold"))
     else:
@@ -235,8 +252,6 @@ def print_table(
         print(line)
     for note in notes:
         print(textwrap.fill(f"({note})", width or 1))
-    if not rows:
-        print("(no rows)")
 
 
 def print_wrapped(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -296,7 +311,7 @@ def print_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None
 
 def print_latex(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A LaTeX `tabular` for a paper."""
-    from gradelake.sql.common.latex import tabular
+    from gradelake.sql.shown.latex import tabular
 
     for line in tabular(columns, list(rows)):
         print(line)

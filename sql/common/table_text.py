@@ -52,16 +52,24 @@ def cell(value: Any, decimals: int) -> str:
     return str(value)
 
 
-class _Column:
+class ColumnTexts:
     """A column's texts, and how many cells they need; `width` is how many they get."""
 
-    def __init__(self, header: str, values: Sequence[Any]):
-        decimals = _decimals(values)
+    def __init__(self, header: str, texts: Iterable[str], is_number: bool, is_id: bool = False):
         self.header = one_line(header)
-        self.is_number = bool(values) and all(map(_is_number, values))
-        self.is_id = header.endswith("_id")
-        self._set([one_line(cell(value, decimals)) for value in values])
+        self.is_number = is_number
+        self.is_id = is_id
+        self._set([one_line(text) for text in texts])
         self.is_figure = self.is_number and any(self.distinct)
+
+    @classmethod
+    def of_values(cls, header: str, values: Sequence[Any]) -> "ColumnTexts":
+        """Of values whose kind nobody said: numbers get the decimals that the column needs."""
+        decimals = _decimals(values)
+        is_number = bool(values) and all(map(_is_number, values))
+        return cls(
+            header, [cell(value, decimals) for value in values], is_number, header.endswith("_id")
+        )
 
     def _set(self, texts: list[str]) -> None:
         self.texts, self.distinct = texts, set(texts)
@@ -104,7 +112,7 @@ class _Column:
 
 
 def table_lines(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None = None
+    columns: Sequence[ColumnTexts], width: int | None = None
 ) -> tuple[list[str], list[str]]:
     """The header and a line per row; and notes below the table on what it had no room for.
 
@@ -113,7 +121,7 @@ def table_lines(
     the same text. Where that is not enough, ids lose all but the beginning of their hash, and
     columns go.
     """
-    table, notes = text_columns(columns, rows), []
+    table, notes = list(columns), []
     if width is not None:
         notes = _make_room(table, width)
         _widen(table, width)
@@ -123,18 +131,15 @@ def table_lines(
     return texts if width is None else [shortened(text, width) for text in texts], notes
 
 
-def reads_better_as_lines(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None
-) -> bool:
+def reads_better_as_lines(columns: list[ColumnTexts], width: int | None) -> bool:
     """Whether a row or two would lose columns for want of room: a line per column loses none."""
-    if width is None or not 0 < len(rows) <= _FEW:
-        return False
-    return not _fits(text_columns(columns, rows), width)
+    n_rows = len(columns[0].texts) if columns else 0
+    return width is not None and 0 < n_rows <= _FEW and not _fits(columns, width)
 
 
-def text_columns(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[_Column]:
+def text_columns(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[ColumnTexts]:
     """The columns of a table as texts, those of numbers with the same decimals throughout."""
-    return [_Column(name, [row[i] for row in rows]) for i, name in enumerate(columns)]
+    return [ColumnTexts.of_values(name, [row[i] for row in rows]) for i, name in enumerate(columns)]
 
 
 def _needed(widths: Iterable[int]) -> int:
@@ -142,13 +147,13 @@ def _needed(widths: Iterable[int]) -> int:
     return sum(width + _GAP for width in widths) - _GAP
 
 
-def _fits(table: list[_Column], width: int) -> bool:
+def _fits(table: list[ColumnTexts], width: int) -> bool:
     if _needed(column.width for column in table) <= width:
         return True
     return _needed(column.least for column in table) <= width
 
 
-def _make_room(table: list[_Column], width: int) -> list[str]:
+def _make_room(table: list[ColumnTexts], width: int) -> list[str]:
     """Shorten ids, and take columns out, until the others fit; returns what is to be said of it."""
     hashed = [] if _fits(table, width) else [c for c in table if c.shorten_hashes()]
     before = list(table)
@@ -169,7 +174,7 @@ def _make_room(table: list[_Column], width: int) -> list[str]:
     return [f"{what}: {', '.join(listed)}{rest}" for what, listed, rest in notes if listed]
 
 
-def _first_to_go(table: list[_Column]) -> _Column:
+def _first_to_go(table: list[ColumnTexts]) -> ColumnTexts:
     """The column that tells least: a number that is the same in every row (those among texts, then
     from the right); a text without which the others tell as many rows apart; numbers from the
     right, but for three; the text with the fewest values. Ids go late, since the next question
@@ -187,13 +192,13 @@ def _first_to_go(table: list[_Column]) -> _Column:
     return [*idle, *numbers[: _NUMBERS - 1 : -1], *rest][0]
 
 
-def _n_told(table: list[_Column], without: _Column | None = None) -> int:
+def _n_told(table: list[ColumnTexts], without: ColumnTexts | None = None) -> int:
     """How many rows differ in their texts."""
     texts = [column.texts for column in table if not column.is_number and column is not without]
     return len(set(zip(*texts, strict=True)))
 
 
-def _widen(table: list[_Column], width: int) -> None:
+def _widen(table: list[ColumnTexts], width: int) -> None:
     """Give the columns one limit, the highest with which they fit."""
 
     def limited(limit: int) -> list[int]:

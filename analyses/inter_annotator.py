@@ -4,13 +4,14 @@ A Workbench for Autograding Retrieve/Generate Systems (SIGIR 2024), Table 3: `in
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from gradelake.analyses.answers.agreement import Counts, Rows, columns_of, rows_of
 from gradelake.analyses.stats.kappas import kappa
-from gradelake.analyses.tables.agreement import Counts, Rows, columns_of, rows_of
-from gradelake.analyses.tables.table import Block, Cell, Table
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import Column, Table
 
 MIN_ANSWERS = (1, 2, 5)
 LENIENT, STRICT = 1, 2  # the judgment from which a passage is relevant
@@ -71,23 +72,22 @@ def inter_annotator_tables(
 
 def _cells(
     counts: Counts, rows: Sequence[Rows], columns: Sequence[Rows], boxed: dict[int, int]
-) -> list[list[Cell]]:
+) -> list[list[Any]]:
     kappas = {at: _kappa(counts, rows[at], columns[column]) for at, column in boxed.items()}
     return rows_of(counts, rows, columns, boxed, kappas)
 
 
 def _table(
-    section: str, n: int, about: dict[str, str], cells: list[list[Cell]], columns: Sequence[Rows]
+    section: str, n: int, about: dict[str, str], cells: list[list[Any]], columns: Sequence[Rows]
 ) -> Table:
     answers = "1 answer" if n == 1 else f"{n} answers"
     return Table(
         f"agreement-{n}-{section}",
+        [Column("min_answers", kind="label", is_detail=True), *columns_of(columns)],
+        [[n, *row] for row in cells],
         f"{about['collection']}: {section}; labels that take at least {answers} (rows) and "
         f"{about['reference']} (columns), how often they meet, and Cohen's kappa of each boxed "
         "cell against the rest. Bold: the most of a column.",
-        columns_of(columns),
-        [Block({"min_answers": n}, cells)],
-        about,
     )
 
 

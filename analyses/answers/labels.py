@@ -1,10 +1,11 @@
 """How many labels there are, and how they agree with a reference's: UMBRELA's Tables 1 and 2."""
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers.asking import question
 from gradelake.analyses.qrels_export import require_label_set
-from gradelake.analyses.tables.table import Block, Column, Table, number, text
+from gradelake.analyses.stats import options
 from gradelake.sql.ask import book
-from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import Answer, Column, Table
 
 # kappa of two labels: each side at the level of its board; of all: where they are of one scale
 ROWS = """
@@ -59,17 +60,21 @@ ROWS = """
 """
 
 
-def labels_table(
-    lake: Lake,
-    collection: str,
-    label_sets: tuple[str, ...] = (),
-    reference: str | None = None,
-    measure: str = "nDCG@10",
-) -> Table:
-    """A row per label set: the runs that it scores, the topics and labels that it has; and how far
-    it agrees with the reference, on all labels, on two, and in how it orders the runs by `measure`.
+@question("labels", "Say how many labels there are, and how they agree.")
+@options.of_label_sets("May be repeated (default: all).")
+@options.with_reference
+@options.named("--measure", "Of the leaderboards that are correlated.", default="nDCG@10")
+def labels(lake, collection, label_sets, reference, measure):
+    """Say how many runs, topics and labels there are, and how each label set agrees with a
+    reference.
 
-    Labels below 0 count as 0. Raises `BadInput` for what is not there.
+    Kappas of all labels and of two, beside the correlation of leaderboards, as in UMBRELA's Tables
+    1 and 2. Labels below 0 count as 0.
+
+    \b
+    Examples:
+      gradelake stats labels dl19 -o labels.tex
+      gradelake stats labels dl19 --label-set judge:umbrela
     """
     reference = choosing.reference_of(lake, collection, reference)
     for name in label_sets:
@@ -78,35 +83,23 @@ def labels_table(
     asked = {"collection": collection, "reference": reference, "measure": measure}
     found = lake.rows(ROWS, **asked, label_sets=list(label_sets))
     occurring = {label for _, counts, *_ in found for label in counts}
-    labels = choosing.shown_labels(max(occurring), occurring)
-    return Table(
-        "labels",
+    scale = choosing.shown_labels(max(occurring), occurring)
+    columns = [
+        Column("label_set", "Labels", is_key=True),
+        Column("runs", "Runs", "count"),
+        Column("topics", "Topics", "count"),
+        *(Column(f"label_{label}", str(label), "count", group="Label") for label in scale),
+        Column("kappa", "all", "kappa", group="Kappa"),
+        Column("kappa_binary", "two", "kappa", group="Kappa"),
+        Column("kendall", "tau", "tau", group=measure),
+        Column("spearman", "rho", "tau", group=measure),
+    ]
+    rows = [
+        [name, n_runs or 0, n_topics, *(counts.get(label, 0) for label in scale), *agreement]
+        for name, counts, n_runs, n_topics, *agreement in found
+    ]
+    caption = (
         f"{collection}: runs, topics and labels; Cohen's kappa with {reference} on all labels of "
-        f"one scale, and on two; rank correlation of the runs by {measure}. --: undefined.",
-        [
-            Column("label_set", "Labels", is_number=False, is_key=True),
-            Column("runs", "Runs"),
-            Column("topics", "Topics"),
-            *(Column(f"label_{label}", str(label), "Label") for label in labels),
-            Column("kappa", "all", "Kappa"),
-            Column("kappa_binary", "two", "Kappa"),
-            Column("kendall", "tau", measure),
-            Column("spearman", "rho", measure),
-        ],
-        [
-            Block(
-                {},
-                [
-                    [
-                        text(name),
-                        number(n_runs or 0, 0),
-                        number(n_topics, 0),
-                        *(number(counts.get(label, 0), 0) for label in labels),
-                        *(number(value, 4) for value in agreement),
-                    ]
-                    for name, counts, n_runs, n_topics, *agreement in found
-                ],
-            )
-        ],
-        asked,
+        f"one scale, and on two; rank correlation of the runs by {measure}. --: undefined."
     )
+    return Answer(asked, tables=[Table("labels", columns, rows, caption)])

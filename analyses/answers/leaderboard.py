@@ -5,23 +5,18 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
+import click
+
 from gradelake.analyses import choosing
+from gradelake.analyses.answers.asking import question
+from gradelake.analyses.stats import options
 from gradelake.analyses.stats.boards import default_level, effective_queries, read_board
-from gradelake.analyses.stats.ranks import rank_uncertainty
 from gradelake.analyses.stats.resample import student_reach
-from gradelake.analyses.tables.table import (
-    Block,
-    Cell,
-    Column,
-    Table,
-    number,
-    rank,
-    text,
-    with_best_bold,
-)
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import EMPTY, Answer, Cell, Column, Table, with_best_bold
+from gradelake.sql.shown.kinds import shown as as_shown
 
 SCORES = """
     select measure, n_queries, system, score_4dp, stderr, rank from lake.marts.leaderboard
@@ -85,51 +80,115 @@ class Layout:
     correlation: bool = False
 
 
-def leaderboard_table(
-    lake: Lake,
-    collection: str,
-    label_sets: tuple[str, ...] = (),
-    measures: tuple[str, ...] = (),
-    levels: tuple[int, ...] = (),
-    layout: Layout = Layout(),
-) -> Table:
-    """Systems in order of the first measure; scores as trec_eval prints them, the best bold.
+@question("leaderboard", "Show systems with their scores and ranks.")
+@options.of_label_sets(
+    "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
+)
+@options.of_measures("May be repeated; the first orders the systems (default: all).")
+@options.of_levels(
+    "May be repeated (default: 4 of a rubric, else min_relevant, or the highest label below it)."
+)
+@click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
+@click.option("--stderr", is_flag=True, help="Standard errors, beside the scores.")
+@click.option("--interval", is_flag=True, help="Half of the 95% intervals, beside the scores.")
+@click.option(
+    "--groups",
+    is_flag=True,
+    help="Letters beside scores: a shared one means no significant difference (see stats ranks).",
+)
+@click.option(
+    "--approximate",
+    is_flag=True,
+    help="~N for systems without an official rank: the better of their neighbours in the table.",
+)
+@click.option("--starred", is_flag=True, help="* behind systems without an official rank.")
+@options.numbered("--ordered-by", "The level that orders the systems (default: the first).")
+@click.option(
+    "--correlation", is_flag=True, help="Beneath: how each column agrees with the official ranks."
+)
+def leaderboard(
+    lake, collection, label_sets, measures, levels, ranks, stderr, interval, groups, **asked
+):
+    """Show the systems of COLLECTION with their scores, ranks and official ranks.
 
-    Without `label_sets` it is of the collection's only one; without `measures` it has all but
-    `Judged@k` that every label set has, nDCG first. Of several label sets, or relevance `levels`
-    (see `default_level`), the boards stand side by side. Raises `BadInput` for what the leaderboard
-    does not have.
+    \b
+    Examples:
+      gradelake stats leaderboard dl19 --label-set judge:Sun \\
+          --measure nDCG@10 --measure AP
+      gradelake stats leaderboard dl19 --label-set judge:Sun \\
+          --measure AP --interval --groups -o board.tex
+      gradelake stats leaderboard dl19 --measure Cover@20 --stderr \\
+          --label-set flan/v0/best --level 3 --level 4 --level 5
+      gradelake stats leaderboard dl19 --label-set judge:Sun \\
+          --measure AP --approximate
+      gradelake stats leaderboard dl20 --label-set flan/v0/best \\
+          --label-set flan_nuggets/v0/best --measure RR \\
+          --level 3 --level 4 --level 5 --ordered-by 4 \\
+          --approximate --starred --correlation
     """
+    if stderr and interval:
+        raise BadInput("--stderr and --interval cannot be used together")
+    each = {"stderr": stderr, "half_interval": interval, "rank": ranks, "groups": groups}
+    layout = Layout([name for name, is_asked in each.items() if is_asked], **asked)
     shown = read_scores(lake, collection, label_sets, measures, levels)
     boards = list(dict.fromkeys((each.label_set, each.level) for each in shown))
-    is_one = len(boards) == 1
-    official = choosing.official_ranks(lake, collection)
     known = choosing.completeness(lake, collection)
     complete = {name: known[name] for name, _ in boards}
+    notes = [f"{name} is {one.says}" for name, one in complete.items() if one.says]
+    if cut := choosing.cut_systems(lake, collection):
+        notes.append(f"with graded passages alone, so that AP and R@100 are cut: {', '.join(cut)}")
+    about = [{"label_set": name, "level": level} for name, level in boards]
+    return Answer(
+        {"collection": collection} | (about[0] if len(boards) == 1 else {"boards": about}),
+        tables=[_table(lake, collection, shown, len(boards) == 1, layout, complete, notes)],
+        notes=notes,
+    )
+
+
+def _table(
+    lake: Lake,
+    collection: str,
+    shown: list["Scores"],
+    is_one: bool,
+    layout: Layout,
+    complete: Mapping[str, choosing.Completeness],
+    notes: list[str],
+) -> Table:
+    """Systems in order of the first measure, the best score of each column bold."""
+    official = choosing.official_ranks(lake, collection)
     first = _ordering(shown, layout.ordered_by).systems
     systems = {system for each in shown for system in each.systems}
     order = sorted(systems, key=lambda name: (first.get(name, (0, 0, 1e9))[2], name))
+    remarks = _remarks(complete, is_one)
+    scores = [_columns(each, is_one, layout.beside) for each in shown]
+    columns = [
+        Column("rank", "Rank", "rank", is_key=True),
+        Column("system", "System", is_key=True),
+        *(column for of_one in scores for column in of_one),
+        *(Column(f"{name}_rank", _capital(name), "rank") for name in sorted(official)),
+        *(Column(key, kind="text", is_detail=True) for key in remarks),
+    ]
     rows = _rows(lake, collection, shown, order, first, official, layout)
-    blocks = [Block({}, rows, remarks=_remarks(complete, is_one))]
-    if layout.correlation:
-        blocks.append(Block({}, _correlations(lake, collection, shown, list(official), layout)))
-    about = [{"label_set": name, "level": level} for name, level in boards]
-    says = "".join(f" {name} is {one.says}." for name, one in complete.items() if one.says)
-    if cut := choosing.cut_systems(lake, collection):
-        says += f" With graded passages alone, so that AP and R@100 are cut: {', '.join(cut)}."
-    return Table(
-        "leaderboard",
-        f"{collection}: systems by {_caption(shown, is_one)}. Bold: the best of a column."
-        f"{''.join(BESIDE[name] for name in layout.beside)}{says}{_about_ranks(layout)}",
-        [
-            Column("rank", "Rank", is_key=True),
-            Column("system", "System", is_number=False, is_key=True),
-            *(c for each in shown for c in _columns(each, is_one, layout.beside)),
-            *(Column(f"{name}_rank", name[:1].upper() + name[1:]) for name in sorted(official)),
-        ],
-        blocks,
-        {"collection": collection, **(about[0] if is_one else {"boards": about})},
+    said = "".join(f" {note[:1].upper()}{note[1:]}." for note in notes)
+    table = with_best_bold(
+        Table(
+            "leaderboard",
+            columns,
+            [[*row, *remarks.values()] for row in rows],
+            f"{collection}: systems by {_caption(shown, is_one)}. Bold: the best of a column."
+            f"{''.join(BESIDE[name] for name in layout.beside)}{said}{_about_ranks(layout)}",
+        ),
+        [of_one[0].key for of_one in scores],
     )
+    if not layout.correlation:
+        return table
+    beneath = _correlations(lake, collection, shown, list(official), layout)
+    table.rows.extend([*row, *remarks.values()] for row in beneath)
+    return table
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]
 
 
 def _ordering(shown: list[Scores], level: int | None) -> Scores:
@@ -150,37 +209,36 @@ def _rows(
     first: Mapping[str, tuple],
     official: Mapping[str, Mapping[str, float]],
     layout: Layout,
-) -> list[list[Cell]]:
+) -> list[list[Any]]:
     """A row for each system: its rank and name, its scores and what stands beside them, ranks."""
     beside = layout.beside
     groups = [_groups(lake, collection, each) if "groups" in beside else {} for each in shown]
     submitted = {name for ranks in official.values() for name in ranks}
-    ranked = []
+    ranked: list[dict[str, Any]] = []
     for ranks in official.values():
         near = approximate_ranks(order, ranks) if layout.approximate else {}
-        about_where = {name: text(f"~{place:g}") for name, place in near.items()}
-        ranked.append({name: rank(place) for name, place in ranks.items()} | about_where)
+        about_where = {name: f"~{as_shown('rank', place)}" for name, place in near.items()}
+        ranked.append({**ranks, **about_where})
     rows = []
     for system in order:
         star = "*" * (layout.starred and system not in submitted)
-        row = [rank(first.get(system, NOTHING)[2]), text(system, system + star)]
+        row = [first.get(system, NOTHING)[2], Cell(system, shown=system + star)]
         for each, letters in zip(shown, groups, strict=True):
             score, error, place = each.systems.get(system, NOTHING)
             cells = {
-                "stderr": number(error, 4),
-                "half_interval": number(each.half_interval(error), 4),
-                "rank": rank(place),
-                "groups": text(letters.get(system, "")),
+                "stderr": error,
+                "half_interval": each.half_interval(error),
+                "rank": place,
+                "groups": letters.get(system, ""),
             }
-            row += [number(score, 4), *(cells[name] for name in beside)]
-        rows.append(row + [cells.get(system, rank(None)) for cells in ranked])
-    width = 1 + len(beside)
-    return with_best_bold(rows, range(2, 2 + width * len(shown), width))
+            row += [score, *(cells[name] for name in beside)]
+        rows.append(row + [of_board.get(system) for of_board in ranked])
+    return rows
 
 
 def _correlations(
     lake: Lake, collection: str, shown: list[Scores], leaderboards: list[str], layout: Layout
-) -> list[list[Cell]]:
+) -> list[list[Any]]:
     """Two rows for each official leaderboard: Spearman and Kendall of each column of scores.
 
     Raises `BadInput` where there is none."""
@@ -189,7 +247,6 @@ def _correlations(
             f"{collection!r} has no official ranks to correlate with",
             "Set official_ranks in gradelake.toml, or leave out --correlation.",
         )
-    empty = Cell(None, "")
     rows = []
     for leaderboard in leaderboards:
         found = {
@@ -198,11 +255,11 @@ def _correlations(
         }
         for statistic in ("Spearman", "Kendall"):
             of = f", {leaderboard}" * (len(leaderboards) > 1)
-            row = [empty, text(statistic, statistic + of)]
+            row: list[Any] = [EMPTY, Cell(statistic, shown=statistic + of)]
             for each in shown:
                 figures = found.get((each.label_set, each.level, each.measure), {})
-                row += [number(figures.get(statistic), 3), *[empty] * len(layout.beside)]
-            rows.append([*row, *[empty] * len(leaderboards)])
+                row += [figures.get(statistic), *[EMPTY] * len(layout.beside)]
+            rows.append([*row, *[EMPTY] * len(leaderboards)])
     return rows
 
 
@@ -302,6 +359,8 @@ def _groups(lake: Lake, collection: str, each: Scores) -> dict[str, str]:
     """system -> letters of its groups, those of `stats ranks`; none of a board made elsewhere."""
     if choosing.is_imported(each.label_set):
         return {}
+    from gradelake.analyses.stats.ranks import rank_uncertainty
+
     board = read_board(lake, collection, each.label_set, each.measure, each.level)
     return {one.system: one.groups for one in rank_uncertainty(board).systems}
 
@@ -315,10 +374,11 @@ def _columns(each: Scores, is_one: bool, beside: Sequence[str]) -> list[Column]:
         level = "" if choosing.is_imported(each.label_set) else f"{each.level} "
         key, group = f"{each.label_set} {level}{each.measure}", each.label_set
         head = f"{each.measure} ({each.level})" if each.has_level else each.measure
+    kinds = {"rank": "rank", "groups": "text"}
     return [
-        Column(key, head, group),
+        Column(key, head, "score", group=group),
         *(
-            Column(f"{key}_{name}", name, group, name != "groups", is_beside=True)
+            Column(f"{key}_{name}", name, kinds.get(name, "score"), group=group, is_beside=True)
             for name in beside
         ),
     ]

@@ -1,23 +1,24 @@
 """Label sets beside each other: how far each agrees with people, on passages and on systems."""
 
 from gradelake.analyses import choosing
-from gradelake.analyses.tables.table import Block, Column, Table, number, text, with_best_bold
+from gradelake.analyses.answers.asking import question
+from gradelake.analyses.stats import options
 from gradelake.sql.ask import book
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import Answer, Cell, Column, Table, with_best_bold
 
-# heading -> (name, statistic)
+# key -> (heading, kind, column)
 STATISTICS = {
-    "kappa": ("Kappa", "agreement.kappa"),
-    "quadratic": ("Quadratic", "quadratic.kappa"),
-    "precision": ("Precision", "agreement.precision"),
-    "recall": ("Recall", "agreement.recall"),
-    "spearman": ("rho", "boards.spearman"),
-    "kendall": ("tau", "boards.kendall"),
-    "tau_ap": ("tau-AP", "boards.tau_ap"),
-    "rbo": ("RBO", "boards.rbo"),
-    "kendall_first_5": ("tau, first 5", "tops.first_5"),
-    "kendall_first_10": ("tau, first 10", "tops.first_10"),
+    "kappa": ("Kappa", "kappa", "agreement.kappa"),
+    "quadratic": ("Quadratic", "kappa", "quadratic.kappa"),
+    "precision": ("Precision", "score", "agreement.precision"),
+    "recall": ("Recall", "score", "agreement.recall"),
+    "spearman": ("rho", "tau", "boards.spearman"),
+    "kendall": ("tau", "tau", "boards.kendall"),
+    "tau_ap": ("tau-AP", "tau", "boards.tau_ap"),
+    "rbo": ("RBO", "tau", "boards.rbo"),
+    "kendall_first_5": ("tau, first 5", "tau", "tops.first_5"),
+    "kendall_first_10": ("tau, first 10", "tau", "tops.first_10"),
 }
 JUDGES = f"""
     with tops as (
@@ -31,7 +32,7 @@ JUDGES = f"""
 
     select
         levels.label_set, levels.level, agreement.n,
-        {", ".join(f"{what} as {name}" for name, (_, what) in STATISTICS.items())}
+        {", ".join(f"{what} as {name}" for name, (*_, what) in STATISTICS.items())}
     from lake.marts.usual_levels as levels
     inner join lake.raw.collections as collections using (collection)
     left join lake.marts.kappa as agreement
@@ -56,18 +57,22 @@ JUDGES = f"""
 """
 
 
-def judges_table(
-    lake: Lake,
-    collection: str,
-    label_sets: tuple[str, ...] = (),
-    reference: str | None = None,
-    measure: str = "nDCG@10",
-) -> Table:
-    """A row for each of the label sets (none: all), a column for each statistic, all at the label
-    set's usual level: kappa, precision and recall of what is relevant, weighted kappa of all labels
-    where both scales end alike, and how leaderboards by `measure` agree,
-    on all systems and on the reference's first. The best of a column is
-    bold. Raises `BadInput` for what is not there, or not compared with the reference."""
+@question("judges", "Say how far each judge agrees with people.")
+@options.of_label_sets("May be repeated (default: all).")
+@options.with_reference
+@options.named("--measure", "Of the leaderboards.", default="nDCG@10")
+def judges(lake, collection, label_sets, reference, measure):
+    """Say how far each label set agrees with people, in a column for each statistic.
+
+    On passages, at each label set's usual level: kappa, precision and recall of what is relevant,
+    and quadratic kappa of all labels where both scales end alike. On systems: correlations of
+    leaderboards, over all and over the reference's first 5 and 10.
+
+    \b
+    Examples:
+      gradelake stats judges dl19 -o judges.tex
+      gradelake stats judges dl19 --measure AP --format csv
+    """
     reference = choosing.reference_of(lake, collection, reference)
     book.check_names(lake, {"measure": measure})
     asked = {"collection": collection, "reference": reference, "measure": measure}
@@ -80,25 +85,18 @@ def judges_table(
     if not names:
         raise BadInput(f"nothing is compared with {reference!r}", "Choose --reference.")
     complete = choosing.completeness(lake, collection)
-    rows = [
-        [
-            text(name, name + complete[name].mark),
-            number(row["level"], 0),
-            number(row["n"], 0),
-            *(number(row[statistic], 3) for statistic in STATISTICS),
-        ]
-        for name, row in ((name, found[name]) for name in names)
+    columns = [
+        Column("label_set", "Labels", is_key=True),
+        Column("level", "Level", "label", is_key=True),
+        Column("n", "Pairs", "count"),
+        *(Column(name, head, kind) for name, (head, kind, _) in STATISTICS.items()),
     ]
-    return Table(
-        "judges",
+    rows = [
+        found[name] | {"label_set": Cell(name, shown=name + complete[name].mark)} for name in names
+    ]
+    caption = (
         f"{collection}: agreement with {reference}, on passages at each label set's level, and of "
-        f"leaderboards by {measure}. Bold: the best of a column; --: undefined, or not compared.",
-        [
-            Column("label_set", "Labels", is_number=False, is_key=True),
-            Column("level", "Level", is_key=True),
-            Column("n", "Pairs"),
-            *(Column(name, head) for name, (head, _) in STATISTICS.items()),
-        ],
-        [Block({}, with_best_bold(rows, range(3, 3 + len(STATISTICS))))],
-        {"collection": collection, "reference": reference, "measure": measure},
+        f"leaderboards by {measure}. Bold: the best of a column; --: undefined, or not compared."
     )
+    table = Table.of("judges", columns, rows, caption=caption)
+    return Answer(asked, tables=[with_best_bold(table, STATISTICS)])

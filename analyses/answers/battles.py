@@ -1,0 +1,71 @@
+"""Ratings of systems by the battles of their answers."""
+
+from gradelake.analyses.answers import parts
+from gradelake.analyses.answers.asking import question
+from gradelake.analyses.stats import options
+from gradelake.sql.shown.answer import Answer, Column, Table
+from gradelake.sql.shown.kinds import Interval
+
+COLUMNS = [
+    Column("rank", kind="rank", is_key=True),
+    parts.SYSTEM,
+    Column("rating", kind="count"),
+    Column("interval", kind="interval", of="count", is_beside=True),
+    Column("best_rank", kind="rank", is_detail=True),
+    Column("worst_rank", kind="rank", is_detail=True),
+    Column("ranks"),
+    Column("n_battles", kind="count", is_detail=True),
+    Column("wins", kind="count"),
+    Column("losses", kind="count"),
+    Column("ties", kind="count"),
+]
+AGREEMENT = [
+    Column("assessor", is_key=True),
+    Column("other", "with", is_key=True),
+    Column("n_battles", "battles", "count"),
+    Column("n_same", "said the same", "count"),
+    Column("kappa", kind="kappa"),
+]
+
+
+@question("battles", "Rate systems by the battles of their answers.")
+@options.named("--label-set", "The judge's: GRADER/battles.", required=True)
+@options.in_segment
+@options.replicated("Bootstrap samples of queries.", 1000)
+@options.with_confidence
+def battles(lake, collection, label_set, segment, replicates, **settings):
+    """Rate systems by the battles of their answers (Bradley and Terry), with intervals and ranks.
+
+    A system that beats another ten times as often as it loses has 400 more; a tie is half a win to
+    both, and 1000 the mean. So that who never lost has a rating, each gets one tie with an average
+    system. Intervals are Student's, with the bootstrap's standard error over queries; who won all
+    battles, or lost all, has none. Where people judged battles, too, how well they agree.
+
+    \b
+    Examples:
+      gradelake stats battles rag --label-set judge/battles
+    """
+    from gradelake.analyses.stats.battles import agreement_of, rate, wins_of
+    from gradelake.analyses.stats.boards import read_board
+
+    board = read_board(lake, collection, label_set, "WinRate", segment=segment)
+    wins = wins_of(lake, collection, board)
+    found = rate(board, wins, n_replicates=replicates, **settings)
+    rows = [
+        vars(one)
+        | {"interval": Interval(one.low, one.high, "" if one.low else "undefined")}
+        | {"ranks": f"{one.best_rank} to {one.worst_rank}" if one.best_rank else "undefined"}
+        for one in found
+    ]
+    tables = [Table.of("systems", COLUMNS, rows)]
+    if agreement := agreement_of(lake, collection, board):
+        caption = "Who said the same of the same battles"
+        tables.append(Table.of("agreement", AGREEMENT, agreement, caption=caption))
+    asked = {"collection": collection, "label_set": label_set, "replicates": replicates}
+    return Answer(
+        asked | settings,
+        f"{board.label_set}: {parts.sized(board)}; {settings['confidence']:.0%} intervals",
+        tables,
+        notes=parts.incomplete([board]),
+        details={"n_queries": len(board.queries)} | board.completeness.as_object(),
+    )

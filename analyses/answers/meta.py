@@ -1,0 +1,99 @@
+"""How well judges' boards agree with the truth's, as TREC AutoJudge computes it."""
+
+from dataclasses import replace
+
+import click
+
+from gradelake.analyses.answers import parts
+from gradelake.analyses.answers.asking import question
+from gradelake.analyses.answers.correlation import read_compared
+from gradelake.analyses.stats import options
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.shown.answer import Answer, Column, Table
+
+ABOUT = [parts.LABEL_SET, parts.MEASURE, parts.LEVEL, parts.N_SYSTEMS, parts.N_QUERIES]
+COMPLETE = [parts.LABELLED_SHARE, parts.IS_INCOMPLETE]
+OF_LABELS = {
+    "label_set": "text",
+    "level": "label",
+    "reference_level": "label",
+    "query_id": "id",
+    "precision": "score",
+    "recall": "score",
+    "f1": "score",
+    "tp": "count",
+    "fp": "count",
+    "fn": "count",
+    "jaccard": "score",
+    "kappa": "kappa",
+    "kappa_linear": "kappa",
+    "alpha": "kappa",
+    "ari": "kappa",
+}
+QRELS = [Column(key, kind=kind) for key, kind in OF_LABELS.items()]
+
+
+@question("meta", "Compute what TREC AutoJudge says of judges, against a truth.")
+@options.named("--reference", "The truth: a label set.", required=True)
+@options.named("--reference-measure", "Its measure. Default: that of each board.")
+@options.of_label_sets("Whose boards; repeat it for more. Default: all.")
+@options.of_measures("Of which measures; repeat it for more.", required=True)
+@options.numbered(
+    "--top",
+    "Also kendall over the truth's first N systems; repeat it.",
+    click.IntRange(min=2),
+    multiple=True,
+    default=(15,),
+)
+@click.option("--only-shared-queries", is_flag=True, help="Over the queries that both have.")
+@click.option("--qrels", is_flag=True, help="Also how labels of passages agree, query by query.")
+@options.at_level
+@options.at_reference_level
+def meta(lake, collection, reference, label_sets, measures, top, only_shared_queries, **asked):
+    """Say how well judges' boards agree with the truth's, as autojudge-evaluate does.
+
+    Kendall's tau-b, Spearman's rho, Pearson's r, tau-AP for ties, tau_GAP and Kendall's tau-b over
+    the truth's first systems, of scores as they are stored, over the systems that both have. For
+    intervals: stats correlation.
+
+    --qrels adds precision, recall, F1, Jaccard, kappas, Krippendorff's alpha and the adjusted Rand
+    index of each query's labels, and their means; what one of both did not label is 0 there.
+
+    \b
+    Examples:
+      gradelake stats meta dl19 --reference assessor:nist \\
+          --measure nDCG@10
+      gradelake stats meta rag --reference people/battles \\
+          --reference-measure WinRate --measure nDCG@10 --format latex
+    """
+    from gradelake.analyses.stats.boards import read_reference
+    from gradelake.analyses.stats.meta import label_evaluation, meta_evaluation
+
+    found, labelled = [], {}
+    for measure in measures:
+        read = read_compared(lake, collection, label_sets, measure, asked["level"], reference)
+        for board in read:
+            like = replace(board, measure=asked["reference_measure"] or measure)
+            truth = read_reference(lake, collection, reference, asked["reference_level"], like)
+            found.append(meta_evaluation(board, truth, top, only_shared_queries))
+            labelled[board.label_set] = (board, truth)
+    statistics = [Column(name, kind="tau") for name in found[0].statistics]
+    tables = [Table.of("rows", ABOUT + statistics + COMPLETE, map(_row, found))]
+    if asked["qrels"]:
+        rows = [
+            row
+            for board, truth in labelled.values()
+            for row in label_evaluation(lake, collection, board, truth, only_shared_queries)
+        ]
+        if not rows:
+            raise BadInput(f"{reference!r}, or what is compared with it, has no labels of passages")
+        tables.append(Table.of("qrels", QRELS, rows))
+    notes = parts.incomplete(one.board for one in found)
+    return Answer({"collection": collection, "reference": reference}, tables=tables, notes=notes)
+
+
+def _row(one):
+    board = one.board
+    about = {"label_set": board.label_set, "measure": board.measure, "level": board.level}
+    about |= {"n_systems": one.n_systems, "n_queries": one.n_queries}
+    return about | board.completeness.as_object() | one.statistics

@@ -1,0 +1,69 @@
+"""Parts that several answers have: columns by their usual names, intervals, what a board is."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradelake.analyses.stats.boards import Board
+from gradelake.analyses.stats.resample import Spread
+from gradelake.sql.common.counted import counted
+from gradelake.sql.shown.answer import Column
+from gradelake.sql.shown.kinds import Interval
+
+LABEL_SET = Column("label_set", "label set", is_key=True)
+LEVEL = Column("level", "level", "label", is_key=True)
+MEASURE = Column("measure", "measure", is_key=True)
+SYSTEM = Column("system", "system", is_key=True)
+N_SYSTEMS = Column("n_systems", "systems", "count")
+N_QUERIES = Column("n_queries", "queries", "count")
+N_PAIRS = Column("n", "pairs", "count")
+P = Column("p", "p", "p")
+LABELLED_SHARE = Column("labelled_share", kind="share", is_detail=True)
+IS_INCOMPLETE = Column("is_incomplete", kind="flag", is_detail=True)
+
+
+def interval_of(spread: Spread) -> Interval:
+    """The interval of a bootstrap, or why it has none."""
+    return Interval(spread.low, spread.high, spread.no_interval or "")
+
+
+def figure(key: str, head: str, kind: str) -> list[Column]:
+    """A figure, its interval beside it, and what CSV and JSON have of its bootstrap."""
+    return [
+        Column(key, head, kind),
+        Column(f"{key}_interval", "interval", "interval", of=kind, is_beside=True),
+        Column(f"{key}_standard_error", kind=kind, is_detail=True),
+        Column(f"{key}_undefined", kind="count", is_detail=True),
+    ]
+
+
+def spread(key: str, value: float | None, of: Spread) -> dict[str, Any]:
+    """The values of the columns of `figure`."""
+    return {
+        key: value,
+        f"{key}_interval": interval_of(of),
+        f"{key}_standard_error": of.standard_error,
+        f"{key}_undefined": of.undefined,
+    }
+
+
+def heading(board: Board) -> str:
+    """Whose board it is, of what."""
+    segment = "" if board.segment is None else f", segment {board.segment}"
+    counts = "" if board.counting is None else ", by weight and cluster"
+    return f"{board.label_set}, {board.measure}, level {board.level}{segment}{counts}"
+
+
+def sized(board: Board) -> str:
+    """Of how many systems and queries it is."""
+    return f"{counted(len(board.systems), 'systems')} over {counted(len(board.queries), 'queries')}"
+
+
+def incomplete(boards: Iterable[Board]) -> list[str]:
+    """Notes on the label sets that label too little of what people judged to be compared."""
+    return [f"{board.label_set} is {says}" for board in boards if (says := board.completeness.says)]
+
+
+def rounded(value: float | None) -> float | None:
+    """A figure with 10 decimals, as the marts have them: sums differ beyond from machine to
+    machine."""
+    return None if value is None or value != value else round(float(value), 10)

@@ -1,0 +1,170 @@
+"""Which pairs of systems differ by more than chance."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradelake.analyses.answers import parts
+from gradelake.analyses.answers.asking import question
+from gradelake.analyses.stats import options
+from gradelake.sql.common.counted import counted
+from gradelake.sql.shown.answer import Answer, Column, Table
+from gradelake.sql.shown.kinds import Interval, shown
+
+FEW = 10  # pairs that a terminal shows
+NAMES = {
+    "p": "uncorrected",
+    "p_holm": "Holm",
+    "p_bh": "Benjamini-Hochberg",
+    "p_tukey": "randomised Tukey HSD",
+}
+PAIRS = [
+    Column("first", is_key=True),
+    Column("second", is_key=True),
+    Column("mean_first", "its score", "score"),
+    Column("mean_second", "the second's", "score"),
+    Column("difference", kind="score"),
+    Column("interval", kind="interval", is_beside=True),
+    *(Column(key, "p" if key == "p" else f"p, {name}", "p") for key, name in NAMES.items()),
+    Column("verdict", "the first is"),
+]
+COUNTS = [Column("correction", is_key=True), Column("significant", "different", "count")]
+BOTH = [
+    Column("both", "both, same way", "count"),
+    Column("opposite", "both, opposite", "count"),
+    Column("only", "only here", "count"),
+    Column("only_reference", "only reference", "count"),
+    Column("neither", kind="count"),
+]
+ERRORS = [
+    Column("correction", is_key=True),
+    Column("error", is_key=True),
+    Column("n_errors", "pairs", "count"),
+    Column("n_pairs", "of", "count"),
+    *parts.figure("share", "share", "share"),
+]
+
+
+@question("significance", "Test which systems differ by more than chance.")
+@options.measured
+@options.named("--label-set", "Whose values to test.", required=True)
+@options.named(
+    "--reference",
+    "Count how often both agree on which pairs are significant, and what goes wrong where the "
+    "label set decides for this one.",
+)
+@options.in_segment
+@options.at_level
+@options.at_reference_level
+@options.at_alpha("A pair with p at or below it is significant.")
+@options.replicated("Permutations; with up to 14 queries all sign patterns are tried.")
+def significance(
+    lake, collection, measure, label_set, reference, segment, level, reference_level, **settings
+):
+    """Test which pairs of systems differ by more than chance.
+
+    Paired randomisation tests over queries, two-sided: uncorrected, corrected by Holm and by
+    Benjamini and Hochberg, and the randomised Tukey HSD, which looks at all systems at once. With
+    --reference also decision errors: shares of the pairs that one of both calls different, with
+    intervals from resampling queries. Of pairs that the label set calls different, the reference
+    calls the other way (reversed), scores the other way (other sign), cannot tell apart (untold);
+    of pairs that the reference calls different, the label set cannot tell apart (missed), calls
+    the other way (contradicted).
+
+    \b
+    Examples:
+      gradelake stats significance dl19 --measure nDCG@10 \\
+          --label-set judge:Sun -o pairs.csv
+      gradelake stats significance dl19 --measure AP \\
+          --label-set judge:Sun --level 1 --reference assessor:nist
+    """
+    from gradelake.analyses.stats.boards import read_board, read_reference
+    from gradelake.analyses.stats.decisions import decision_errors
+    from gradelake.analyses.stats.significance import compare_pairs
+
+    alpha, seed, replicates = settings["alpha"], settings["seed"], settings["replicates"]
+    boards = [read_board(lake, collection, label_set, measure, level, segment)]
+    if reference:
+        boards.append(read_reference(lake, collection, reference, reference_level, boards[0]))
+    systems = list(boards[0].systems)
+    pairs, *others = (compare_pairs(each.of(systems), replicates, seed) for each in boards)
+    theirs = others[0] if others else None
+    tables = [Table.of("pairs", PAIRS, _pairs(pairs, alpha), most=FEW)]
+    counts = Table.of("counts", COUNTS + BOTH * bool(theirs), _counts(pairs, theirs, alpha))
+    tables.append(counts)
+    if theirs:
+        errors = [
+            vars(one)
+            | {"correction": NAMES[one.correction]}
+            | parts.spread("share", one.share, one.spread)
+            for one in decision_errors(pairs, theirs, alpha, seed=seed)
+        ]
+        caption = f"Decision errors, where {label_set} decides for {reference}"
+        tables.append(Table.of("decision_errors", ERRORS, errors, caption=caption))
+    how = "all sign patterns" if pairs.is_exact else "random sign patterns"
+    board, n_pairs = pairs.board, len(pairs.p)
+    against = f"; reference: {reference}, level {theirs.board.level}" if theirs else ""
+    return Answer(
+        {"collection": collection, "measure": measure} | settings,
+        f"{parts.heading(board)}: {counted(n_pairs, 'pairs')} of {parts.sized(board)} ({how}; "
+        f"{100 * pairs.confidence(alpha):.3g}% intervals){against}",
+        tables,
+        notes=[*parts.incomplete(boards), *_least_p(pairs, alpha)],
+        details={
+            "label_set": board.label_set,
+            "level": board.level,
+            "reference": reference,
+            "reference_level": theirs and theirs.board.level,
+            "n_queries": len(board.queries),
+            "is_exact": pairs.is_exact,
+            "n_pairs": n_pairs,
+        },
+    )
+
+
+def _pairs(pairs, alpha: float) -> Iterator[dict[str, Any]]:
+    """Each pair, the better system first."""
+    from gradelake.analyses.stats.better import BETTER, decide
+    from gradelake.analyses.stats.boards import UNIT
+
+    means = dict(zip(pairs.board.systems, pairs.board.units.means / UNIT, strict=True))
+    for at, one in enumerate(decide(pairs, alpha)):
+        ends = [one.low, one.high]
+        if one.difference < 0 and one.low is not None:
+            ends = [-one.high, -one.low]
+        verdict = one.verdict
+        if verdict == BETTER and not pairs.p_holm[at] <= alpha:
+            verdict = "better, but not of all pairs"
+        yield {
+            "first": one.better,
+            "second": one.worse,
+            "mean_first": parts.rounded(means[one.better]),
+            "mean_second": parts.rounded(means[one.worse]),
+            "difference": abs(one.difference),
+            "interval": Interval(*ends),
+            "verdict": verdict,
+            **{key: parts.rounded(getattr(pairs, key)[at]) for key in NAMES},
+        }
+
+
+def _counts(pairs, theirs, alpha: float) -> Iterator[dict[str, Any]]:
+    """How many pairs each correction finds different, and how often the reference does."""
+    from gradelake.analyses.stats.significance import agreement_on_pairs
+
+    for key, name in NAMES.items():
+        n_found = int(np.count_nonzero(pairs.significant(key, alpha)))
+        beside = agreement_on_pairs(pairs, theirs, key, alpha) if theirs else {}
+        yield {"correction": name, "significant": n_found} | beside
+
+
+def _least_p(pairs, alpha: float) -> list[str]:
+    """What is said where Holm's correction can find nothing."""
+    n_pairs = len(pairs.p)
+    if pairs.least_p * n_pairs <= alpha:
+        return []
+    could = "" if pairs.is_exact else f"; --replicates {n_pairs * 10 / alpha:.0f} could"
+    return [
+        f"no p can be below {shown('p', pairs.least_p)} here, so with {counted(n_pairs, 'pairs')} "
+        f"Holm's correction finds none{could}"
+    ]

@@ -1,1 +1,0 @@
-"""Tables for papers: agreement, leaderboards and their correlation, as LaTeX, CSV or JSON."""

@@ -1,0 +1,214 @@
+"""An answer: what was asked, a sentence with its doubt, tables, pictures, notes, what to do next.
+
+Whoever answers a question makes one of these and knows nothing of how it is shown; the renderers
+beside this module show any answer and know nothing of statistics.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.shown.kinds import KINDS, Interval, Kind, shown
+
+if TYPE_CHECKING:
+    from gradelake.sql.shown.pictures import Picture
+
+Row = Sequence[Any]
+BOLD, BEST, BOXED, GREY = "bold", "best", "boxed", "grey"  # marks of a cell
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column. `key` is its name in CSV and JSON, `head` stands above it where people read.
+
+    `kind` is one of `KINDS`; an interval's ends look as `of`, the kind of what it bounds. Columns
+    of one `group` stand under its name. `is_key`: it says what a row is. `is_beside`: it belongs to
+    the column before. `is_title`: said once above its rows, in print. `is_detail`: in CSV and JSON
+    alone.
+    """
+
+    key: str
+    head: str = ""
+    kind: str = "text"
+    of: str = "score"
+    group: str = ""
+    is_key: bool = False
+    is_beside: bool = False
+    is_title: bool = False
+    is_detail: bool = False
+
+    @property
+    def looks(self) -> Kind:
+        return KINDS[self.kind]
+
+    @property
+    def shown_head(self) -> str:
+        return self.head or self.looks.head or self.key.replace("_", " ")
+
+    @property
+    def is_number(self) -> bool:
+        return self.looks.is_number and self.kind != "interval"
+
+    def text(self, value: Any) -> str:
+        """A value of this column as people read it."""
+        if isinstance(value, Cell):
+            return self.text(value.value) if value.shown is None else value.shown
+        if isinstance(value, Interval):
+            return shown(self.of, value)
+        return self.looks.text(value)
+
+    def values(self, value: Any) -> dict[str, Any]:
+        """The value by its key, in full; an interval is its two ends, and why it has none."""
+        if isinstance(value, Cell):
+            value = value.value
+        if self.kind != "interval":
+            return {self.key: value}
+        found = value if isinstance(value, Interval) else Interval(None, None)
+        start = self.key.removesuffix("interval")
+        ends = {f"{start}low": found.low, f"{start}high": found.high}
+        return ends | {f"{start}no_interval": found.reason or None}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value with `marks` (bold, best, boxed, grey), or with another text than its kind's.
+
+    `error`: how far the value may be off and still be as good as another.
+    """
+
+    value: Any
+    marks: frozenset[str] = frozenset()
+    shown: str | None = None
+    error: float = 0.0
+
+    def marked(self, *marks: str) -> "Cell":
+        return replace(self, marks=self.marks | set(marks))
+
+
+EMPTY = Cell(None, shown="")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under columns; a row's values stand in the order of the columns.
+
+    `name` is the key in JSON, and what `--table` takes; `caption` says what it shows. A terminal
+    shows the first `most` rows, all where it is None.
+    """
+
+    name: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    caption: str = ""
+    most: int | None = None
+
+    @classmethod
+    def of(
+        cls, name: str, columns: Sequence[Column], rows: Iterable[Mapping[str, Any]], **more: Any
+    ) -> "Table":
+        """A table of objects that have a value for each column's key."""
+        return cls(name, columns, [[row.get(one.key) for one in columns] for row in rows], **more)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row as an object, with the values in full."""
+        return [
+            {
+                key: value
+                for column, cell in zip(self.columns, row, strict=True)
+                for key, value in column.values(cell).items()
+            }
+            for row in self.rows
+        ]
+
+    def keys(self) -> list[str]:
+        """The names above the columns of its CSV, also where it has no rows."""
+        return [key for column in self.columns for key in column.values(None)]
+
+    def printed(self) -> list[int]:
+        """The places of the columns that people read in every row."""
+        return [
+            at
+            for at, column in enumerate(self.columns)
+            if not column.is_detail and not column.is_title
+        ]
+
+    def blocks(self) -> Iterator[tuple[str, list[Sequence[Any]]]]:
+        """(title, rows) of the rows that belong together; "" where none has a title."""
+        titles = [at for at, column in enumerate(self.columns) if column.is_title]
+
+        def title(row: Sequence[Any]) -> str:
+            return ", ".join(text for at in titles if (text := self.columns[at].text(row[at])))
+
+        for said, rows in groupby(self.rows, title):
+            yield said, list(rows)
+
+    def texts(self, rows: Sequence[Sequence[Any]] | None = None) -> list[list[str]]:
+        """What people read of some rows, or of all."""
+        places = self.printed()
+        return [
+            [self.columns[at].text(row[at]) for at in places]
+            for row in (self.rows if rows is None else rows)
+        ]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question is answered with.
+
+    `asked`: what was asked, by name. `sentence`: the answer in words, with its doubt. `notes`: what
+    limits it. `next`: what could be done next. `details`: what JSON has beside the tables.
+    """
+
+    asked: Mapping[str, Any]
+    sentence: str = ""
+    tables: Sequence[Table] = ()
+    pictures: Sequence["Picture"] = ()
+    notes: Sequence[str] = ()
+    next: Sequence[str] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    exit_code: int = 0
+
+    def of(self, table: str) -> "Answer":
+        """The same with one of its tables alone. Raises `BadInput` for one that it has not."""
+        known = {each.name: each for each in self.tables}
+        if table not in known:
+            raise BadInput(f"there is no table {table!r}", did_you_mean(table, known))
+        return replace(self, tables=[known[table]])
+
+    def as_object(self) -> dict[str, Any]:
+        """All of it, as `--json` prints it: tables by their names, values in full."""
+        return {
+            **self.asked,
+            "sentence": self.sentence or None,
+            **self.details,
+            **{table.name: table.records() for table in self.tables},
+            "notes": list(self.notes),
+            "next": list(self.next),
+        }
+
+
+def with_best_bold(
+    table: Table, keys: Iterable[str], within: float = 0, marks_best: bool = False
+) -> Table:
+    """The table with the greatest of each of these columns bold, as printed, and what is `within`
+    so much of it, or whose error overlaps its error: ties all are. With `marks_best` the greatest
+    is `best`, too: bold italic, as in RUBRIC's Table 3."""
+    rows = [list(row) for row in table.rows]
+    wanted = set(keys)
+    for at in (n for n, column in enumerate(table.columns) if column.key in wanted):
+        column = table.columns[at]
+        known: dict[int, tuple[float, Cell]] = {}
+        for n, row in enumerate(rows):
+            cell = row[at] if isinstance(row[at], Cell) else Cell(row[at])
+            if cell.value is not None and (text := column.text(cell)):
+                known[n] = (float(text.replace(",", "")), cell)
+        best, error = max(((value, cell.error) for value, cell in known.values()), default=(0, 0))
+        least = best - error - within - 1e-9
+        for n, (value, cell) in known.items():
+            if value + cell.error >= least:
+                is_best = marks_best and value == best
+                rows[n][at] = cell.marked(BOLD, BEST) if is_best else cell.marked(BOLD)
+    return replace(table, rows=rows)

@@ -1,0 +1,53 @@
+"""An answer as HTML: a part of a page, whose style sheet knows kinds and marks by their classes."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from gradelake.sql.shown.answer import Answer, Cell, Table
+
+
+def render(answer: Answer) -> str:
+    """Paragraphs, tables and what limits the answer; every text is escaped."""
+    parts = [_paragraph("answer", answer.sentence)] if answer.sentence else []
+    parts += map(table_html, answer.tables)
+    parts += [_paragraph("note", note) for note in answer.notes]
+    parts += [_paragraph("next", step) for step in answer.next]
+    return f'<section class="shown">{"".join(parts)}</section>\n'
+
+
+def table_html(table: Table) -> str:
+    """One table; `data-value` of a figure is its value in full, for sorting."""
+    columns = [table.columns[at] for at in table.printed()]
+    caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
+    heads = "".join(
+        f'<th class="{column.kind}" data-key="{escape(column.key)}">'
+        f"{escape(column.shown_head)}</th>"
+        for column in columns
+    )
+    bodies = "".join(_body(table, title, rows) for title, rows in table.blocks())
+    return (
+        f'<table class="shown" data-name="{escape(table.name)}">{caption}'
+        f"<thead><tr>{heads}</tr></thead>{bodies}</table>"
+    )
+
+
+def _body(table: Table, title: str, rows: Iterable[Sequence[object]]) -> str:
+    width = len(table.printed())
+    above = f'<tr><th class="title" colspan="{width}">{escape(title)}</th></tr>' if title else ""
+    return f"<tbody>{above}{''.join(_row(table, row) for row in rows)}</tbody>"
+
+
+def _row(table: Table, row: Sequence[object]) -> str:
+    cells = []
+    for at in table.printed():
+        column, value = table.columns[at], row[at]
+        marks = sorted(value.marks) if isinstance(value, Cell) else []
+        known = value.value if isinstance(value, Cell) else value
+        full = f' data-value="{known!r}"' if isinstance(known, int | float) else ""
+        text = escape(column.text(value))
+        cells.append(f'<td class="{" ".join([column.kind, *marks])}"{full}>{text}</td>')
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _paragraph(kind: str, text: str) -> str:
+    return f'<p class="{kind}">{escape(text)}</p>'

@@ -1,0 +1,162 @@
+"""How a figure looks, by its kind: the one place that says digits, alignment and what is undefined.
+
+Every form that people read (terminal, LaTeX, Markdown, HTML, a picture's labels) takes a figure's
+text from here. CSV and JSON have the value itself.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+from gradelake.sql.common.counted import amount
+
+UNDEFINED = "--"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of figure. `head`: the word above it; `digits`: behind the point, none of a text.
+
+    `below`: what is less than half of the last digit is `< 0.001`, not 0. `percent`: a share, shown
+    times 100. `is_plain`: a whole number without commas between its thousands. `least_digits` keeps
+    so many digits of what would be 0.
+    """
+
+    name: str
+    head: str = ""
+    digits: int | None = None
+    is_number: bool = True
+    undefined: str = UNDEFINED
+    below: bool = False
+    percent: bool = False
+    is_plain: bool = False
+    write: Callable[[Any], str] | None = None
+
+    def text(self, value: Any) -> str:
+        """A value as people read it; a text stands as it is, None and NaN as `undefined`."""
+        if value is None or (isinstance(value, float) and not isfinite(value)):
+            return self.undefined
+        if isinstance(value, str):
+            return value
+        if self.write:
+            return self.write(value)
+        if not self.is_number or self.digits is None:
+            return _listed(value)
+        if self.below and value < 0.5 * 10**-self.digits:
+            return f"< {10**-self.digits:.{self.digits}f}"
+        shown = 100 * value if self.percent else value
+        text = f"{shown:z{'' if self.is_plain else ','}.{self.digits}f}"
+        return f"{text}%" if self.percent else text
+
+    def as_object(self) -> dict[str, Any]:
+        """What a page's script needs to show a figure as all others do."""
+        return {name: value for name, value in asdict(self).items() if name != "write"}
+
+
+def _listed(value: Any) -> str:
+    if isinstance(value, list | tuple | set | frozenset):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def _rank(value: Any) -> str:
+    return f"{value:.4g}"  # ties may share a half one
+
+
+def _seconds(value: Any) -> str:
+    from gradelake.sql.common.console import duration
+
+    return duration(float(value))
+
+
+def _flag(value: Any) -> str:
+    return "yes" if value else "no"
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("score", digits=3),
+        Kind("kappa", "kappa", digits=3),
+        Kind("tau", "tau", digits=3),
+        Kind("p", "p", digits=3, below=True),
+        Kind("share", digits=1, percent=True),
+        Kind("ratio", digits=2),
+        Kind("interval", "interval", undefined="none"),
+        Kind("count", digits=0),
+        Kind("label", "label", digits=0, is_plain=True),
+        Kind("rank", "rank", write=_rank),
+        Kind("money", "cost", write=amount),
+        Kind("seconds", "time", write=_seconds),
+        Kind("flag", is_number=False, undefined="", write=_flag),
+        Kind("id", is_number=False, undefined=""),
+        Kind("text", is_number=False, undefined=""),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Ends of an interval; without them `reason` says why there is none.
+
+    One without a width is none: chance has shown nothing of it.
+    """
+
+    low: float | None
+    high: float | None
+    reason: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        return self.low is not None and self.high is not None and self.low < self.high
+
+    def text(self, of: Kind) -> str:
+        """`0.298 to 0.455`, with the digits of the figure that it bounds."""
+        if self.is_known:
+            return f"{of.text(self.low)} to {of.text(self.high)}"
+        if self.reason:
+            return f"none: {self.reason}"
+        return KINDS["interval"].undefined
+
+
+def shown(kind: str, value: Any) -> str:
+    """A value as people read it in a sentence: `shown("kappa", 0.4012)` is `0.401`."""
+    if isinstance(value, Interval):
+        return value.text(KINDS[kind])
+    return KINDS[kind].text(value)
+
+
+def said_p(value: float | None) -> str:
+    """A p-value in a sentence: `p = 0.021`, `p < 0.001`; `no test` where there is none."""
+    if value is None:
+        return "no test"
+    text = shown("p", value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+# what a column of a mart or of the query book is, by its name; of more general names the last word
+_NAMED = {
+    "score": "score value mean difference loss cover low high stderr observed expected precision "
+    "recall specificity ece brier brier_of_share generosity",
+    "kappa": "kappa alpha kappa_assessor kappa_other kappa_people shortfall",
+    "tau": "spearman kendall tau_ap rbo tau",
+    "p": "p p_value p_holm probability",
+    "share": "share rate",
+    "label": "level label grade judgment k cut label_cut reference_cut version rubric_version",
+    "rank": "rank",
+    "count": "n wins losses ties tokens runs pairs failed",
+    "money": "cost",
+    "seconds": "seconds",
+    "id": "id",
+}
+_BY_NAME = {name: kind for kind, names in _NAMED.items() for name in names.split()}
+
+
+def kind_of(name: str) -> str | None:
+    """The kind of a column by its name; None where the name does not say."""
+    if name.startswith("n_"):
+        return "count"
+    if name.startswith("is_"):
+        return "flag"
+    return _BY_NAME.get(name) or _BY_NAME.get(name.rpartition("_")[2])

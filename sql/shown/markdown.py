@@ -1,0 +1,59 @@
+"""An answer in Markdown, as GitHub and notebooks show it; names can mean nothing there."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gradelake.sql.common.table_text import one_line
+from gradelake.sql.shown.answer import BOLD, Answer, Cell, Table
+
+_MARKUP = re.compile(r"[^\w ().,;:%?+=/-]|_|(?<=w)\.|(?<=\w):(?=//)|^[-+]|^\d+(?=\.)")
+
+
+def render(answer: Answer, level: int = 3) -> str:
+    """Paragraphs and tables; a table's caption is a heading of this level."""
+    parts = [plain(answer.sentence)] if answer.sentence else []
+    for table in answer.tables:
+        if table.caption:
+            parts.append(f"{'#' * level} {plain(table.caption)}")
+        parts += table_parts(table)
+    parts += ["\n".join(f"- {plain(note)}" for note in answer.notes)] if answer.notes else []
+    parts += ["\n".join(f"- {plain(step)}" for step in answer.next)] if answer.next else []
+    return "\n\n".join(parts) + "\n"
+
+
+def table_parts(table: Table) -> Iterator[str]:
+    """The table, or one for each block of rows, under its title."""
+    columns = [table.columns[at] for at in table.printed()]
+    rule = ["---:" if column.is_number else "---" for column in columns]
+    head = [plain(column.shown_head) for column in columns]
+    for title, rows in table.blocks():
+        if title:
+            yield f"**{plain(title)}**"
+        yield "\n".join(map(_line, [head, rule, *(_row(table, row) for row in rows)]))
+    if not table.rows:
+        yield "\n".join(map(_line, [head, rule]))
+
+
+def plain(text: str) -> str:
+    """A line as Markdown shows it: what could be markup, a link or a mention is an entity, which
+    never is."""
+    return _MARKUP.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), one_line(text))
+
+
+def code(name: str) -> str:
+    """A name as Markdown shows it: no markup, link or mention comes of it."""
+    return f"<code>{plain(name)}</code>"
+
+
+def _row(table: Table, row: Sequence[object]) -> list[str]:
+    texts = []
+    for at in table.printed():
+        value = row[at]
+        text = plain(table.columns[at].text(value))
+        is_bold = isinstance(value, Cell) and BOLD in value.marks and text
+        texts.append(f"**{text}**" if is_bold else text)
+    return texts
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

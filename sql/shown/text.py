@@ -1,0 +1,63 @@
+"""An answer on a terminal: the sentence, its tables, what limits it, what could be done next."""
+
+from dataclasses import replace
+
+from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.table_text import ColumnTexts
+from gradelake.sql.shown.answer import Answer, Table
+
+
+def show(answer: Answer) -> None:
+    """Print the answer: what limits it on standard error, all else on standard output."""
+    if answer.sentence:
+        console.say(answer.sentence, wrap=True)
+    for n, table in enumerate(answer.tables):
+        if n:
+            console.say()
+        if table.caption:
+            console.say(table.caption, wrap=True)
+        show_table(table)
+    for note in answer.notes:
+        console.warn(f"note: {note}")
+    for step in answer.next:
+        console.hint(step)
+
+
+def show_table(table: Table) -> None:
+    """Print a table, its rows' titles above them."""
+    shown = replace(table, rows=table.rows[: table.most])
+    for title, rows in shown.blocks():
+        if title:
+            console.say(title)
+        console.print_columns(_columns(table, table.texts(rows)))
+    if not table.rows:
+        console.print_columns(_columns(table, []))
+    if n_more := len(table.rows) - len(shown.rows):
+        console.say(f"({counted(n_more, 'rows')} more: --table {table.name} --format csv)")
+
+
+def lines(answer: Answer) -> str:
+    """The answer as it is printed where nothing is cut: for files, and for programs that read."""
+    parts = [answer.sentence] if answer.sentence else []
+    for table in answer.tables:
+        parts += [table.caption] if table.caption else []
+        for title, rows in table.blocks():
+            columns = _columns(table, table.texts(rows))
+            parts += [title] if title else []
+            parts += console.printed_columns(columns)
+        parts.append("")
+    parts += [f"note: {note}" for note in answer.notes]
+    return "\n".join([*parts, *answer.next]).rstrip() + "\n"
+
+
+def _columns(table: Table, texts: list[list[str]]) -> list[ColumnTexts]:
+    return [
+        ColumnTexts(
+            table.columns[at].shown_head,
+            [row[n] for row in texts],
+            table.columns[at].is_number,
+            table.columns[at].kind == "id",
+        )
+        for n, at in enumerate(table.printed())
+    ]
