@@ -309,14 +309,14 @@ class OpenLake:
         baseline, baseline_release, level, tolerance, alpha, sure ("any": however differences are
         distributed), queries ("fixed": these and no others).
         """
-        from gradelake.analyses.gate.forms import Answer
+        from gradelake.analyses.gate.forms import answer
         from gradelake.analyses.gate.gate import run_gate
 
         asked |= {"collection": collection, "measures": measures}
         asked = {name: value for name, value in asked.items() if value is not None}
         opened = partial(Lake.published, self.project, self.release)
         found = question.in_words(lambda: run_gate(self.project, opened, rule, asked), ours=True)
-        return console.plain(Answer(found, n_queries).as_object())
+        return console.plain(answer(found, n_queries).as_object())
 
     @property
     def stats(self) -> "Commands":

@@ -8,7 +8,7 @@ options, which returns an `Answer`. Nothing else is written for it. All files ar
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -102,13 +102,16 @@ def question(name: str, short: str) -> Callable[[Callable[..., Answer]], Callabl
     return decorate
 
 
-def formed(command: Callable) -> Callable:
-    """Options of how an answer is had, and `--json`, for a command that returns one."""
+def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> Any:
+    """Options of how an answer is had, and `--json`, for a command that returns one; `also` are
+    forms that its answers alone can have."""
+    if command is None:
+        return partial(formed, also=also)
 
     @click.option(
         "--format",
         "form",
-        type=click.Choice(FORMS),
+        type=click.Choice([*FORMS, *also]),
         help="Default: as --output ends (.csv, .json, .tex, .md, .html), else a table.",
     )
     @options.to_output()

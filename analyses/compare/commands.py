@@ -2,9 +2,9 @@
 
 import click
 
+from gradelake.analyses.answers.asking import formed
 from gradelake.analyses.stats.options import (
     LABEL_SET,
-    answers,
     at_alpha,
     at_level,
     in_segment,
@@ -24,7 +24,7 @@ from gradelake.sql.common.command_line import reading
 @at_alpha("B is called better, or worse, where p is at or below it.")
 @replicated("Permutations; with up to 14 queries all sign patterns are tried.")
 @reading
-@answers
+@formed
 def compare(read, names, **asked):
     """Say whether system B is better than A, by how much, and how surely; of three systems or more,
     who is better than whom.

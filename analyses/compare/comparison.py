@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,7 @@ from gradelake.analyses.report.shown import (
     opens_on,
     shown_label_sets,
 )
-from gradelake.analyses.stats.better import (
-    BETTER,
-    UNTESTED,
-    Decided,
-    decide,
-    queries_of_half,
-    said_p,
-)
+from gradelake.analyses.stats.better import BETTER, UNTESTED, Decided, decide, queries_of_half
 from gradelake.analyses.stats.boards import (
     UNIT,
     Board,
@@ -33,11 +26,12 @@ from gradelake.analyses.stats.boards import (
 )
 from gradelake.analyses.stats.resample import or_none
 from gradelake.analyses.stats.significance import REPLICATES, compare_pairs
-from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import TO_LABEL, TO_RANK, did_you_mean
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import Answer, Column, Table
+from gradelake.sql.shown.kinds import Interval, said_p, shown
 
 FIRST = 10  # passages that are looked at for a measure that knows no cutoff
 LISTED = 10  # queries that are shown of each kind
@@ -86,35 +80,13 @@ SAME_RUN = """
 """
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What `compare` finds, as `--json` prints it: figures have 10 decimals, differences are of B
-    less A."""
-
-    found: dict[str, Any]
-
-    def as_object(self) -> dict[str, Any]:
-        return self.found
-
-    def show(self) -> None:
-        """The sentence, the figures in words, and the queries by their words."""
-        found = self.found
-        console.say(f"{found['sentence']}\n", wrap=True)
-        for name, words in found["says"].items():
-            console.say(f"{name}: {words}", wrap=True)
-        for better, which in (("b", "best"), ("a", "worst")):
-            if found[which]:
-                console.say(f"\nqueries where {found[better]} is better, largest difference first")
-                console.print_table(
-                    ("query", found["a"], found["b"], "difference"),
-                    [
-                        (
-                            row["text"] or row["query_id"],
-                            *(round(row[name], 4) for name in ("a", "b", "difference")),
-                        )
-                        for row in found[which]
-                    ],
-                )
+QUERIES = [
+    Column("query_id", "query", "id", is_detail=True),
+    Column("text", "query", is_key=True),
+    Column("a", kind="score"),
+    Column("b", kind="score"),
+    Column("difference", kind="difference"),
+]
 
 
 def compare(
@@ -128,7 +100,7 @@ def compare(
     replicates: int = REPLICATES,
     seed: int = 1,
     board: Board | None = None,
-) -> Comparison:
+) -> Answer:
     """Compare B with A, paired over the queries of a label set, or of a segment of these, weighted
     and in clusters where the collection says so.
 
@@ -169,16 +141,33 @@ def compare(
         "n_half": queries_of_half(pairs.units.totals[:, 0]),
         **_missing(lake, collection, board),
         "segments": _by_segment(lake, collection, board, alpha, replicates, seed),
-        "best": [row for row in rows if row["difference"] > 0][:LISTED],
-        "worst": [row for row in rows[::-1] if row["difference"] < 0][:LISTED],
     }
+    best = [row for row in rows if row["difference"] > 0][:LISTED]
+    worst = [row for row in rows[::-1] if row["difference"] < 0][:LISTED]
     labels = f"{label_set}{choosing.at_level(lake, measure, level)}"
     if complete := board.completeness.says:
         labels += f"; {complete}"
     said = {"labels": labels} | says(found, decided)
     if lake.value(SAME_RUN, collection=collection, a=a, b=b):
         said["runs"] = f"the files of {a} and {b} are byte for byte the same"
-    return Comparison({"sentence": sentence(decided, found)} | found | {"says": said})
+    tables = [_deciders("best", b, best, found), _deciders("worst", a, worst, found)]
+    return Answer(
+        {},
+        sentence(decided, found),
+        list(said.items()),
+        [table for table in tables if table.rows],
+        details=found | {"best": best, "worst": worst},
+    )
+
+
+def _deciders(name: str, better: str, rows: list[dict[str, Any]], found: dict[str, Any]) -> Table:
+    """The queries where one is better, by their words."""
+    columns = [
+        replace(one, head=found[one.key]) if one.key in ("a", "b") else one for one in QUERIES
+    ]
+    shown = [row | {"text": row["text"] or row["query_id"]} for row in rows]
+    caption = f"queries where {better} is better, largest difference first"
+    return Table.of(name, columns, shown, caption=caption)
 
 
 def _told(decided: Decided) -> dict[str, Any]:
@@ -316,8 +305,8 @@ def sentence(decided: Decided, found: dict[str, Any]) -> str:
         return f"{said}."
     if judged == 1:
         return f"{said}; everything in their first {found['k']} is judged."
-    share = f"{100 * (1 - judged):.0f}" if judged <= 0.995 else "less than 1"
-    said += f"; {share}% of what they rank in the first {found['k']} is unjudged, and"
+    share = shown("percent", 1 - judged) if judged <= 0.995 else "less than 1%"
+    said += f"; {share} of what they rank in the first {found['k']} is unjudged, and"
     if found["least"] is None:
         return f"{said} how much that could change is unknown for {decided.measure}."
     least, most = found["least"], found["most"]
@@ -337,11 +326,14 @@ def says(found: dict[str, Any], decided: Decided) -> dict[str, str]:
     a, b, measure = found["a"], found["b"], found["measure"]
     interval = ""
     if found["low"] is not None:
-        interval = f", {100 * found['confidence']:.3g}% interval {_from_to(found, 'low', 'high')}"
-    p = "none" if found["p"] is None else f"{found['p']:.4f}"
+        confidence = shown("percent", found["confidence"])
+        interval = f", {confidence} interval {_from_to(found, 'low', 'high')}"
+    p = "none" if found["p"] is None else shown("p", found["p"])
+    difference = shown("difference", found["difference"])
+    mean_a, mean_b = (shown("score", found[name]) for name in ("mean_a", "mean_b"))
     said = {
-        measure: f"{b} {found['mean_b']:.4f}, {a} {found['mean_a']:.4f}",
-        f"{b} less {a}": f"{found['difference']:z.4f}{interval}",
+        measure: f"{b} {mean_b}, {a} {mean_a}",
+        f"{b} less {a}": f"{difference}{interval}",
         "p": f"{p} ({found['test']})",
         f"{b} is": f"better on {found['wins']}, worse on {found['losses']}, equal on "
         f"{found['ties']} of {counted(found['n_queries'], 'queries')}",
@@ -350,16 +342,17 @@ def says(found: dict[str, Any], decided: Decided) -> dict[str, str]:
         known = found["judged"]["either"]
         fact = "a fact, all of it judged" if known == 1 else "a fact, as far as labels go"
         half = counted(found["n_half"], "queries", "carry")
-        said["on these queries alone"] = f"{found['difference']:z.4f} is {fact}; {half} half of it"
+        said["on these queries alone"] = f"{difference} is {fact}; {half} half of it"
     if (plain := found["difference_unweighted"]) is not None:
-        said["with every query counted once"] = f"{b} less {a} {plain:z.4f}"
+        said["with every query counted once"] = f"{b} less {a} {shown('difference', plain)}"
     for part in found["segments"]:
         n = counted(part["n_queries"], "queries")
         interval = "" if part["low"] is None else f" ({_from_to(part, 'low', 'high')})"
         p = UNTESTED.get(part["verdict"]) or said_p(part["p"])
-        said[part["segment"]] = f"{part['difference']:z.4f} on {n}{interval}, {p}"
+        found_there = shown("difference", part["difference"])
+        said[part["segment"]] = f"{found_there} on {n}{interval}, {p}"
     shares = zip((b, a, "both together"), found["judged"].values(), strict=True)
-    if judged := [f"{who} {share:.0%}" for who, share in shares if share is not None]:
+    if judged := [f"{who} {shown('percent', share)}" for who, share in shares if share is not None]:
         known = f"unknown for {measure}; known for {', '.join(f'{name}@k' for name in BOUNDED)}"
         said[f"judged of the first {found['k']}"] = ", ".join(judged)
         said[f"{b} less {a}, if all of it were judged"] = (
@@ -369,7 +362,7 @@ def says(found: dict[str, Any], decided: Decided) -> dict[str, str]:
 
 
 def _from_to(found: dict[str, Any], low: str, high: str) -> str:
-    return f"{found[low]:z.4f} to {found[high]:z.4f}"
+    return shown("difference", Interval(found[low], found[high]))
 
 
 def _rounded(**figures: float) -> dict[str, float | None]:

@@ -1,58 +1,22 @@
 """Several systems beside each other: who is better than whom."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gradelake.analyses.compare.comparison import Comparison, compare, named, usual_board
-from gradelake.analyses.stats.better import Decided, decide
+from gradelake.analyses.compare.comparison import compare, named, usual_board
+from gradelake.analyses.stats.better import decide
 from gradelake.analyses.stats.boards import UNIT
 from gradelake.analyses.stats.ranks import letter
 from gradelake.analyses.stats.significance import REPLICATES, compare_pairs
-from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import Answer, Column, Table
 
 
-@dataclass(frozen=True)
-class Several:
-    """Systems in the order they were named in, and what was decided of each pair.
-
-    `rows` are {letter, system, score, better_than}: the letters of those that it is better than,
-    also among all that are compared.
-    """
-
-    about: dict[str, Any]
-    rows: list[dict[str, Any]]
-    pairs: list[Decided]
-
-    def as_object(self) -> dict[str, Any]:
-        pairs = [{"sentence": f"{one.sentence}."} | one.as_object() for one in self.pairs]
-        return self.about | {"systems": self.rows, "pairs": pairs}
-
-    def show(self) -> None:
-        about = self.about
-        console.say(
-            f"{about['measure']} by {about['label_set']}, "
-            f"{counted(about['n_queries'], 'queries')}; {about['correction']}, "
-            f"alpha {about['alpha']:g}"
-        )
-        console.print_table(
-            ("", "system", about["measure"], "better than"),
-            [
-                (row["letter"], row["system"], round(row["score"], 4), " ".join(row["better_than"]))
-                for row in self.rows
-            ],
-        )
-        console.say("\nEach pair by itself:")
-        for one in self.pairs:
-            console.say(f"{one.sentence}.", wrap=True)
-
-
-def compare_named(lake: Lake, names: Sequence[str], **asked: Any) -> Comparison | Several:
+def compare_named(lake: Lake, names: Sequence[str], **asked: Any) -> Answer:
     """Two systems, or several, perhaps after their collection; `asked` as of `compare`."""
     _, systems = named(lake, names)
     return (compare if len(systems) == 2 else compare_several)(lake, names, **asked)
@@ -68,7 +32,7 @@ def compare_several(
     alpha: float = 0.05,
     replicates: int = REPLICATES,
     seed: int = 1,
-) -> Several:
+) -> Answer:
     """Compare three systems or more, each with each; what is not chosen is as `compare` has it.
 
     Raises `BadInput` for what is not there, and the same system twice.
@@ -103,4 +67,18 @@ def compare_several(
         {"letter": one, "system": system, "score": float(mean), "better_than": sorted(better)}
         for one, system, mean, better in zip(letters, systems, means, better_than, strict=True)
     ]
-    return Several(about, rows, decide(pairs, alpha))
+    each = decide(pairs, alpha)
+    columns = [
+        Column("letter", " ", is_key=True),
+        Column("system", is_key=True),
+        Column("score", board.measure, "score"),
+        Column("better_than", "better than"),
+    ]
+    return Answer(
+        about,
+        f"{board.measure} by {board.label_set}, {counted(len(board.queries), 'queries')}; "
+        f"{pairs.correction}, alpha {alpha:g}",
+        [(f"{one.b} and {one.a}", f"{one.sentence}.") for one in each],
+        [Table.of("systems", columns, rows)],
+        details={"pairs": [{"sentence": f"{one.sentence}."} | one.as_object() for one in each]},
+    )

@@ -2,12 +2,10 @@
 
 import click
 
-from gradelake.analyses.stats.options import LABEL_SET, answers, named, numbered, of_measures
+from gradelake.analyses.answers.asking import formed
+from gradelake.analyses.stats.options import LABEL_SET, named, numbered, of_measures
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import reading
-from gradelake.sql.common.errors import BadInput
-
-FORMS = "text", "json", "markdown", "junit"
 
 
 @click.command("gate", short_help="Say whether a system fell behind a baseline.")
@@ -54,16 +52,10 @@ FORMS = "text", "json", "markdown", "junit"
     default=5,
     help="How many queries are listed of each measure: those that differ most.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMS),
-    help="markdown is for a pull request, junit for what shows tests. Default: text.",
-)
 @reading
-@answers
+@formed(also=("junit",))
 @click.pass_obj
-def gate(project, read, rule, n_queries, form, **asked):
+def gate(project, read, rule, n_queries, **asked):
     """Say whether a system fell behind a baseline by more than is tolerated.
 
     The difference of each query, and an interval of their mean: above the tolerance the
@@ -89,11 +81,9 @@ def gate(project, read, rule, n_queries, form, **asked):
           --label-set judge:gpt --fixed-queries
       gradelake gate --rule production
     """
-    from gradelake.analyses.gate.forms import Answer
+    from gradelake.analyses.gate.forms import answer
     from gradelake.analyses.gate.gate import run_gate
 
-    if click.get_current_context().params["as_json"] and form not in (None, "json"):
-        raise BadInput(f"--json and --format {form} cannot be used together")
     asked = {name: value for name, value in asked.items() if value not in (None, ())}
     with console.working("reading the lake"):
-        return Answer(run_gate(project(), read, rule, asked), n_queries, form or "text")
+        return answer(run_gate(project(), read, rule, asked), n_queries)

@@ -1,8 +1,5 @@
-"""A gate for people, for programs, for pull requests, and for what shows tests."""
+"""A gate as an answer, and for what shows tests."""
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
 
@@ -12,66 +9,93 @@ from gradelake.analyses.gate.sample import ANY, FIXED, MOVED
 from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Judged, worst
 from gradelake.analyses.stats.better import queries_of_half
 from gradelake.analyses.stats.boards import UNIT
-from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.table_text import one_line
+from gradelake.sql.shown.answer import Answer, Column, Table
+from gradelake.sql.shown.kinds import Interval, shown
 
 _EXIT_CODES = {PASSED: 0, FELL: 4, CANNOT_TELL: 5}
-_MARKUP = re.compile(r"[^\w ().,;%?-]|_|(?<=w)\.")  # of www. GitHub makes links
-_TITLES = "measure", "level", "queries", "worse", "better", "baseline", "system", "difference"
-_DECIDERS = "measure", "query_id", "query", "baseline", "system", "difference", "without it"
+_DECIDERS = [
+    Column("label_set", is_title=True),
+    Column("segment", is_title=True),
+    Column("measure", is_key=True),
+    Column("query_id", "query", "id", is_key=True),
+    Column("text", "its words"),
+    Column("baseline", kind="score"),
+    Column("system", kind="score"),
+    Column("difference", kind="difference"),
+    Column("verdict", "without it"),
+]
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A gate in the form that was asked for, with `n_queries` of each measure."""
-
-    found: Gate
-    n_queries: int
-    form: str = "json"
-
-    @property
-    def exit_code(self) -> int:
-        return _EXIT_CODES[self.found.verdict.verdict]
-
-    def as_object(self) -> dict[str, Any]:
-        """All of it; figures in points, with 10 decimals. `queries` are those that differ most."""
-        found, blocks = self.found, self.found.blocks
-        return {
-            "verdict": found.verdict.verdict,
+def answer(found: Gate, n_queries: int) -> Answer:
+    """The verdict; of each label set and segment its own, each measure, what it means, and the
+    `n_queries` that differ most. Differences are in a measure's own points, with 10 decimals."""
+    several = len(found.blocks) > 1
+    about = "" if several else f" {_by(found.blocks[0])}"
+    facts = [("", _promise(found))] if several else []
+    for block in found.blocks:
+        whose = f"{worst(block.measures)} {_by(block)}" if several else ""
+        facts += [(whose, line) for line in _sentences(found, block)]
+    measures = [_measure(one) for one in found.verdict.measures]
+    deciders = [one for block in found.blocks for one in _deciders(found, block, n_queries)]
+    caption = "Queries that differ most, and the verdict without each"
+    tables = [Table.of("measures", _columns(found, several), measures)]
+    if deciders:
+        columns = _DECIDERS if several else _DECIDERS[2:]
+        tables.append(Table.of("queries", columns, deciders, caption=caption, is_extra=True))
+    return Answer(
+        {"verdict": found.verdict.verdict},
+        f"{found.verdict.verdict}: {_of(found, about)}",
+        facts,
+        tables,
+        notes=[
+            f"{_by(block)}: {note}" if several else note
+            for block in found.blocks
+            for note in block.notes
+        ],
+        details={
             **found.rule.model_dump(exclude={"measures", "level", "queries"}),
             "queries_are": found.rule.queries,
             "baseline": found.baseline,
             "release": found.release,
             "baseline_release": found.baseline_release,
-            "measures": [_measure(one) for one in found.verdict.measures],
-            "queries": [
-                {"label_set": block.label_set, "segment": block.segment}
-                | {key: round(v, 10) if isinstance(v, float) else v for key, v in one.items()}
-                for block in blocks
-                for one in _deciders(found, block, self.n_queries)
-            ],
-            "notes": [
-                f"{_by(block)}: {note}" if blocks[1:] else note
-                for block in blocks
-                for note in block.notes
-            ],
-        }
+        },
+        exit_code=_EXIT_CODES[found.verdict.verdict],
+        forms={"junit": lambda: junit(found, n_queries)},
+    )
 
-    def show(self) -> None:
-        if self.form == "json":
-            console.print_json(self.as_object())
-        elif self.form == "text":
-            print_text(self.found, self.n_queries)
-        else:
-            write = markdown if self.form == "markdown" else junit
-            console.say(write(self.found, self.n_queries))
+
+def _columns(found: Gate, several: bool) -> list[Column]:
+    """Of the table of measures; fixed queries leave nothing in doubt."""
+    is_fixed = found.rule.way == FIXED
+    confidence = f"{shown('percent', 1 - 2 * found.rule.alpha)} interval"
+    return [
+        Column("label_set", is_title=several, is_detail=not several),
+        Column("segment", is_title=several, is_detail=not several),
+        Column("measure", is_key=True),
+        Column("level", kind="label"),
+        Column("n_queries", "queries", "count"),
+        Column("n_effective", kind="ratio", is_detail=True),
+        Column("n_worse", "worse", "count"),
+        Column("n_better", "better", "count"),
+        Column("baseline", kind="score"),
+        Column("system", kind="score"),
+        Column("difference", kind="difference"),
+        Column("interval", confidence, "interval", of="difference", is_detail=is_fixed),
+        Column("p_passed", kind="p", is_detail=True),
+        Column("p_fell", kind="p", is_detail=True),
+        Column("unseen_share", kind="share", is_detail=True),
+        Column("queries_as_seen", kind="count", is_detail=True),
+        Column("queries_if_equal", kind="count", is_detail=True),
+        Column("verdict"),
+    ]
 
 
 def _measure(one: Judged) -> dict[str, Any]:
     pair, found = one.pair, one.difference
     low, high = found.bounds or (None, None)
     system, baseline = pair.units.means / UNIT
+    none = "same rankings" if not found.p_passed else ""
     return {
         "label_set": pair.label_set,
         "segment": pair.segment or ALL,
@@ -79,14 +103,13 @@ def _measure(one: Judged) -> dict[str, Any]:
         "level": pair.level,
         "verdict": one.verdict,
         "n_queries": len(pair.queries),
-        **({"n_effective": round(found.n, 2)} if pair.counting else {}),
+        "n_effective": round(found.n, 2) if pair.counting else None,
         "n_worse": pair.outcomes["losses"],
         "n_better": pair.outcomes["wins"],
         "baseline": round(float(baseline), 10),
         "system": round(float(system), 10),
         "difference": round(found.mean, 10),
-        "low": _rounded(low),
-        "high": _rounded(high),
+        "interval": Interval(_rounded(low), _rounded(high), "" if found.bounds else none),
         "p_passed": found.p_passed if found.bounds else None,
         "p_fell": one.p_fell if found.bounds else None,
         "unseen_share": _rounded(found.unseen if found.bounds else None),
@@ -100,55 +123,14 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _deciders(found: Gate, block: Block, n: int) -> list[dict[str, Any]]:
-    """Of each measure the `n` queries that differ most, in the order of `_DECIDERS`."""
+    """Of each measure the `n` queries that differ most."""
+    about = {"label_set": block.label_set, "segment": block.segment}
     return [
-        {name: one[name] for name in ("measure", "query_id")}
+        about
         | {"text": found.texts[one["query_id"]]}
-        | one
+        | {key: round(v, 10) if isinstance(v, float) else v for key, v in one.items()}
         for one in found.verdict.deciders(n, block.measures)
     ]
-
-
-def print_text(found: Gate, n_queries: int) -> None:
-    """The verdict; of each label set and segment its own, each measure, what it means, and the
-    queries that decide."""
-    several = found.blocks[1:]
-    about = "" if several else f" {_by(found.blocks[0])}"
-    console.say(f"{found.verdict.verdict}: {_of(found, about)}")
-    if several:
-        console.say(_promise(found), wrap=True)
-    for block in found.blocks:
-        if several:
-            console.say(f"\n{worst(block.measures)}: {_by(block)}")
-        console.print_table(_titles(found), [_row(found, one) for one in block.measures])
-        for line in _sentences(found, block):
-            console.say(line, wrap=True)
-        if deciders := _deciders(found, block, n_queries):
-            console.say("\nqueries that differ most, and the verdict without each")
-            console.print_table(_DECIDERS, [tuple(map(_points, one.values())) for one in deciders])
-
-
-def markdown(found: Gate, n_queries: int) -> str:
-    """A comment for a pull request; names are shown as they are."""
-    rule, several = found.rule, found.blocks[1:]
-    against = _code(found.baseline)
-    if found.baseline_release != found.release:
-        against += f" of release {_code(found.baseline_release or '')}"
-    by = "on" if several else f"{_by(found.blocks[0], _code)} on"
-    lines = [f"### Gate {found.verdict.verdict}: {_code(rule.system)} against {against}", ""]
-    lines += [f"{by.capitalize()} {_code(rule.collection)}; {_limits(found)}."]
-    lines += ["", f"{_promise(found)}."] if several else []
-    for block in found.blocks:
-        if several:
-            lines += ["", f"#### {worst(block.measures).capitalize()}: {_by(block, _code)}"]
-        lines += ["", *_table(_titles(found), [_row(found, one) for one in block.measures]), ""]
-        lines += [f"- {_plain(line)}" for line in _sentences(found, block)]
-        if deciders := _deciders(found, block, n_queries):
-            rows = [tuple(map(_points, one.values())) for one in deciders]
-            summary = "Queries that differ most, and the verdict without each"
-            lines += ["", f"<details><summary>{summary}</summary>", "", *_table(_DECIDERS, rows)]
-            lines += ["", "</details>"]
-    return "\n".join(lines)
 
 
 def junit(found: Gate, n_queries: int) -> str:
@@ -171,12 +153,18 @@ def junit(found: Gate, n_queries: int) -> str:
             message = _xml(_sentence(found, one))
             element = ElementTree.SubElement(case, what, type=one.verdict, message=message)
             told = [each for each in deciders if each["measure"] == one.pair.measure]
-            line = "{query_id}: {baseline:.4f} -> {system:.4f} ({text})"
-            element.text = _xml("\n".join(map(line.format_map, told)))
-        ElementTree.SubElement(suite, "system-out").text = _xml("\n".join(_sentences(found, block)))
+            element.text = _xml("\n".join(map(_decider_line, told)))
+        ElementTree.SubElement(suite, "system-out").text = _xml(
+            "\n".join([*_sentences(found, block), *(f"note: {note}" for note in block.notes)])
+        )
     ElementTree.indent(suites)
     # what is not ASCII becomes a reference: whatever the terminal's or the file's encoding
     return ElementTree.tostring(suites, encoding="us-ascii", xml_declaration=True).decode("ascii")
+
+
+def _decider_line(one: dict[str, Any]) -> str:
+    was, is_now = shown("score", one["baseline"]), shown("score", one["system"])
+    return f"{one['query_id']}: {was} -> {is_now} ({one['text']})"
 
 
 def _counts(measures: list[Judged]) -> dict[str, str]:
@@ -195,10 +183,10 @@ def _of(found: Gate, by: str) -> str:
     return f"{found.rule.system} against {found.against}{by}; {_limits(found)}"
 
 
-def _by(block: Block, name: Callable[[str], str] = str) -> str:
+def _by(block: Block) -> str:
     """The label set and the segment of one of a gate's blocks."""
-    of_segment = f", segment {name(block.segment)}" if block.segment != ALL else ""
-    return f"by {name(block.label_set)}{of_segment}"
+    of_segment = f", segment {block.segment}" if block.segment != ALL else ""
+    return f"by {block.label_set}{of_segment}"
 
 
 def _limits(found: Gate) -> str:
@@ -220,27 +208,6 @@ def _promise(found: Gate) -> str:
     )
 
 
-def _titles(found: Gate) -> tuple[str, ...]:
-    if found.rule.way == FIXED:
-        return *_TITLES, "verdict"
-    return *_TITLES, f"{100 * (1 - 2 * found.rule.alpha):g}% interval", "verdict"
-
-
-def _row(found: Gate, one: Judged) -> tuple[Any, ...]:
-    row = _measure(one)
-    shown = ["measure", "level", "n_queries", "n_worse", "n_better"]
-    shown += ["baseline", "system", "difference"]
-    interval = "none" if one.difference.p_passed else "same rankings"
-    if row["low"] is not None:
-        interval = f"{row['low']:z.4f} to {row['high']:z.4f}"
-    ends = [one.verdict] if found.rule.way == FIXED else [interval, one.verdict]
-    return *(_points(row[name]) for name in shown), *ends
-
-
-def _points(value: Any) -> Any:
-    return round(value, 4) + 0.0 if isinstance(value, float) else value  # no -0
-
-
 def _sentences(found: Gate, block: Block) -> list[str]:
     is_fixed, measures = found.rule.way == FIXED, block.measures
     sentences = [_sentence(found, one) for one in measures if is_fixed or one.verdict != PASSED]
@@ -249,32 +216,31 @@ def _sentences(found: Gate, block: Block) -> list[str]:
         if found.rule.way == ANY:
             sentences[-1] += "; nothing is said of queries that weigh more than these"
     sentences += dict.fromkeys(_unseen(one) for one in measures if one.difference.bounds)
-    return sentences + [f"note: {note}" for note in block.notes]
+    return sentences
 
 
 def _unseen(one: Judged) -> str:
     """What so many queries cannot show, whatever their differences are."""
-    found, share = one.difference, 100 * one.difference.unseen
+    found = one.difference
     what = {PASSED: "losses", FELL: "gains"}.get(one.verdict, "losses or gains")
-    among = f"{found.n:.3g} effective queries" if one.pair.counting else f"{found.n:,.0f}"
-    said = f"{share:.0f}%" if share >= 1 else f"{share:.1g}%"
-    return f"{what} on fewer than {said} of queries may not show in {among}"
+    kind, of = ("ratio", " effective queries") if one.pair.counting else ("count", "")
+    share = shown("percent", found.unseen)
+    return f"{what} on fewer than {share} of queries may not show in {shown(kind, found.n)}{of}"
 
 
 def _sentence(found: Gate, one: Judged) -> str:
     """What a measure's verdict means, and what would help."""
     row, tolerance = _measure(one), found.rule.tolerance
-    moved = f"{row['baseline']:.4f} to {row['system']:.4f}"
+    moved = f"{shown('score', row['baseline'])} to {shown('score', row['system'])}"
     if found.rule.way == FIXED:
         return _fact(one, row, moved, tolerance)
     if one.difference.is_one:
         what = "query" if row["n_queries"] == len(one.pair.units.sizes) else "cluster of queries"
-        share = f"{100 * one.difference.greatest_share:.0f}%"
+        share = shown("percent", one.difference.greatest_share)
         return f"one {what} carries {share} of the weight: {row['measure']} tells nothing of others"
     if one.verdict == FELL:
-        return (
-            f"{row['measure']} fell by {-row['difference']:.4f} ({moved}), more than {tolerance:g}"
-        )
+        by = shown("difference", -row["difference"])
+        return f"{row['measure']} fell by {by} ({moved}), more than {tolerance:g}"
     needed = []
     if one.queries_as_seen:
         needed.append(
@@ -285,7 +251,7 @@ def _sentence(found: Gate, one: Judged) -> str:
             f"{counted(one.queries_if_equal, 'queries')} for an equal system to pass in four of "
             "five cases"
         )
-    moves = "is lower" if row["high"] < 0 else "may be lower"
+    moves = "is lower" if row["interval"].high < 0 else "may be lower"
     if row["difference"] >= 0:
         moves = "is higher here" if row["difference"] else "is equal here"
     few = ""
@@ -303,37 +269,14 @@ def _fact(one: Judged, row: dict[str, Any], moved: str, tolerance: float) -> str
     found = row["difference"]
     said = "did not change"
     if found:
-        said = f"{'rose' if found > 0 else 'fell'} by {abs(found):.4f} ({moved})"
+        by = shown("difference", abs(found))
+        said = f"{'rose' if found > 0 else 'fell'} by {by} ({moved})"
     if found < 0:
         said += f", {'less' if row['verdict'] == PASSED else 'no less'} than {tolerance:g}"
     system, baseline = one.pair.units.totals.T
     if n_half := queries_of_half(system - baseline):
         said += f"; {counted(n_half, 'queries', 'carry')} half of it"
     return f"on these {counted(row['n_queries'], 'queries')} {row['measure']} {said}"
-
-
-# --- markdown and XML -----------------------------------------------------------------------------
-
-
-def _table(titles: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
-    lines = [titles, ("---",) * len(titles)]
-    lines += [tuple(_cell(value) for value in row) for row in rows]
-    return [f"| {' | '.join(line)} |" for line in lines]
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else _plain(str(value))
-
-
-def _code(name: str) -> str:
-    """A name as Markdown shows it: no markup, link or mention comes of it."""
-    return f"<code>{_plain(name)}</code>"
-
-
-def _plain(text: str) -> str:
-    """A line as Markdown shows it: what could be markup, a link or a mention is an entity, which
-    never is."""
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", one_line(text))
 
 
 def _xml(text: str) -> str:

@@ -20,6 +20,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.rank_correlation import correlations, signs
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import said_p
 
 REPLICATES = 2000
 SEED = 1
@@ -300,7 +301,7 @@ def _said(pairs: Pairs) -> list[str]:
             p = pairs.p_tukey[at]
             holds = "it holds" if p <= ALPHA else "it is not shown"
             said += f" Among all {n_systems} systems {holds} ({pairs.correction}, "
-            said += f"{better.said_p(p)})."
+            said += f"{said_p(p)})."
         if n := better.queries_of_half(pairs.units.totals[:, at]):
             said += f" {counted(n, 'queries', 'carry')} half of the difference."
         told.append(said)

@@ -1,6 +1,5 @@
 """Is one system better than another? The one place that decides it, and words it."""
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from gradelake.analyses.stats.resample import or_none
 from gradelake.analyses.stats.significance import ALIKE, Pairs, can_be_tested
 from gradelake.sql.common.counted import counted
+from gradelake.sql.shown.kinds import Interval, said_p, shown
 
 BETTER = "better"
 NOT_SHOWN = "not shown"
@@ -17,7 +17,6 @@ ONE_QUERY = "one query"
 NO_SPREAD = "no spread"
 SAME = "same"
 UNTESTED = {ONE_QUERY: "one has most of the weight", NO_SPREAD: "all differ by the same"}
-DECIMALS = 3
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,9 @@ class Decided:
     @property
     def interval(self) -> str:
         """`-0.012 to 0.034`, of B less A; "" where there is none."""
-        return "" if self.low is None else f"{self._points(self.low)} to {self._points(self.high)}"
+        if self.low is None:
+            return ""
+        return shown("difference", Interval(self.low, self.high))
 
     @property
     def sentence(self) -> str:
@@ -81,7 +82,7 @@ class Decided:
             each = "" if self.n_queries == 1 else "each of "
             return f"{both} have the same {self.measure} on {each}{on}"
         doubt = f" ({self.doubt})" if self.doubt else ""
-        by = f"by {self._points(abs(self.difference))} of {self.measure} on {on}{doubt}"
+        by = f"by {shown('difference', abs(self.difference))} of {self.measure} on {on}{doubt}"
         if self.verdict == BETTER:
             return f"{self.better} {self.is_better} {self.worse} {by}"
         if not self.difference:
@@ -91,13 +92,6 @@ class Decided:
         else:
             ahead = f"{self.better} is ahead of {self.worse} {by}"
         return ahead if self.verdict == NOT_SHOWN else f"{self._why_not()}: {ahead}"
-
-    def _points(self, value: float | None) -> str:
-        """With as many decimals as it takes to tell the difference from 0."""
-        decimals, least = DECIMALS, abs(self.difference)
-        if 0 < least < 0.5 * 10**-DECIMALS:
-            decimals = 1 + math.ceil(-math.log10(least))
-        return f"{value:z.{decimals}f}"
 
     def _on(self) -> str:
         said = counted(self.n_queries, "queries")
@@ -111,9 +105,9 @@ class Decided:
         if self.low is None or self.high is None:
             return ""
         low, high = (self.low, self.high) if self.difference > 0 else (-self.high, -self.low)
-        ends = f"{self._points(low)} to {self._points(high)}"
+        ends = shown("difference", Interval(low, high))
         if self.verdict == TOO_FEW:
-            return f"{100 * self.confidence:.3g}% interval {ends}"
+            return f"{shown('percent', self.confidence)} interval {ends}"
         return f"{ends}, {said_p(self.p)}"
 
     def _why_not(self) -> str:
@@ -121,7 +115,7 @@ class Decided:
             if self.n_queries == 1:
                 return "No conclusion can be drawn from one query"
             what = "cluster of queries" if self.n_clusters else "query"
-            share = f"{100 * self.greatest_share:.0f}%"
+            share = shown("percent", self.greatest_share)
             return f"One {what} carries {share} of the weight, so nothing is said of others"
         if self.verdict == NO_SPREAD:
             what = "clusters" if self.n_clusters else "queries"
@@ -129,14 +123,8 @@ class Decided:
         few = counted(self.n_differ, "queries")
         if self.n_differ < self.n_queries:
             few = f"{self.b} and {self.a} differ on {few}, which"
-        return f"{few} cannot show a difference by this test (the least p is {self.least_p:.3g})"
-
-
-def said_p(p: float | None) -> str:
-    """`p = 0.021`, `p < 0.001`."""
-    if p is None:
-        return "no test"
-    return "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"
+        least = shown("p", self.least_p)
+        return f"{few} cannot show a difference by this test (the least p is {least})"
 
 
 def verdicts(pairs: Pairs, alpha: float) -> list[str]:

@@ -374,12 +374,12 @@ def _is_paid(job: Job) -> bool:
 
 
 def _gate(project: Project, rule: str, release: str, baseline_release: str | None) -> Any:
-    from gradelake.analyses.gate.forms import Answer
+    from gradelake.analyses.gate.forms import answer
     from gradelake.analyses.gate.gate import run_gate
 
     asked = {"baseline_release": baseline_release} if baseline_release else {}
     found = run_gate(project, lambda: Lake.published(project, release), rule, asked)
-    return Answer(found, n_queries=5)
+    return answer(found, n_queries=5)
 
 
 def _report(project: Project) -> Any:

@@ -4,7 +4,7 @@ Whoever answers a question makes one of these and knows nothing of how it is sho
 beside this module show any answer and know nothing of statistics.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -96,7 +96,7 @@ class Table:
     """Rows under columns; a row's values stand in the order of the columns.
 
     `name` is the key in JSON, and what `--table` takes; `caption` says what it shows. A terminal
-    shows the first `most` rows, all where it is None.
+    shows the first `most` rows, all where it is None. What `is_extra` is folded where a page can.
     """
 
     name: str
@@ -104,6 +104,7 @@ class Table:
     rows: Sequence[Sequence[Any]]
     caption: str = ""
     most: int | None = None
+    is_extra: bool = False
 
     @classmethod
     def of(
@@ -158,18 +159,22 @@ class Table:
 class Answer:
     """What a question is answered with.
 
-    `asked`: what was asked, by name. `sentence`: the answer in words, with its doubt. `notes`: what
-    limits it. `next`: what could be done next. `details`: what JSON has beside the tables.
+    `asked`: what was asked, by name. `sentence`: the answer in words, with its doubt. `facts`: more
+    of it in words, each behind what it is about, or by itself. `notes`: what limits it. `next`:
+    what could be done next. `details`: what JSON has beside the tables. `forms`: those that this
+    answer alone can have, by name.
     """
 
     asked: Mapping[str, Any]
     sentence: str = ""
+    facts: Sequence[tuple[str, str]] = ()
     tables: Sequence[Table] = ()
     pictures: Sequence["Picture"] = ()
     notes: Sequence[str] = ()
     next: Sequence[str] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     exit_code: int = 0
+    forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)
 
     def of(self, table: str) -> "Answer":
         """The same with one of its tables alone. Raises `BadInput` for one that it has not."""
@@ -178,16 +183,59 @@ class Answer:
             raise BadInput(f"there is no table {table!r}", did_you_mean(table, known))
         return replace(self, tables=[known[table]])
 
+    def _says(self) -> dict[str, str] | list[str]:
+        """The facts by what they are about; lines where some stand by themselves."""
+        if all(about for about, _ in self.facts):
+            return dict(self.facts)
+        return [self.fact(*one) for one in self.facts]
+
+    @staticmethod
+    def fact(about: str, words: str) -> str:
+        """One of its facts as a line."""
+        return f"{about}: {words}" if about else words
+
     def as_object(self) -> dict[str, Any]:
         """All of it, as `--json` prints it: tables by their names, values in full."""
         return {
             **self.asked,
             "sentence": self.sentence or None,
+            **({"says": self._says()} if self.facts else {}),
             **self.details,
             **{table.name: table.records() for table in self.tables},
             "notes": list(self.notes),
             "next": list(self.next),
         }
+
+
+@dataclass(frozen=True)
+class Page:
+    """Answers under titles. `said`: a line below the page's own title; `details`: what JSON has
+    beside the answers, which stand there by their names."""
+
+    title: str
+    said: str
+    parts: Sequence["Part"]
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_object(self) -> dict[str, Any]:
+        """All of it, as `--json` prints it."""
+        return {
+            "title": self.title,
+            **self.details,
+            "sections": [
+                {"section": part.name, "title": part.title} | part.answer.as_object()
+                for part in self.parts
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """One answer of a page, under its title."""
+
+    name: str
+    title: str
+    answer: Answer
 
 
 def with_best_bold(

@@ -18,7 +18,9 @@ ENDINGS: Mapping[str, str] = {
 
 
 def written(answer: Answer, form: str, standalone: bool = False) -> str:
-    """The whole answer in one of `FORMS`; `standalone`: a document to compile, of LaTeX."""
+    """The whole answer in one of `FORMS`, or of its own; `standalone`: LaTeX to compile."""
+    if form in answer.forms:
+        return answer.forms[form]()
     module = import_module(f"gradelake.sql.shown.{'text' if form == 'table' else form}")
     render: Callable[..., str] = module.lines if form == "table" else module.render
     if form == "latex":

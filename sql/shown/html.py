@@ -1,6 +1,7 @@
 """An answer as HTML: a part of a page, whose style sheet knows kinds and marks by their classes."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 
 from gradelake.sql.shown.answer import Answer, Cell, Table
@@ -9,10 +10,19 @@ from gradelake.sql.shown.answer import Answer, Cell, Table
 def render(answer: Answer) -> str:
     """Paragraphs, tables and what limits the answer; every text is escaped."""
     parts = [_paragraph("answer", answer.sentence)] if answer.sentence else []
-    parts += map(table_html, answer.tables)
+    facts = "".join(f"<li>{escape(answer.fact(*fact))}</li>" for fact in answer.facts)
+    parts += [f'<ul class="facts">{facts}</ul>'] if facts else []
+    parts += map(_folded, answer.tables)
     parts += [_paragraph("note", note) for note in answer.notes]
     parts += [_paragraph("next", step) for step in answer.next]
     return f'<section class="shown">{"".join(parts)}</section>\n'
+
+
+def _folded(table: Table) -> str:
+    if not table.is_extra:
+        return table_html(table)
+    inside = table_html(replace(table, caption=""))
+    return f"<details><summary>{escape(table.caption)}</summary>{inside}</details>"
 
 
 def table_html(table: Table) -> str:

@@ -6,7 +6,7 @@ text from here. CSV and JSON have the value itself.
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from math import isfinite
+from math import ceil, isfinite, log10
 from typing import Any
 
 from gradelake.sql.common.counted import amount
@@ -18,9 +18,9 @@ UNDEFINED = "--"
 class Kind:
     """A kind of figure. `head`: the word above it; `digits`: behind the point, none of a text.
 
-    `below`: what is less than half of the last digit is `< 0.001`, not 0. `percent`: a share, shown
-    times 100. `is_plain`: a whole number without commas between its thousands. `least_digits` keeps
-    so many digits of what would be 0.
+    `below`: what is less than half of the last digit is `< 0.001`, not 0. `tells`: what would be 0,
+    and is not, has as many digits as it takes. `percent`: a share, shown times 100. `is_plain`: a
+    whole number without commas between its thousands. `write`: a way of its own.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Kind:
     is_number: bool = True
     undefined: str = UNDEFINED
     below: bool = False
+    tells: bool = False
     percent: bool = False
     is_plain: bool = False
     write: Callable[[Any], str] | None = None
@@ -45,8 +46,10 @@ class Kind:
             return _listed(value)
         if self.below and value < 0.5 * 10**-self.digits:
             return f"< {10**-self.digits:.{self.digits}f}"
-        shown = 100 * value if self.percent else value
-        text = f"{shown:z{'' if self.is_plain else ','}.{self.digits}f}"
+        shown, digits = 100 * value if self.percent else value, self.digits
+        if self.tells and 0 < abs(shown) < 0.5 * 10**-digits:
+            digits = ceil(-log10(abs(shown)))
+        text = f"{shown:z{'' if self.is_plain else ','}.{digits}f}"
         return f"{text}%" if self.percent else text
 
     def as_object(self) -> dict[str, Any]:
@@ -78,10 +81,12 @@ KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
         Kind("score", digits=3),
+        Kind("difference", digits=3, tells=True),
         Kind("kappa", "kappa", digits=3),
         Kind("tau", "tau", digits=3),
         Kind("p", "p", digits=3, below=True),
         Kind("share", digits=1, percent=True),
+        Kind("percent", digits=0, percent=True, tells=True),
         Kind("ratio", digits=2),
         Kind("interval", "interval", undefined="none"),
         Kind("count", digits=0),

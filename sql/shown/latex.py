@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 from gradelake.sql.common.table_text import text_columns
-from gradelake.sql.shown.answer import BEST, BOLD, BOXED, GREY, Answer, Cell, Column, Table
+from gradelake.sql.shown.answer import BEST, BOLD, BOXED, GREY, Answer, Cell, Column, Page, Table
 from gradelake.sql.shown.kinds import UNDEFINED
 
 LINES_ON_A_PAGE = 45  # a longer table goes over pages
@@ -50,7 +50,8 @@ _NEGATIVE = re.compile(r"-(?=[0-9])")
 def render(answer: Answer, standalone: bool = False) -> str:
     """Each table as a `table` (or `longtable`) to \\input, or with `standalone` a document of them
     to compile. What is said stands in comments."""
-    said = [answer.sentence, *(f"note: {note}" for note in answer.notes)]
+    said = [answer.sentence, *(answer.fact(*fact) for fact in answer.facts)]
+    said += [f"note: {note}" for note in answer.notes]
     comments = "".join(f"% {' '.join(line.split())}\n" for line in said if line)
     last = len(answer.tables) - 1
     return comments + "".join(
@@ -82,6 +83,42 @@ def table_latex(table: Table, begins: bool = False, ends: bool = False) -> str:
         is_coloured=any(GREY in _marks(value) for row in table.rows for value in row),
         parts=[_part(table, columns, blocks, part, lined) for part in parts],
     )
+
+
+def page(page: Page) -> str:
+    """A page as a part of a document: sections of answers, their tables as `tabular`s."""
+    lines = [r"% needs \usepackage[T1]{fontenc} and \usepackage{booktabs,adjustbox}"]
+    lines += [f"\\section*{{{escape(page.title)}}}", prose(page.said)]
+    for part in page.parts:
+        lines += ["", f"\\subsection*{{{escape(part.title)}}}"]
+        answer = part.answer
+        lines += [prose(line) for line in (answer.sentence, *answer.notes) if line]
+        for table in answer.tables:
+            lines += ["", r"\noindent\begin{adjustbox}{max width=\linewidth}"]
+            lines += [*_tabular(table), r"\end{adjustbox}"]
+        for about, words in answer.facts:
+            lines += ["", r"\begin{quote}\small\ttfamily\raggedright"] if not about else []
+            lines += [f"{escape(line)}\\par" for line in answer.fact(about, words).splitlines()]
+            lines += [r"\end{quote}"] if not about else []
+    return "\n".join(lines) + "\n"
+
+
+def prose(text: str) -> str:
+    """Sentences, in which what stands in backticks is typed."""
+    return re.sub("`(.*?)`", r"\\texttt{\1}", escape(text))
+
+
+def _tabular(table: Table) -> Iterator[str]:
+    columns = [table.columns[at] for at in table.printed()]
+    yield f"\\begin{{tabular}}{{{''.join('r' if c.is_number else 'l' for c in columns)}}}"
+    yield r"\toprule"
+    yield " & ".join(escape(column.shown_head) for column in columns) + r" \\"
+    yield r"\midrule"
+    for row, texts in zip(table.rows, table.texts(), strict=True):
+        cells = zip(columns, table.printed(), texts, strict=True)
+        yield " & ".join(_cell(column, row[at], text) for column, at, text in cells) + r" \\"
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
 
 
 def _part(

@@ -1,24 +1,49 @@
 """An answer in Markdown, as GitHub and notebooks show it; names can mean nothing there."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gradelake.sql.common.table_text import one_line
-from gradelake.sql.shown.answer import BOLD, Answer, Cell, Table
+from gradelake.sql.shown.answer import BOLD, Answer, Cell, Page, Table
 
-_MARKUP = re.compile(r"[^\w ().,;:%?+=/-]|_|(?<=w)\.|(?<=\w):(?=//)|^[-+]|^\d+(?=\.)")
+_CODE = re.compile(r"([^`]+)|`([^`]*)`?")
+_MARKUP = re.compile(r"[^\w ().,;:%?+=/-]|_|(?<=w)\.|(?<=\w):(?=//)|^[-+]|^\d+(?=\.(\s|$))")
 
 
 def render(answer: Answer, level: int = 3) -> str:
     """Paragraphs and tables; a table's caption is a heading of this level."""
-    parts = [plain(answer.sentence)] if answer.sentence else []
+    parts = [prose(answer.sentence)] if answer.sentence else []
+    parts += _list(answer.fact(*fact) for fact in answer.facts)
     for table in answer.tables:
-        if table.caption:
-            parts.append(f"{'#' * level} {plain(table.caption)}")
-        parts += table_parts(table)
-    parts += ["\n".join(f"- {plain(note)}" for note in answer.notes)] if answer.notes else []
-    parts += ["\n".join(f"- {plain(step)}" for step in answer.next)] if answer.next else []
+        shown = [*table_parts(table)]
+        if table.is_extra:
+            parts.append(f"<details><summary>{plain(table.caption)}</summary>")
+            parts += [*shown, "</details>"]
+            continue
+        parts += [f"{'#' * level} {plain(table.caption)}"] if table.caption else []
+        parts += shown
+    parts += _list(answer.notes)
+    parts += _list(answer.next)
     return "\n\n".join(parts) + "\n"
+
+
+def page(page: Page) -> str:
+    """A page: its title, and its answers under theirs."""
+    parts = [f"# {plain(page.title)}", prose(page.said)]
+    for part in page.parts:
+        parts += [f"## {plain(part.title)}", render(part.answer).rstrip("\n")]
+    return "\n\n".join(parts) + "\n"
+
+
+def _list(lines: Iterable[str]) -> list[str]:
+    """The lines as one list, if there are any."""
+    shown = "\n".join(f"- {prose(line)}" for line in lines)
+    return [shown] if shown else []
+
+
+def prose(text: str) -> str:
+    """Sentences, in which what stands in backticks is code."""
+    return _CODE.sub(lambda found: code(found[2]) if found[1] is None else plain(found[1]), text)
 
 
 def table_parts(table: Table) -> Iterator[str]:

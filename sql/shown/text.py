@@ -12,8 +12,12 @@ def show(answer: Answer) -> None:
     """Print the answer: what limits it on standard error, all else on standard output."""
     if answer.sentence:
         console.say(answer.sentence, wrap=True)
+    if answer.facts:
+        console.say()
+    for fact in answer.facts:
+        console.say(answer.fact(*fact), wrap=True)
     for n, table in enumerate(answer.tables):
-        if n:
+        if n or answer.facts:
             console.say()
         if table.caption:
             console.say(table.caption, wrap=True)
@@ -40,6 +44,7 @@ def show_table(table: Table) -> None:
 def lines(answer: Answer) -> str:
     """The answer as it is printed where nothing is cut: for files, and for programs that read."""
     parts = [answer.sentence] if answer.sentence else []
+    parts += [answer.fact(*fact) for fact in answer.facts]
     for table in answer.tables:
         parts += [table.caption] if table.caption else []
         for title, rows in table.blocks():
