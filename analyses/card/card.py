@@ -1,9 +1,7 @@
 """A judge's card, read from a release and written as Markdown, LaTeX or JSON."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -12,14 +10,12 @@ import duckdb
 from gradelake.analyses.card.sections import SECTIONS, Section
 from gradelake.analyses.report.report_queries import ask_book
 from gradelake.sql.ask import book
-from gradelake.sql.common import console
 from gradelake.sql.common.plain_words import older_release
 from gradelake.sql.common.project import TO_GRADE, require_known
-from gradelake.sql.common.table_text import text_columns
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.shown.latex import escape, tabular, template
+from gradelake.sql.shown.answer import Answer, Column, Page, Part, Table
+from gradelake.sql.shown.kinds import kind_of
 
-TEMPLATES = {"markdown": "card.md.jinja", "latex": "card.tex.jinja"}
 # its own labels, and those of the newest version of a rubric that it grades by
 LABEL_SETS = """
     select collection, label_set
@@ -33,29 +29,7 @@ LABEL_SETS = """
 """
 
 
-@dataclass(frozen=True)
-class Card:
-    """A judge's card; each section has rows, or says in `missing` why it has none."""
-
-    grader: str
-    release: str | None
-    collections: list[str]
-    measure: str
-    sections: list[dict[str, Any]]
-
-    def as_object(self) -> dict[str, Any]:
-        return vars(self) | {"gradelake": version("gradelake")}
-
-    def written(self, form: str) -> str:
-        """The card as `markdown`, `latex` or `json`."""
-        if form == "json":
-            return json.dumps(console.plain(self.as_object()), ensure_ascii=False) + "\n"
-        tools = {"table": _table, "cell": _cell, "tabular": _tabular}
-        tools |= {"escape": escape, "prose": _prose}
-        return template(TEMPLATES[form]).render(self.as_object() | tools)
-
-
-def read_card(lake: Lake, grader: str, collections: Sequence[str], measure: str) -> Card:
+def read_card(lake: Lake, grader: str, collections: Sequence[str], measure: str) -> Page:
     """The card of a grader (of `judge:NAME` that of NAME), on these collections or on all where it
     has labels. Raises `BadInput` for a grader, collection or measure that there is not."""
     grader = grader.removeprefix("judge:")
@@ -69,13 +43,18 @@ def read_card(lake: Lake, grader: str, collections: Sequence[str], measure: str)
         where = list(dict.fromkeys(collections or [collection for collection, _ in pairs]))
         judge = {"grader": grader, "engine": known[grader], "measure": measure}
         judge |= {"collections": where, "label_sets": pairs}
-        return Card(
-            *(grader, lake.release, where, measure),
-            [_read(lake, section, judge) for section in SECTIONS],
-        )
+        parts = [_read(lake, section, judge) for section in SECTIONS]
+    release = f"Release {lake.release}" if lake.release else "The working catalog"
+    known_of = {"grader": grader, "release": lake.release, "collections": where}
+    return Page(
+        f"Judge card: {grader}",
+        f"{release}, Gradelake {version('gradelake')}; collections: {', '.join(where) or 'none'}.",
+        parts,
+        known_of | {"measure": measure, "gradelake": version("gradelake")},
+    )
 
 
-def _read(lake: Lake, section: Section, judge: dict[str, Any]) -> dict[str, Any]:
+def _read(lake: Lake, section: Section, judge: dict[str, Any]) -> Part:
     words = judge | {"collection": next(iter(judge["collections"]), "COLLECTION")}
     missing = section.missing.format(**words)
     if section.asks and judge["engine"] == "imported":
@@ -86,14 +65,16 @@ def _read(lake: Lake, section: Section, judge: dict[str, Any]) -> dict[str, Any]
         if not (lacks := older_release(error, lake.release)):
             raise
         rows, missing = [], f"Not known: {lacks.message}. Run `gradelake build`."
-    return {
-        "section": section.name,
-        "title": section.title,
-        "about": section.about.format(**words),
-        "rows": rows,
-        "is_one": section.is_one,
-        "missing": None if rows else missing,
-    }
+    about = section.about.format(**words)
+    text = next((row["text"] for row in rows if row.get("text")), "")
+    answer = Answer(
+        {},
+        about if rows else missing,
+        [("", text)] if text else [],
+        [_table(section, rows)] if rows else [],
+        details={"about": about, "missing": None if rows else missing, "rows": rows},
+    )
+    return Part(section.name, section.title, answer)
 
 
 def _rows(lake: Lake, section: Section, judge: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -128,34 +109,12 @@ def _asked(lake: Lake, section: Section, judge: dict[str, Any]) -> Iterator[tupl
         yield from ((collection, row) for row in rows)
 
 
-def _rows_shown(section: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
-    """The head and rows of a section's table; its only row is a line for each value."""
-    rows = section["rows"]
-    if section["is_one"]:
-        known = {name: value for name, value in rows[0].items() if name not in ("settings", "text")}
-        for name, value in json.loads(rows[0].get("settings") or "{}").items():
-            known[name] = json.dumps(value, ensure_ascii=False)
-        return ["", ""], [[name, value] for name, value in known.items()]
-    return list(rows[0]), [list(row.values()) for row in rows]
-
-
-def _table(section: dict[str, Any]) -> tuple[list[tuple[str, bool]], list[tuple[str, ...]]]:
-    """(head, whether it is of numbers) of each column, and the rows as texts."""
-    columns = text_columns(*_rows_shown(section))
-    heads = [(column.header, column.is_number) for column in columns]
-    return heads, list(zip(*(column.texts for column in columns), strict=True))
-
-
-def _tabular(section: dict[str, Any]) -> str:
-    _, *lines = tabular(*_rows_shown(section))  # what it needs stands above the card
-    return "\n".join(lines)
-
-
-def _prose(text: str) -> str:
-    """Sentences as LaTeX, commands in them as they are typed."""
-    return re.sub("`(.*?)`", r"\\texttt{\1}", escape(text))
-
-
-def _cell(text: str) -> str:
-    """A text in a table of Markdown, and nothing that it could mean there."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("_", "\\_")
+def _table(section: Section, rows: list[dict[str, Any]]) -> Table:
+    """The rows; an only row is a line for each of its values."""
+    if not section.is_one:
+        columns = [Column(name, kind=kind_of(name) or "text") for name in rows[0]]
+        return Table.of("rows", columns, rows)
+    known = {name: value for name, value in rows[0].items() if name not in ("settings", "text")}
+    for name, value in json.loads(rows[0].get("settings") or "{}").items():
+        known[name] = json.dumps(value, ensure_ascii=False)
+    return Table("values", [Column("name", " "), Column("value", " ")], [*known.items()])

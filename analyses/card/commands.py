@@ -10,7 +10,7 @@ from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, reading
 
-_FORMS = {".md": "markdown", ".tex": "latex", ".json": "json"}
+_FORMS = {".md": "markdown", ".tex": "latex", ".html": "html", ".json": "json"}
 
 
 def _show(done: dict[str, Any]) -> None:
@@ -34,7 +34,7 @@ def _show(done: dict[str, Any]) -> None:
     "--format",
     "form",
     type=click.Choice([*_FORMS.values()]),
-    help="Default: what the ending of --output says (.md, .tex, .json), else markdown.",
+    help="Default: what the ending of --output says (.md, .tex, .html, .json), else markdown.",
 )
 @options.to_output()
 @reading
@@ -50,11 +50,12 @@ def export_card(read, grader, collections, measure, form, output):
     """
     from gradelake.analyses.card.card import read_card
     from gradelake.sql.common.whole_file import whole_file
+    from gradelake.sql.shown.forms import paged
 
     options.refuse_json_beside(output, "card")
     with console.working("reading the lake"), read() as lake:
         card = read_card(lake, grader, collections, measure)
-    content = card.written(form or _FORMS.get(Path(output).suffix, "markdown")).encode()
+    content = paged(card, form or _FORMS.get(Path(output).suffix, "markdown")).encode()
     to_stdout = str(output) == "-"
     if to_stdout:
         sys.stdout.buffer.write(content)

@@ -32,7 +32,7 @@ _STACK = """
 _COLLECTIONS = """
     select
         collection, label_set, levels.level, n_labels, labels.reference,
-        round(labels.labelled_share, 3) as labelled_share, labels.is_incomplete
+        labels.labelled_share, labels.is_incomplete
     from lake.intermediate.int_label_sets
     left join lake.marts.usual_levels as levels using (collection, label_set)
     left join lake.marts.label_completeness as labels using (collection, label_set)
@@ -41,9 +41,9 @@ _COLLECTIONS = """
 """
 _TOP = """
     select
-        collection, label_set, reference, k, n_systems, round(kendall, 3) as kendall,
-        round(tau_ap, 3) as tau_ap, round(rbo, 3) as rbo, best_system, best_rank,
-        round(loss, 4) as loss
+        collection, label_set, reference, k, n_systems, kendall,
+        tau_ap, rbo, best_system, best_rank,
+        loss
     from lake.marts.top_agreement
     inner join lake.marts.usual_levels using (collection, label_set, level)
     where measure = $measure and list_contains($collections, collection)
@@ -54,7 +54,7 @@ _COST = """
         collection, cast(sum(n_pairs) as bigint) as pairs, cast(sum(n_failed) as bigint) as failed,
         cast(sum(prompt_tokens) as bigint) as prompt_tokens,
         cast(sum(completion_tokens) as bigint) as completion_tokens,
-        if(bool_and(cost is not null), round(sum(cost), 6), null) as cost,
+        if(bool_and(cost is not null), sum(cost), null) as cost,
         any_value(currency) as currency
     from lake.marts.grading_cost
     where grader = $grader and list_contains($collections, collection)

@@ -1,5 +1,6 @@
 """A gate as an answer, and for what shows tests."""
 
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,15 +16,15 @@ from gradelake.sql.shown.kinds import Interval, shown
 
 _EXIT_CODES = {PASSED: 0, FELL: 4, CANNOT_TELL: 5}
 _DECIDERS = [
-    Column("label_set", is_title=True),
-    Column("segment", is_title=True),
+    Column("label_set"),
+    Column("segment"),
     Column("measure", is_key=True),
     Column("query_id", "query", "id", is_key=True),
     Column("text", "its words"),
     Column("baseline", kind="score"),
     Column("system", kind="score"),
     Column("difference", kind="difference"),
-    Column("verdict", "without it"),
+    Column("verdict_without", "without it"),
 ]
 
 
@@ -40,9 +41,9 @@ def answer(found: Gate, n_queries: int) -> Answer:
     deciders = [one for block in found.blocks for one in _deciders(found, block, n_queries)]
     caption = "Queries that differ most, and the verdict without each"
     tables = [Table.of("measures", _columns(found, several), measures)]
-    if deciders:
-        columns = _DECIDERS if several else _DECIDERS[2:]
-        tables.append(Table.of("queries", columns, deciders, caption=caption, is_extra=True))
+    whose = [replace(c, is_title=several, is_detail=not several) for c in _DECIDERS[:2]]
+    columns = [*whose, *_DECIDERS[2:]]
+    tables.append(Table.of("queries", columns, deciders, caption=caption, is_extra=True))
     return Answer(
         {"verdict": found.verdict.verdict},
         f"{found.verdict.verdict}: {_of(found, about)}",

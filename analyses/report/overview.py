@@ -59,7 +59,7 @@ def overview(
     one, other = (row["system"] for row in first["rows"][:2])
     names = (collection, other, one)
     of_board = board.measure, board.label_set, board.level
-    said = compare(lake, names, *of_board, alpha=ALPHA, board=board).found
+    said = compare(lake, names, *of_board, alpha=ALPHA, board=board).as_object()
     if said["verdict"] == BETTER:
         settling = f"The queries tell the first from the second: {said['sentence']}"
     elif said["low"] is not None and (more := more_queries(board.pair(one, other))):

@@ -176,6 +176,10 @@ class Answer:
     exit_code: int = 0
     forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)
 
+    def shown_tables(self) -> list[Table]:
+        """The tables that people read: of extra ones those that have rows."""
+        return [table for table in self.tables if table.rows or not table.is_extra]
+
     def of(self, table: str) -> "Answer":
         """The same with one of its tables alone. Raises `BadInput` for one that it has not."""
         known = {each.name: each for each in self.tables}

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 
-from gradelake.sql.shown.answer import Answer
+from gradelake.sql.common import console
+from gradelake.sql.shown.answer import Answer, Page
 
 FORMS = ("table", "csv", "json", "latex", "markdown", "html")
 ENDINGS: Mapping[str, str] = {
@@ -26,3 +27,10 @@ def written(answer: Answer, form: str, standalone: bool = False) -> str:
     if form == "latex":
         render = partial(render, standalone=standalone)
     return render(answer)
+
+
+def paged(page: Page, form: str) -> str:
+    """A page as `markdown`, `latex`, `html` or `json`."""
+    if form == "json":
+        return console.as_json(page.as_object()) + "\n"
+    return import_module(f"gradelake.sql.shown.{form}").page(page)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 
-from gradelake.sql.shown.answer import Answer, Cell, Table
+from gradelake.sql.shown.answer import Answer, Cell, Page, Table
 
 
 def render(answer: Answer) -> str:
@@ -12,10 +12,20 @@ def render(answer: Answer) -> str:
     parts = [_paragraph("answer", answer.sentence)] if answer.sentence else []
     facts = "".join(f"<li>{escape(answer.fact(*fact))}</li>" for fact in answer.facts)
     parts += [f'<ul class="facts">{facts}</ul>'] if facts else []
-    parts += map(_folded, answer.tables)
+    parts += map(_folded, answer.shown_tables())
     parts += [_paragraph("note", note) for note in answer.notes]
     parts += [_paragraph("next", step) for step in answer.next]
     return f'<section class="shown">{"".join(parts)}</section>\n'
+
+
+def page(page: Page) -> str:
+    """A page: its title, and its answers under theirs."""
+    parts = "".join(f"<h2>{escape(p.title)}</h2>{render(p.answer)}" for p in page.parts)
+    title, said = escape(page.title), escape(page.said)
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        f"<title>{title}</title><h1>{title}</h1><p>{said}</p>{parts}</html>\n"
+    )
 
 
 def _folded(table: Table) -> str:

@@ -7,14 +7,14 @@ from gradelake.sql.common.table_text import one_line
 from gradelake.sql.shown.answer import BOLD, Answer, Cell, Page, Table
 
 _CODE = re.compile(r"([^`]+)|`([^`]*)`?")
-_MARKUP = re.compile(r"[^\w ().,;:%?+=/-]|_|(?<=w)\.|(?<=\w):(?=//)|^[-+]|^\d+(?=\.(\s|$))")
+_MARKUP = re.compile(r"[^\w ().,;:%?+=/'\"-]|_|(?<=w)\.|(?<=\w):(?=//)|^[-+]|^\d+(?=\.(\s|$))")
 
 
 def render(answer: Answer, level: int = 3) -> str:
     """Paragraphs and tables; a table's caption is a heading of this level."""
     parts = [prose(answer.sentence)] if answer.sentence else []
     parts += _list(answer.fact(*fact) for fact in answer.facts)
-    for table in answer.tables:
+    for table in answer.shown_tables():
         shown = [*table_parts(table)]
         if table.is_extra:
             parts.append(f"<details><summary>{plain(table.caption)}</summary>")

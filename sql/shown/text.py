@@ -16,7 +16,7 @@ def show(answer: Answer) -> None:
         console.say()
     for fact in answer.facts:
         console.say(answer.fact(*fact), wrap=True)
-    for n, table in enumerate(answer.tables):
+    for n, table in enumerate(answer.shown_tables()):
         if n or answer.facts:
             console.say()
         if table.caption:
@@ -45,7 +45,7 @@ def lines(answer: Answer) -> str:
     """The answer as it is printed where nothing is cut: for files, and for programs that read."""
     parts = [answer.sentence] if answer.sentence else []
     parts += [answer.fact(*fact) for fact in answer.facts]
-    for table in answer.tables:
+    for table in answer.shown_tables():
         parts += [table.caption] if table.caption else []
         for title, rows in table.blocks():
             columns = _columns(table, table.texts(rows))
