@@ -9,6 +9,7 @@ from gradelake.analyses.qrels_export import label_sets, require_label_set
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown
 
 LEVELLED = "binary", "rubric"  # kinds of measures whose scores differ by relevance level
 LONG = 12  # a scale of as many labels, or more, shows those that occur
@@ -33,7 +34,7 @@ class Completeness:
         """The same as the end of a sentence."""
         if not self.is_incomplete or self.labelled_share is None:
             return ""
-        share = f"{self.labelled_share:.0%}"
+        share = shown("percent", self.labelled_share)
         if self.is_of_answers:
             return f"incomplete: {share} of what is asked about answers has a grade"
         return f"incomplete: it labels {share} of the pairs that people judged"

@@ -6,9 +6,10 @@ from gradelake.grading.commands import chosen_queries, warn_first
 from gradelake.grading.generate import generate_command as of_banks
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, typed
-from gradelake.sql.common.counted import amount, counted
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.units import amount
 
 _ANSWERS = "answers"
 

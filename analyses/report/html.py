@@ -16,8 +16,9 @@ from markupsafe import Markup
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.cache import cache_folder, keep
 from gradelake.sql.common.console import duration
-from gradelake.sql.common.counted import amount, counted
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.word_diff import word_diff
+from gradelake.sql.shown.units import amount
 
 # in this order
 SCRIPTS = (

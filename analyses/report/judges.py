@@ -11,6 +11,7 @@ from gradelake.analyses.report.report_queries import ask_by
 from gradelake.analyses.stats.ceiling import Together, ceilings
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown
 
 
 def read_judges(
@@ -61,7 +62,7 @@ def _favourite(about: dict[str, Any]) -> str | None:
     reach = student_reach(about["n_queries"], 1 - ALPHA / about["n_systems"])
     if about["favour"] <= reach * about["favour_stderr"]:
         return "none shown"
-    return f"{about['favourite']} ({about['favour']:+.3f})"
+    return f"{about['favourite']} ({shown('change', about['favour'])})"
 
 
 def _drift(about: dict[str, Any]) -> str | None:

@@ -16,6 +16,7 @@ from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.ceiling import Together
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import Interval, shown
 
 ALPHA = 0.05
 NAMED = 5  # systems of a sentence
@@ -151,7 +152,7 @@ def by_people(one: Together) -> str:
 
 def own(one: Together) -> str:
     """How far the judge agrees with each of them: `0.48 and 0.51`."""
-    return " and ".join("undefined" if each is None else f"{each:z.2f}" for each in one.kappas[:2])
+    return " and ".join(shown("kappa", each) for each in one.kappas[:2])
 
 
 def verdict(row: dict[str, Any] | None, against: str) -> tuple[str, str]:
@@ -180,8 +181,8 @@ def _figures(name: str, found: dict[str, Any]) -> str:
         return f"{name} undefined"
     interval = f"no interval: {found['no_interval']}"
     if found["low"] is not None:
-        interval = f"{found['low']:z.2f} to {found['high']:z.2f}"
-    return f"{name} {found[name]:z.2f} ({interval})"
+        interval = shown("kappa", Interval(found["low"], found["high"]))
+    return f"{name} {shown('kappa', found[name])} ({interval})"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -32,6 +32,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import PAIRS
+from gradelake.sql.shown.kinds import shown
 
 TOP = """
     select system, query_id, passage_id
@@ -226,7 +227,7 @@ def _about_queries(
         notes.append(
             f"{counted(n_few, 'systems', 'have')} no interval: of {n_judged} judged "
             f"queries fewer than {LEAST_CARRYING} carry the score by the judge's labels (as few "
-            f"as {least:.1f}); judge more whole queries: it takes {takes}"
+            f"as {shown('ratio', least)}); judge more whole queries: it takes {takes}"
         )
     enough = _enough_queries(estimate, human, judge, every)
     if n_alike := int((~enough & ~few).sum()):
@@ -391,6 +392,6 @@ def _about_pairs(expected: np.ndarray, judged: JudgedSample, n_judged: int, k: i
     deeper = "" if judged.depth == k else f"with --depth {k}, or "
     return [
         f"{counted(len(few), 'systems', 'have')} no interval: {n_judged:,} pairs so drawn hold on "
-        f"average fewer than {LEAST_EXPECTED} of their top {k} (as few as {least:.1f}); draw "
-        f"the sample {deeper}of about {needed:,} pairs"
+        f"average fewer than {LEAST_EXPECTED} of their top {k} (as few as "
+        f"{shown('ratio', least)}); draw the sample {deeper}of about {needed:,} pairs"
     ]

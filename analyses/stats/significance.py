@@ -10,6 +10,7 @@ from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.counting import Units
 from gradelake.analyses.stats.resample import in_blocks, on_all_cores, student_reach
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.shown.kinds import shown
 
 EXACT = 1 << 14  # with at most this many sign patterns all are tried: up to 14 queries
 REPLICATES = 10_000  # random sign patterns otherwise: everywhere as many, so that all say the same
@@ -59,7 +60,8 @@ class Pairs:
     def test(self) -> str:
         """Its name, for people."""
         if self.by_student:
-            return f"Student's paired t, {self.units.n_effective:.1f} effective queries"
+            n_effective = shown("ratio", self.units.n_effective)
+            return f"Student's paired t, {n_effective} effective queries"
         patterns = "all" if self.is_exact else f"{self.n_replicates:,} random"
         return f"paired randomisation test, {patterns} sign patterns"
 

@@ -70,7 +70,7 @@ def _run(command: str, body: bytes) -> str | None:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        return f"it took longer than {_COMMAND_SECONDS:.0f} s and was killed"
+        return f"it took longer than {round(_COMMAND_SECONDS)} s and was killed"
     if process.returncode == 0:
         return None
     last = words.decode(errors="replace").strip().splitlines()[-1:]

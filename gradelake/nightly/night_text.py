@@ -4,8 +4,10 @@ from typing import Any
 
 from gradelake.nightly.summary import part
 from gradelake.sql.common import console
-from gradelake.sql.common.counted import amount, counted
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import named
+from gradelake.sql.shown.kinds import shown
+from gradelake.sql.shown.units import amount
 
 
 def show(summary: dict[str, Any], seconds: float) -> None:
@@ -105,7 +107,7 @@ def _show_moved(moved: dict[str, Any]) -> None:
             board["label_set"],
             board["measure"],
             board["n_moved"],
-            "undefined" if board["kendall"] is None else f"{board['kendall']:.4f}",
+            shown("tau", board["kendall"]),
             "; ".join(map(_move, board["systems"][:3])),
         )
         for board in moved["leaderboards"]
@@ -123,7 +125,7 @@ def _show_gates(gates: list[dict[str, Any]]) -> None:
     rows = [
         (
             *(gate["gate"], one["verdict"], gate["system"], part(one), one["measure"]),
-            *(f"{one[column]:z.4f}" for column in ("baseline", "system", "difference")),
+            *(shown("difference", one[column]) for column in ("baseline", "system", "difference")),
         )
         for gate in gates
         for one in gate.get("measures", ())
@@ -143,5 +145,6 @@ def _move(system: dict[str, Any]) -> str:
     if after is None:
         return f"{name} is gone, was {before:g}"
     if before == after:
-        return f"{name} {system['score_before']:.4f} -> {system['score_after']:.4f}"
+        before, after = (shown("score", system[f"score_{at}"]) for at in ("before", "after"))
+        return f"{name} {before} -> {after}"
     return f"{name} rank {before:g} -> {after:g}"

@@ -81,7 +81,7 @@ Nice=10
 TimeoutStartSec={_LONGEST}
 # asked to stop, a night lets its step finish its work, then closes its row
 KillMode=mixed
-TimeoutStopSec={GRACE + 180:.0f}
+TimeoutStopSec={round(GRACE + 180)}
 """
 
     def timer(self) -> str:

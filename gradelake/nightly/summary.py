@@ -11,6 +11,7 @@ from gradelake.nightly.step import Step
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.shown.kinds import shown
 
 KEPT = 30  # summaries of the newest nights
 LISTED = 50  # files, boards and label sets that a summary lists of each kind; all are counted
@@ -98,15 +99,17 @@ def falls(summary: dict[str, Any]) -> list[str]:
     """What fell, and by how much: a line for each measure of a gate that did, and for each judge
     that has changed or is fooled."""
     fell = [
-        f"gate {gate['gate']}: {gate['system']} fell by {-one['difference']:.4f} {one['measure']} "
-        f"({one['baseline']:.4f} to {one['system']:.4f}) by {part(one)}"
+        f"gate {gate['gate']}: {gate['system']} fell by {shown('difference', -one['difference'])} "
+        f"{one['measure']} ({shown('score', one['baseline'])} to {shown('score', one['system'])}) "
+        f"by {part(one)}"
         for gate in summary["gates"]
         for one in gate.get("measures", ())
         if one["verdict"] == "fell"
     ]
     for each in summary["drifts"]:
         numbers = [
-            f"{what} {each[f'{what}_before']:.4f} to {each[f'{what}_since']:.4f}"
+            f"{what} {shown('kappa', each[f'{what}_before'])} to "
+            f"{shown('kappa', each[f'{what}_since'])}"
             for what in ("agreement", "kappa")
             if each[f"{what}_before"] is not None and each[f"{what}_since"] is not None
         ]
@@ -117,8 +120,9 @@ def falls(summary: dict[str, Any]) -> list[str]:
         )
     fell += [
         f"probe {each['probe']}: {each['attack']} makes {each['grader']} call "
-        f"{each['crossed_share']:.0%} of {each['n_below']} passages of {each['collection']} "
-        f"relevant ({each['crossed_share_low']:.0%} to {each['crossed_share_high']:.0%})"
+        f"{shown('percent', each['crossed_share'])} of {each['n_below']} passages of "
+        f"{each['collection']} relevant ({shown('percent', each['crossed_share_low'])} to "
+        f"{shown('percent', each['crossed_share_high'])})"
         for each in summary["fooled"]
     ]
     return fell

@@ -8,9 +8,9 @@ from typing import Any
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.taken import Taken
-from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.units import amount
 
 VIEW = "intermediate.int_prices"
 # of the tokens that texts of a length have elsewhere, as few and as many they may have here

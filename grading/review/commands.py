@@ -11,6 +11,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, to_file, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown
 
 
 def _print(made):
@@ -26,7 +27,7 @@ def _print(made):
     console.say(
         f"{made['assessor']} on {made['grader']}, {made['collection']}: "
         f"{now['n_reviewed']:,} reviewed, {now['n_agreed']:,} agreed with "
-        f"({now['share_agreed']:.0%})"
+        f"({shown('percent', now['share_agreed'])})"
     )
     if blind:
         _print_agreement(made["tau"], blind, ", before the grader's was shown")
@@ -35,7 +36,7 @@ def _print(made):
 
 def _print_agreement(tau, found, when):
     shown = [
-        f"{name} {found[name]:.3f}"
+        f"{name} {shown('kappa', found[name])}"
         for name in ("kappa", "precision", "recall")
         if found[name] is not None
     ]

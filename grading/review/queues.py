@@ -19,6 +19,7 @@ from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.judged import mark_as_own
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown
 
 # dbt's views that queues read, besides those of a review
 VIEWS = (
@@ -166,7 +167,7 @@ def agreement_of(lake: Lake, queue: dict[str, Any]) -> list[dict[str, Any]]:
         what = f"grade; kappa from grade {queue['tau']} on"
         if one.pop("is_battle"):
             what = "verdict; kappa"
-        kappa = "undefined" if one["kappa"] is None else f"{one['kappa']:.2f}"
+        kappa = shown("kappa", one["kappa"])
         one["words"] = (
             f"{one['assessor']} and {one['other_assessor']} gave {one['n_same']:,} of "
             f"{counted(one['n_both'], 'cards')} of {queue['grader']} the same {what}: {kappa}"

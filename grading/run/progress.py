@@ -8,6 +8,8 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from gradelake.grading.run.committer import Committer
 from gradelake.grading.run.grader_run import Run
 from gradelake.sql.common import console
+from gradelake.sql.shown.kinds import shown
+from gradelake.sql.shown.units import rate
 
 
 @contextmanager
@@ -52,12 +54,13 @@ def _line(run: Run, seconds: float) -> str:
 def rates(run: Run, seconds: float) -> str:
     """Pairs and tokens per second, and what was skipped or failed."""
     counts = run.counts
-    parts = [f"{counts['pairs'] / seconds:,.0f} pairs/s"]
+    parts = [rate(counts["pairs"] / seconds, "pairs")]
     tokens = counts["prompt_tokens"] + counts["completion_tokens"]
     if tokens:
-        parts.append(f"{tokens / seconds:,.0f} tokens/s")
+        parts.append(rate(tokens / seconds, "tokens"))
     if counts["cached_tokens"]:
-        parts.append(f"{counts['cached_tokens'] / counts['prompt_tokens']:.0%} of them cached")
+        share = shown("percent", counts["cached_tokens"] / counts["prompt_tokens"])
+        parts.append(f"{share} of them cached")
     if counts["reused"]:
         parts.append(f"{counts['reused']:,} reused")
     if counts["failed"]:

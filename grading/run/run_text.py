@@ -10,7 +10,8 @@ from gradelake.grading.run.batches import Batched
 from gradelake.grading.run.grader_run import Run
 from gradelake.grading.run.progress import rates
 from gradelake.sql.common import console
-from gradelake.sql.common.counted import amount, counted
+from gradelake.sql.common.counted import counted
+from gradelake.sql.shown.units import amount
 
 _COLUMNS = (
     *("grader", "wanted", "graded", "of them failed", "under way", "missing", "taken over"),

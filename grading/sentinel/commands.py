@@ -5,7 +5,7 @@ import click
 from gradelake.grading.commands import limit_options
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
-from gradelake.sql.common.counted import amount
+from gradelake.sql.shown.units import amount
 
 
 def show_rounds(result, what="sentinel", question="@drift"):

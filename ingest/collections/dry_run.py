@@ -81,7 +81,9 @@ class DryRun:
         for n, part in enumerate(self.parts):
             name = f" {part.name}" if part.name else ""
             console.say(f"{part.what}{name}: {counted(part.n_rows, 'rows')}")
-            for line in table_lines(text_columns(part.columns, part.rows), 80)[0] if n < _MOST_PARTS else ():
+            for line in (
+                table_lines(text_columns(part.columns, part.rows), 80)[0] if n < _MOST_PARTS else ()
+            ):
                 console.say(f"  {line}")
         self.outcome.print_faults()
         console.hint("nothing was written; `gradelake ingest` without --dry-run does that")

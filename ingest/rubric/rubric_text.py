@@ -11,7 +11,9 @@ from gradelake.ingest.rubric.differences import KINDS, Diff, marked
 from gradelake.ingest.rubric.items import RubricItem, number, short_ids
 from gradelake.ingest.rubric.rubric import Removal, Rubric
 from gradelake.sql.common import console
-from gradelake.sql.common.counted import amount, counted
+from gradelake.sql.common.counted import counted
+from gradelake.sql.shown.kinds import shown
+from gradelake.sql.shown.units import amount
 
 if TYPE_CHECKING:
     from gradelake.ingest.rubric.preview import Previewed, Version
@@ -207,10 +209,10 @@ def _print_label_sets(label_sets: list[dict[str, Any]]) -> None:
                 row["label_set"],
                 *(row[f"n_labels_{way}"] for way in ("up", "down", "new", "gone")),
                 f"{row['n_boards_moved']} of {row['n_boards']}",
-                "" if row["kendall"] is None else round(row["kendall"], 3),
+                "" if row["kendall"] is None else shown("tau", row["kendall"]),
                 row["n_ranks_changed"],
                 row["moved_most"] if row["moved_by"] else "",
-                f"{row['moved_by']:+.4f}" if row["moved_by"] else "",
+                shown("change", row["moved_by"]) if row["moved_by"] else "",
             )
             for row in label_sets
         ],

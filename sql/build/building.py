@@ -20,6 +20,7 @@ from gradelake.sql.lake.connection import ask_on_one_connection
 from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases import data_files, publishing
+from gradelake.sql.shown.kinds import shown
 
 _FULL = "--full-refresh"
 # dbt's arguments after which a build still covers every model; any other chooses some
@@ -215,7 +216,7 @@ def _require_share(project: Project, lake: Lake, at_least: float) -> None:
     if gone:
         raise WorkFailed(
             f"nothing is published: there would be {', '.join(gone)} in release "
-            f"{published.release} (less than {at_least:.0%})",
+            f"{published.release} (less than {shown('percent', at_least)})",
             "`gradelake log` and `gradelake lake verify` may say what went. If it is meant to go, "
             "`gradelake build` publishes the rest; `least_share` of [lake] sets the share.",
         )

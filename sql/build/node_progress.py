@@ -3,6 +3,7 @@
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from gradelake.sql.common import console
+from gradelake.sql.shown.kinds import shown
 
 
 class NodeProgress(Progress):
@@ -31,6 +32,6 @@ class NodeProgress(Progress):
         """One of them has finished."""
         self.update(self._task, description=name, advance=1)
         if self._each:
-            console.warn(f"  {name}: {status} in {seconds:.2f} s")
+            console.warn(f"  {name}: {status} in {shown('seconds', seconds)}")
         elif status == "fail" and self.disable and not self._quiet:
             console.warn(f"  {name}: {status}")

@@ -35,6 +35,9 @@ from gradelake.sql.common.table_text import (
     text_columns,
 )
 from gradelake.sql.common.table_text import printable as printable
+from gradelake.sql.shown.units import duration as duration
+from gradelake.sql.shown.units import rate as per_second
+from gradelake.sql.shown.units import size as size
 
 # texts are shown as they are: no markup, no emoji codes
 _PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
@@ -113,8 +116,8 @@ def progress(
         shown = "{:,}".format if at is None else size
         rate = n / max(time.monotonic() - started, 1e-3)
         left = f", {duration((total - n) / rate)} left" if rate else ""
-        fast = f"{rate:,.1f}" if at is None else size(rate)
-        return f"{shown(n)} of {shown(total)}, {fast}/s{left}"
+        fast = per_second(rate, decimals=1) if at is None else f"{size(rate)}/s"
+        return f"{shown(n)} of {shown(total)}, {fast}{left}"
 
     with ExitStack() as stack:
         stack.enter_context(_timed(what))
@@ -350,25 +353,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date | datetime):
         return value.isoformat()
     return str(value)
-
-
-def size(n: float) -> str:
-    """Bytes in human units."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if n < 1000:
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
-        n /= 1000
-    return f"{n:.1f} TB"
-
-
-def duration(seconds: float) -> str:
-    """Seconds in human units: 0.2 s, 42 s, 3 min 20 s, 5 h 10 min."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    rounded = round(seconds)
-    if rounded < 60:
-        return f"{rounded} s"
-    if rounded < 3600:
-        return f"{rounded // 60} min {rounded % 60} s"
-    hours, minutes = divmod(round(rounded / 60), 60)
-    return f"{hours:,} h {minutes} min"

@@ -1,4 +1,4 @@
-"""Counts and money for people: `1 system`, `2 systems`, `1,000 queries are`."""
+"""Counts for people: `1 system`, `2 systems`, `1,000 queries are`."""
 
 import re
 
@@ -27,8 +27,3 @@ def counted(n: int, what: str, verb: str = "") -> str:
         what = _OF_ONE.get(what, one)
         what, verb = what + "".join(rest), _OF_ONE[verb] if verb else ""
     return f"{n:,} {what}{' ' if verb else ''}{verb}"
-
-
-def amount(value: float) -> str:
-    """Money for people: cents, and of small amounts two digits."""
-    return f"{value:,.2f}" if value >= 0.995 or not value else f"{value:.2g}"

@@ -8,6 +8,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown
 
 
 @click.group(short_help="See, keep, drop and compare releases.")
@@ -122,7 +123,7 @@ def _show_difference(found) -> None:
         console.print_table(columns, rows)
     console.say(f"\nleaderboards: {len(found.leaderboards)} of {found.n_boards} moved")
     for board in found.leaderboards:
-        tau = "undefined" if board.kendall is None else f"{board.kendall:.4f}"
+        tau = shown("tau", board.kendall)
         console.say(
             f"\n{board.collection} {board.label_set} {board.measure} (level {board.level}): "
             f"{counted(len(board.systems), 'systems')} moved; "
@@ -136,10 +137,10 @@ def _show_difference(found) -> None:
 
 
 def _cell(value) -> str:
-    """Scores to 4 decimals, as trec_eval prints them; - is what one release does not have."""
+    """A score as people read it; - is what one release does not have."""
     if value is None:
         return "-"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+    return shown("score", value) if isinstance(value, float) else str(value)
 
 
 @release.command("diff", short_help="Show which labels, scores and ranks moved.")

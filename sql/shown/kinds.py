@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from math import ceil, isfinite, log10
 from typing import Any
 
-from gradelake.sql.common.counted import amount
+from gradelake.sql.shown.units import amount, duration
 
 UNDEFINED = "--"
 
@@ -19,8 +19,8 @@ class Kind:
     """A kind of figure. `head`: the word above it; `digits`: behind the point, none of a text.
 
     `below`: what is less than half of the last digit is `< 0.001`, not 0. `tells`: what would be 0,
-    and is not, has as many digits as it takes. `percent`: a share, shown times 100. `is_plain`: a
-    whole number without commas between its thousands. `write`: a way of its own.
+    and is not, has as many digits as it takes. `is_signed`: with its plus. `percent`: a share, shown
+    times 100. `is_plain`: a whole number without commas. `write`: a way of its own.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Kind:
     undefined: str = UNDEFINED
     below: bool = False
     tells: bool = False
+    is_signed: bool = False
     percent: bool = False
     is_plain: bool = False
     write: Callable[[Any], str] | None = None
@@ -49,7 +50,7 @@ class Kind:
         shown, digits = 100 * value if self.percent else value, self.digits
         if self.tells and 0 < abs(shown) < 0.5 * 10**-digits:
             digits = ceil(-log10(abs(shown)))
-        text = f"{shown:z{'' if self.is_plain else ','}.{digits}f}"
+        text = f"{shown:{'+' if self.is_signed else ''}z{'' if self.is_plain else ','}.{digits}f}"
         return f"{text}%" if self.percent else text
 
     def as_object(self) -> dict[str, Any]:
@@ -68,8 +69,6 @@ def _rank(value: Any) -> str:
 
 
 def _seconds(value: Any) -> str:
-    from gradelake.sql.common.console import duration
-
     return duration(float(value))
 
 
@@ -82,6 +81,7 @@ KINDS: Mapping[str, Kind] = {
     for kind in (
         Kind("score", digits=3),
         Kind("difference", digits=3, tells=True),
+        Kind("change", digits=3, tells=True, is_signed=True),
         Kind("kappa", "kappa", digits=3),
         Kind("tau", "tau", digits=3),
         Kind("p", "p", digits=3, below=True),
@@ -126,7 +126,10 @@ class Interval:
 
 
 def shown(kind: str, value: Any) -> str:
-    """A value as people read it in a sentence: `shown("kappa", 0.4012)` is `0.401`."""
+    """A value as people read it in a sentence: `shown("kappa", 0.4012)` is `0.401`; None is
+    `undefined`."""
+    if value is None:
+        return "undefined"
     if isinstance(value, Interval):
         return value.text(KINDS[kind])
     return KINDS[kind].text(value)

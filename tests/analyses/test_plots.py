@@ -8,12 +8,12 @@ import pytest
 from matplotlib.image import imread
 from scipy import stats
 
+from gradelake.analyses.answers.leaderboard import Scores
 from gradelake.analyses.plots.boards import scaled
 from gradelake.analyses.plots.correlation import by_tau
 from gradelake.analyses.plots.grades import shades
 from gradelake.analyses.plots.scatter import find_outliers
 from gradelake.analyses.plots.style import MOST_ROWS, apart, rows_figure
-from gradelake.analyses.answers.leaderboard import Scores
 from gradelake.sql.common.errors import BadInput
 from tests.analyses.small import FAR, LONG
 from tests.command_line import gradelake, typed

@@ -14,8 +14,8 @@ from gradelake.analyses.tables.correlation import Style
 from gradelake.analyses.tables.latex import render
 from gradelake.analyses.tables.leaderboard import approximate_ranks
 from gradelake.analyses.tables.table import Block, Cell, Column, Table, number, with_best_bold
-from gradelake.sql.shown.latex import escape
 from gradelake.sql.common.spreadsheet import plain_cell, shown_cell
+from gradelake.sql.shown.latex import escape
 from tests.command_line import gradelake, typed
 from tests.published import APPROXIMATE_RANKS, RANKS_ON_A_BOARD
 from tests.reading import published

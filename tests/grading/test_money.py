@@ -15,8 +15,8 @@ from gradelake.grading.run import grader_run
 from gradelake.grading.run.run_text import print_runs, run_as_object
 from gradelake.grading.run.spending import Spending
 from gradelake.grading.run.worker import Graded
-from gradelake.sql.common.counted import amount
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.shown.units import amount
 from tests.grading.misbehaving import answer, refuse
 from tests.grading.project import PASSAGES, PRICES, copy_of
 
