@@ -4,7 +4,7 @@ from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
 from gradelake.analyses.stats import options
 from gradelake.sql.shown.answer import Answer, Column, Table
-from gradelake.sql.shown.kinds import Interval
+from gradelake.sql.shown.kinds import Interval, shown
 
 COLUMNS = [
     Column("rank", kind="rank", is_key=True),
@@ -64,7 +64,7 @@ def battles(lake, collection, label_set, segment, replicates, **settings):
     asked = {"collection": collection, "label_set": label_set, "replicates": replicates}
     return Answer(
         asked | settings,
-        f"{board.label_set}: {parts.sized(board)}; {settings['confidence']:.0%} intervals",
+        f"{board.label_set}: {parts.sized(board)}; {shown('percent', settings['confidence'])} intervals",
         tables,
         notes=parts.incomplete([board]),
         details={"n_queries": len(board.queries)} | board.completeness.as_object(),

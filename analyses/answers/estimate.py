@@ -7,7 +7,7 @@ from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
 from gradelake.analyses.stats import options
 from gradelake.sql.shown.answer import Answer, Column, Table
-from gradelake.sql.shown.kinds import Interval
+from gradelake.sql.shown.kinds import Interval, shown
 
 COLUMNS = [
     parts.SYSTEM,
@@ -65,7 +65,7 @@ def estimate(lake, collection, measure, label_set, assessor, confidence, **setti
     return Answer(
         asked | {"confidence": confidence},
         f"sample {sample.name}: {found.n_judged:,} of {found.n_population:,} {units} judged by "
-        f"{sample.assessor}; {confidence:.0%} intervals",
+        f"{sample.assessor}; {shown('percent', confidence)} intervals",
         [Table("systems", COLUMNS, _rows(found, confidence))],
         notes=found.notes,
         details={

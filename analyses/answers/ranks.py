@@ -4,7 +4,7 @@ from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
 from gradelake.analyses.stats import options
 from gradelake.sql.shown.answer import Answer, Column, Table
-from gradelake.sql.shown.kinds import Interval
+from gradelake.sql.shown.kinds import Interval, shown
 
 COLUMNS = [
     Column("rank", kind="rank", is_key=True),
@@ -57,7 +57,7 @@ def ranks(lake, collection, measure, label_set, segment, level, replicates, **se
     details = {"label_set": label_set, "level": board.level, "n_queries": len(board.queries)}
     return Answer(
         asked,
-        f"{parts.heading(board)}: {parts.sized(board)}; {found.confidence:.0%} intervals. Systems "
+        f"{parts.heading(board)}: {parts.sized(board)}; {shown('percent', found.confidence)} intervals. Systems "
         "that share a letter do not differ significantly among all of them "
         f"({found.correction}, alpha {found.alpha:g}).",
         [Table.of("systems", COLUMNS, rows)],

@@ -108,7 +108,7 @@ def significance(
     return Answer(
         {"collection": collection, "measure": measure} | settings,
         f"{parts.heading(board)}: {counted(n_pairs, 'pairs')} of {parts.sized(board)} ({how}; "
-        f"{100 * pairs.confidence(alpha):.3g}% intervals){against}",
+        f"{shown('percent', pairs.confidence(alpha))} intervals){against}",
         tables,
         notes=[*parts.incomplete(boards), *_least_p(pairs, alpha)],
         details={
@@ -163,7 +163,7 @@ def _least_p(pairs, alpha: float) -> list[str]:
     n_pairs = len(pairs.p)
     if pairs.least_p * n_pairs <= alpha:
         return []
-    could = "" if pairs.is_exact else f"; --replicates {n_pairs * 10 / alpha:.0f} could"
+    could = "" if pairs.is_exact else f"; --replicates {round(n_pairs * 10 / alpha)} could"
     return [
         f"no p can be below {shown('p', pairs.least_p)} here, so with {counted(n_pairs, 'pairs')} "
         f"Holm's correction finds none{could}"

@@ -18,6 +18,7 @@ from gradelake.sql.common.cache import cache_folder, keep
 from gradelake.sql.common.console import duration
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.word_diff import word_diff
+from gradelake.sql.shown.kinds import shown
 from gradelake.sql.shown.units import amount
 
 # in this order
@@ -94,7 +95,7 @@ def environment(package: str, folder: str) -> jinja2.Environment:
             "no rate measured yet" if s is None else f"about {duration(max(s, 1))}"
         ),
         "source": page_policy.source,
-        "figure": lambda x, n=3: "\u2013" if x is None else f"{x:.{n}f}",
+        "figure": _figure,
     }
     return made
 
@@ -102,6 +103,11 @@ def environment(package: str, folder: str) -> jinja2.Environment:
 def _address(row: dict[str, Any], kind: str, *ids: str) -> str:
     """Of the view of a thing that a row names, as page/address.js writes it."""
     return "#" + "/".join([kind, *(quote(row[key], safe="") for key in ids)])
+
+
+def _figure(value: Any, kind: str = "kappa") -> str:
+    """A figure as its kind looks; a dash where it is undefined."""
+    return "\u2013" if value is None else shown(kind, value)
 
 
 def _cell(value: Any) -> str:

@@ -19,8 +19,8 @@ class Kind:
     """A kind of figure. `head`: the word above it; `digits`: behind the point, none of a text.
 
     `below`: what is less than half of the last digit is `< 0.001`, not 0. `tells`: what would be 0,
-    and is not, has as many digits as it takes. `is_signed`: with its plus. `percent`: a share, shown
-    times 100. `is_plain`: a whole number without commas. `write`: a way of its own.
+    and is not, has as many digits as it takes. `is_signed`: with its plus. `percent`: a share,
+    shown times 100. `is_plain`: a whole number without commas. `write`: a way of its own.
     """
 
     name: str
