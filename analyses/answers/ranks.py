@@ -57,8 +57,8 @@ def ranks(lake, collection, measure, label_set, segment, level, replicates, **se
     details = {"label_set": label_set, "level": board.level, "n_queries": len(board.queries)}
     return Answer(
         asked,
-        f"{parts.heading(board)}: {parts.sized(board)}; {shown('percent', found.confidence)} intervals. Systems "
-        "that share a letter do not differ significantly among all of them "
+        f"{parts.heading(board)}: {parts.sized(board)}; {shown('percent', found.confidence)} "
+        "intervals. Systems that share a letter do not differ significantly among all of them "
         f"({found.correction}, alpha {found.alpha:g}).",
         [Table.of("systems", COLUMNS, rows)],
         notes=[*parts.incomplete([board]), *([found.too_few] if found.too_few else [])],

@@ -97,7 +97,47 @@ def agreement(
         drawn_from = boards
     queries = sorted({query for one in drawn_from for query in one.queries})
     units = units_of(drawn_from, queries)
-    n_units = int(units.max()) + 1
+    n_units, n_systems = int(units.max()) + 1, len(systems)
+    draw = _replicates(boards, official, official_scores, queries, units)
+    drawn = in_blocks(draw, n_replicates, seed, max(n_units, n_systems**2))
+    tell = min([n_units, *(one.units.n_effective for one in drawn_from if one.counting)])
+    sizes = dict(zip(RESAMPLED, (tell, n_systems, min(tell, n_systems)), strict=True))
+    official_signs = signs(official_scores)
+    ours, *others = (correlations(signs(one.printed), official_signs) for one in boards)
+    found, better = [], []
+    for statistic in STATISTICS:
+        point = float(ours[statistic])
+        of_statistic = {kind: drawn[0, kind, statistic] for kind in RESAMPLED}
+        spread = {
+            kind: Spread.around(point, of_statistic[kind], n_drawn, confidence, is_correlation=True)
+            for kind, n_drawn in sizes.items()
+        }
+        among = Spread.around(
+            point,
+            of_statistic["queries"],
+            tell,
+            1 - (1 - confidence) / n_compared,
+            is_correlation=True,
+        )
+        p_value = _p_value(point, drawn["permuted", statistic])
+        found.append(Correlation(statistic, or_none(point), p_value, spread, among))
+        for other, (kind, n_drawn) in product(others, sizes.items()):
+            differences = drawn[0, kind, statistic] - drawn[1, kind, statistic]
+            by = point - other[statistic]
+            better.append(_better(statistic, kind, by, differences, n_drawn, confidence))
+    return Agreement(boards[0], len(queries), tuple(systems), found, better)
+
+
+def _replicates(
+    boards: list[Board],
+    official: Board | None,
+    official_scores: np.ndarray,
+    queries: list[str],
+    units: np.ndarray,
+) -> Callable[[np.random.Generator, int], dict]:
+    """What `in_blocks` calls: correlations of boards whose queries, systems, or both are drawn, and
+    of the first board's scores in random order."""
+    n_units, n_systems = int(units.max()) + 1, len(official_scores)
     means = [means_of(in_units(one, queries, units)) for one in boards]
     official_means = means_of(in_units(official, queries, units)) if official else None
     official_signs = signs(official_scores)
@@ -105,7 +145,7 @@ def agreement(
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
         by_query = resampled(generator, n, n_units)
-        by_system = resampled(generator, n, len(systems))
+        by_system = resampled(generator, n, n_systems)
         drawn_official = signs(official_means(by_query)) if official_means else official_signs
         found: dict[tuple, np.ndarray] = {}
         for which, (mean, printed) in enumerate(zip(means, printed_signs, strict=True)):
@@ -118,40 +158,13 @@ def agreement(
             for kind, values in kinds.items():
                 for statistic, value in values.items():
                     found[which, kind, statistic] = value
-        order = generator.permuted(np.tile(np.arange(len(systems)), (n, 1)), axis=1)
+        order = generator.permuted(np.tile(np.arange(n_systems), (n, 1)), axis=1)
         shuffled = correlations(signs(boards[0].printed[order]), official_signs)
         for statistic, value in shuffled.items():
             found["permuted", statistic] = value
         return found
 
-    drawn = in_blocks(replicates, n_replicates, seed, max(n_units, len(systems) ** 2))
-    n_queries, n_systems = len(queries), len(systems)
-    tell = min([n_units, *(one.units.n_effective for one in drawn_from if one.counting)])
-    sizes = dict(zip(RESAMPLED, (tell, n_systems, min(tell, n_systems)), strict=True))
-    ours, *others = (correlations(one, official_signs) for one in printed_signs)
-    found, better = [], []
-    for statistic in STATISTICS:
-        point = float(ours[statistic])
-        spread = {
-            kind: Spread.around(
-                point, drawn[0, kind, statistic], n_drawn, confidence, is_correlation=True
-            )
-            for kind, n_drawn in sizes.items()
-        }
-        among = Spread.around(
-            point,
-            drawn[0, "queries", statistic],
-            sizes["queries"],
-            1 - (1 - confidence) / n_compared,
-            is_correlation=True,
-        )
-        p_value = _p_value(point, drawn["permuted", statistic])
-        found.append(Correlation(statistic, or_none(point), p_value, spread, among))
-        for other, (kind, n_drawn) in product(others, sizes.items()):
-            differences = drawn[0, kind, statistic] - drawn[1, kind, statistic]
-            by = point - other[statistic]
-            better.append(_better(statistic, kind, by, differences, n_drawn, confidence))
-    return Agreement(boards[0], n_queries, tuple(systems), found, better)
+    return replicates
 
 
 def shared_systems(boards: list[Board], reference: Reference) -> list[str]:
