@@ -41,8 +41,8 @@ def answer(found: Gate, n_queries: int) -> Answer:
     deciders = [one for block in found.blocks for one in _deciders(found, block, n_queries)]
     caption = "Queries that differ most, and the verdict without each"
     tables = [Table.of("measures", _columns(found, several), measures)]
-    whose = [replace(c, is_title=several, is_detail=not several) for c in _DECIDERS[:2]]
-    columns = [*whose, *_DECIDERS[2:]]
+    about_rows = [replace(c, is_title=several, is_detail=not several) for c in _DECIDERS[:2]]
+    columns = [*about_rows, *_DECIDERS[2:]]
     tables.append(Table.of("queries", columns, deciders, caption=caption, is_extra=True))
     return Answer(
         {"verdict": found.verdict.verdict},

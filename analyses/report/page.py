@@ -1,14 +1,15 @@
 """From a lake to a page: everything that the report of a collection shows, in one HTML file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
 from gradelake.analyses.compare.comparison import compare
-from gradelake.analyses.report.agreement import read_confusions
+from gradelake.analyses.report.agreement import Confusion, read_confusions
 from gradelake.analyses.report.boards import (
     at_level,
     first_board,
@@ -21,6 +22,7 @@ from gradelake.analyses.report.comparisons import (
     OF_ANSWERS,
     REPLICATES,
     SEED,
+    Decided,
     compare_label_sets,
     compare_systems,
     correlate,
@@ -32,7 +34,7 @@ from gradelake.analyses.report.health import TAU, read_health
 from gradelake.analyses.report.html import render, vega
 from gradelake.analyses.report.judges import read_ceilings, read_judges
 from gradelake.analyses.report.moved import read_moved
-from gradelake.analyses.report.overview import next_steps, overview
+from gradelake.analyses.report.overview import Sentence, next_steps, overview
 from gradelake.analyses.report.provenance import earlier_release, read_provenance
 from gradelake.analyses.report.rankings import read_rankings
 from gradelake.analyses.report.report_queries import ask, ask_by, in_batches
@@ -108,209 +110,468 @@ def make_report(
     collection, reference, release or system that is not there, where nothing was built, and for a
     preview that is none.
     """
-    request = request or Request()
-    without_rubric = request.without_rubric
     lake.require_collection(collection)
-    since = request.compare_with or earlier_release(project, lake)
-    moved = read_moved(project, lake, collection, since, without_rubric, request.preview)
-    newest = newest_rubric(lake, collection)
-    shown = shown_label_sets(lake, collection)
-    names = [row["label_set"] for row in shown]
-    of_answers = {row["label_set"]: row["kind"] for row in shown if row["is_of_answers"]}
-    reference = chosen_reference(request.reference, shown)
-    assessor = reference.partition(":")[2] if reference else None
-    cut = choosing.min_relevant(lake, collection)
-    with Lake.published(project, since) if since else nullcontext() as before:
-        boards = read_boards(lake, before, collection, names)
-    scored = [name for name in names if name in boards]
-    of_passages = [name for name in scored if name not in of_answers]
-    official = choosing.official_ranks(lake, collection)
-    systems = {system for board in boards.values() for system in board["systems"]}
-    usable = (name for name, ranks in official.items() if len(systems & ranks.keys()) > 1)
-    leaderboard = next(usable, None)
-    kinds = choosing.measures(lake)
-    levelled = [m for m, kind in kinds.items() if kind in choosing.LEVELLED]
-    usual_levels = dict(lake.rows(USUAL, collection))
-    levels = {name: usual_levels.get(name, cut) for name in scored}
-    shares = judged_shares(lake, collection)
-    judged = {name: shares[name] for name in scored}
-    first_set = opens_on(reference, judged)
-    compared = None
-    if request.compare:
-        of_two = compare(lake, (collection, *request.compare), label_set=request.reference)
-        compared = of_two.as_object()
-        # as the address of their view has them, which finds them by it
-        compared |= {"labels": compared["label_set"], "level": str(compared["level"])}
-        scored.sort(key=lambda name: (name != compared["label_set"], -judged[name]))
-    queries = ask(lake, "query_texts", collection=collection)
-    query_ids = in_batches([row["query_id"] for row in queries], QUERIES_AT_ONCE)
-    most = max((len(queries) * len(board["systems"]) for board in boards.values()), default=1)
-    label_sets = in_batches(scored, SCORES_AT_ONCE // most or 1)
-    known: dict[tuple[str, str], Board] = {}
-    for some in label_sets:
-        known |= boards_by_measure(
-            lake, collection, {name: levels[name] for name in some}, (*MEASURES, *OF_ANSWERS)
-        )
-
-    def read(label_set: str, measure: str) -> Board:
-        return known.get((label_set, measure)) or read_board(lake, collection, label_set, measure)
-
-    told = telling()
-    pairs = compare_systems(boards, read, told, levelled, progress)
-    correlated, left_out = correlate(
-        lake, collection, of_passages, reference, leaderboard, read, progress
-    )
-    grids = Grids({}, {}, {})
-    if not without_rubric:
-        batches = progress("reading grids", query_ids, len(query_ids))
-        grids = read_grids(lake, collection, batches, newest, assessor, request.grid_passages)
-    batches = progress("reading rankings", query_ids, len(query_ids))
-    rankings = read_rankings(
-        lake, collection, batches, names, newest, grids, request.grid_passages, without_rubric
-    )
-    health = read_health(lake, collection, newest, assessor)
-    provenance = read_provenance(lake, collection, since, request.options())
-    settled = {
-        "collection": collection,
-        "source": provenance["source"],
-        "min_relevant": cut,
-        "reference": reference,
-        "opens_on": first_set,
-        "assessor": assessor,
-        "levels": levels,
-        "label_sets": scored,
-        "judged": judged,
-        "circles": ask_by(lake, "circles", "label_set", collection=collection),
-        "same_runs": ask(lake, "same_runs", collection=collection),
-        "cut_systems": ask(lake, "cut_systems", collection=collection),
-        "of_answers": of_answers,
-        "incomplete": {
-            name: one.says
-            for name, one in choosing.completeness(lake, collection).items()
-            if one.says
-        },
-        "covered": [
-            name
-            for name, board in boards.items()
-            if any(measure.startswith("Cover@") for measure in board["measures"])
-        ],
-        "of_rubric": [m for m, kind in kinds.items() if kind == "rubric"],
-        "has_levels": levelled,
-        "queries": queries,
-        "systems": sorted(systems),
-        "counts": counting_of(lake, collection),
-        "official": official,
-        "compared_with": since,
-        "compared": compared,
-        "release": lake.release,
-        "grids": grids.choices,
-        "has_texts": not without_rubric,
-        "pool_depth": provenance["collection"]["pool_depth"],
-        "measures": MEASURES,
-        "tau": TAU,
-        "taus": {one["grader"]: one["tau"] for one in health},
-    }
-    if without_rubric:
-        for grader in provenance["graders"]:
-            if grader["engine"] == "imported":
-                grader["settings"] = ""  # a file of others may have said anything there
-    packs = {  # id -> packed data: the page reads each when it needs it
-        "vega": pack(vega()),
-        "settled": pack(settled),
-        "agreement": pack(read_agreement(lake, collection, reference)),
-        "correlated": pack(correlated),
-        "days": pack(moved["days"]),
-        **grids.packs,
-        **rankings,
-    }
-    scores_of, usual = {}, {}  # of query scores no more stays in memory than those of usual levels
-    for some in label_sets:
-        for name, scores in read_query_scores(lake, collection, some).items():
-            scores_of[name] = pack(scores)
-            usual[name] = at_level(scores, levels[name])
-    for number, name in enumerate(scored):
-        packs[f"board-{number}"] = pack(boards[name])
-        packs[f"pairs-{number}"] = pack(pairs[name])
-        packs[f"query-scores-{number}"] = scores_of[name]
-    packs["label-sets"] = pack(
-        compare_label_sets({name: levels[name] for name in of_passages}, read, usual)
-    )
-    first = opening = None
-    if first_set:
-        first = first_board(first_set, boards[first_set], levels[first_set])
-        opening = known.get((first_set, first["measure"]))
-        if opening is None or opening.level != first["level"]:  # it has none of the usual level
-            opening = read_board(lake, collection, first_set, first["measure"], first["level"])
-    confusions = read_confusions(lake, collection, reference, cut, names) if reference else []
-    agreeing, ceilings = {}, {}
-    if reference:
-        agreeing = kappas(lake, collection, reference, REPLICATES, SEED)
-        ceilings = read_ceilings(lake, collection, reference, REPLICATES, SEED)
-    kinds_of = {row["label_set"]: row["kind"] for row in shown}
-    people = "assessor", "hybrid", "panel"
-    judges = [name for name in names if kinds_of[name] not in people and name not in of_answers]
-    n_assessors = [*kinds_of.values()].count("assessor")
-    against = leaderboard or reference
-    sentences = overview(
-        *(lake, collection, first, opening, judges, against, correlated, agreeing, ceilings)
-    )
-    measure = first["measure"] if first else "nDCG@10"
-    taus = {row["label_set"]: row for row in correlated if row["measure"] == measure}
-    others = [name for name in of_passages if name != reference]
-    decided = decide(
-        lake, collection, others, reference, leaderboard, measure, read, told, progress
-    )
-    trust = read_judges(
-        *(lake, collection, assessor, measure, judges, taus), agreeing, ceilings, against or ""
-    )
-    filled = {
-        "trust": trust,
-        "scatter": reference and scored,
-        "correlation": correlated,
-        "confusion": confusions,
-        "grid": grids.choices,
-        "coverage": settled["covered"],
-        "rubric": health,
-        "moved": any(moved[each] for each in ("versions", "previewed", "since", "nights", "days")),
-        "cost": provenance["cost"] or provenance["failures"],
-    }
+    of = Material(project, lake, collection, request or Request(), progress)
+    packs = _packs(of)
     html = render(
         name=collection,
-        at=request.at,
-        compared=compared,
-        empty_sections={each for each, has in filled.items() if not has},
-        without_rubric=without_rubric,
-        provenance=provenance,
-        settled=settled,
-        first=first,
-        other_levels=_other_levels(levels, of_passages, cut),
-        n_assessors=n_assessors,
-        n_judged=sum(row["n_labels"] for row in shown if row["label_set"] == reference),
-        confusions=confusions,
-        trust=trust,
-        measure=measure,
-        correlated=correlated,
-        decided=decided,
-        against=against,
-        sentences=sentences,
-        queues=[] if without_rubric else lake.objects(QUEUES, collection),
+        at=of.request.at,
+        compared=of.compared,
+        empty_sections=_empty_sections(of),
+        without_rubric=of.request.without_rubric,
+        provenance=of.provenance,
+        settled=_settled(of),
+        first=of.first,
+        other_levels=_other_levels(of.levels, of.of_passages, of.cut),
+        n_assessors=of.n_assessors,
+        n_judged=sum(row["n_labels"] for row in of.shown if row["label_set"] == of.reference),
+        confusions=of.confusions,
+        trust=of.trust,
+        measure=of.measure,
+        correlated=of.correlated,
+        decided=of.decided,
+        against=of.against,
+        sentences=of.sentences,
+        queues=[] if of.request.without_rubric else lake.objects(QUEUES, collection),
         next_steps=next_steps(
-            judges, n_assessors, settled["incomplete"], health, provenance["failures"]
+            of.judges, of.n_assessors, of.incomplete, of.health, of.provenance["failures"]
         ),
-        left_out=left_out,
+        left_out=of.left_out,
         replicates=REPLICATES,
         seed=SEED,
-        health=health,
-        moved=moved,
+        health=of.health,
+        moved=of.moved,
         packs=packs,
     )
     return html, {
-        "label_sets": len(boards),
-        "systems": len(systems),
-        "grids": sum(map(len, grids.choices.values())),
-        "left_out": left_out,
-        "sentences": [vars(one) for one in sentences],
+        "label_sets": len(of.boards),
+        "systems": len(of.systems),
+        "grids": sum(map(len, of.grids.choices.values())),
+        "left_out": of.left_out,
+        "sentences": [vars(one) for one in of.sentences],
     }
+
+
+@dataclass
+class Material:
+    """What a report is made of, each read or computed when it is first needed."""
+
+    project: Project
+    lake: Lake
+    collection: str
+    request: Request
+    progress: Callable
+
+    @cached_property
+    def since(self) -> str | None:
+        """The release that it is compared with."""
+        return self.request.compare_with or earlier_release(self.project, self.lake)
+
+    @cached_property
+    def moved(self) -> dict[str, Any]:
+        asked = self.request
+        return read_moved(
+            self.project,
+            self.lake,
+            self.collection,
+            self.since,
+            asked.without_rubric,
+            asked.preview,
+        )
+
+    @cached_property
+    def shown(self) -> list[dict[str, Any]]:
+        """The label sets, with their kinds."""
+        return shown_label_sets(self.lake, self.collection)
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [row["label_set"] for row in self.shown]
+
+    @cached_property
+    def kinds_of(self) -> dict[str, str]:
+        return {row["label_set"]: row["kind"] for row in self.shown}
+
+    @cached_property
+    def of_answers(self) -> dict[str, str]:
+        """Label set that scores answers -> its kind."""
+        return {row["label_set"]: row["kind"] for row in self.shown if row["is_of_answers"]}
+
+    @cached_property
+    def reference(self) -> str | None:
+        return chosen_reference(self.request.reference, self.shown)
+
+    @cached_property
+    def assessor(self) -> str | None:
+        return self.reference.partition(":")[2] if self.reference else None
+
+    @cached_property
+    def cut(self) -> int:
+        """The judgment from which a passage is relevant."""
+        return choosing.min_relevant(self.lake, self.collection)
+
+    @cached_property
+    def boards(self) -> dict[str, dict[str, Any]]:
+        published = Lake.published(self.project, self.since) if self.since else nullcontext()
+        with published as before:
+            return read_boards(self.lake, before, self.collection, self.names)
+
+    @cached_property
+    def systems(self) -> set[str]:
+        return {system for board in self.boards.values() for system in board["systems"]}
+
+    @cached_property
+    def official(self) -> dict[str, dict[str, float]]:
+        return choosing.official_ranks(self.lake, self.collection)
+
+    @cached_property
+    def leaderboard(self) -> str | None:
+        """The official ranks that at least two systems have."""
+        usable = (name for name, of in self.official.items() if len(self.systems & of.keys()) > 1)
+        return next(usable, None)
+
+    @cached_property
+    def against(self) -> str | None:
+        return self.leaderboard or self.reference
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Measure -> its kind."""
+        return choosing.measures(self.lake)
+
+    @cached_property
+    def levelled(self) -> list[str]:
+        return [measure for measure, kind in self.kinds.items() if kind in choosing.LEVELLED]
+
+    @cached_property
+    def judged(self) -> dict[str, float]:
+        """Label set with a board -> how much of what systems rank high it labels."""
+        shares = judged_shares(self.lake, self.collection)
+        return {name: shares[name] for name in self.names if name in self.boards}
+
+    @cached_property
+    def compared(self) -> dict[str, Any] | None:
+        """What is said of the two systems that the report is to begin with."""
+        if not self.request.compare:
+            return None
+        names = (self.collection, *self.request.compare)
+        found = compare(self.lake, names, label_set=self.request.reference).as_object()
+        # as the address of their view has them, which finds them by it
+        return found | {"labels": found["label_set"], "level": str(found["level"])}
+
+    @cached_property
+    def scored(self) -> list[str]:
+        """The label sets with a board; first the one that two systems are compared by."""
+        names = [name for name in self.names if name in self.boards]
+        if self.compared:
+            first = self.compared["label_set"]
+            names.sort(key=lambda name: (name != first, -self.judged[name]))
+        return names
+
+    @cached_property
+    def of_passages(self) -> list[str]:
+        return [n for n in self.names if n in self.boards and n not in self.of_answers]
+
+    @cached_property
+    def levels(self) -> dict[str, int]:
+        """Label set with a board -> its usual level."""
+        usual = dict(self.lake.rows(USUAL, self.collection))
+        return {name: usual.get(name, self.cut) for name in self.scored}
+
+    @cached_property
+    def incomplete(self) -> dict[str, str]:
+        found = choosing.completeness(self.lake, self.collection)
+        return {name: one.says for name, one in found.items() if one.says}
+
+    @cached_property
+    def queries(self) -> list[dict[str, Any]]:
+        return ask(self.lake, "query_texts", collection=self.collection)
+
+    @cached_property
+    def in_parts(self) -> list[list[str]]:
+        """The label sets, as many at once as leaves their scores in memory."""
+        sizes = [len(self.queries) * len(board["systems"]) for board in self.boards.values()]
+        return in_batches(self.scored, SCORES_AT_ONCE // max(sizes, default=1) or 1)
+
+    @cached_property
+    def known(self) -> dict[tuple[str, str], Board]:
+        """The boards of the usual levels, by label set and measure."""
+        known: dict[tuple[str, str], Board] = {}
+        for some in self.in_parts:
+            levels = {name: self.levels[name] for name in some}
+            wanted = (*MEASURES, *OF_ANSWERS)
+            known |= boards_by_measure(self.lake, self.collection, levels, wanted)
+        return known
+
+    def read(self, label_set: str, measure: str) -> Board:
+        """A board of the usual level. Raises `BadInput` where there is none."""
+        known = self.known.get((label_set, measure))
+        return known or read_board(self.lake, self.collection, label_set, measure)
+
+    @cached_property
+    def told(self) -> Callable:
+        return telling()
+
+    @cached_property
+    def pairs(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """What is said of each two systems; adds to the boards how sure their ranks are."""
+        return compare_systems(self.boards, self.read, self.told, self.levelled, self.progress)
+
+    @cached_property
+    def _correlations(self) -> tuple[list[dict[str, Any]], list[str]]:
+        return correlate(
+            self.lake,
+            self.collection,
+            self.of_passages,
+            self.reference,
+            self.leaderboard,
+            self.read,
+            self.progress,
+        )
+
+    @property
+    def correlated(self) -> list[dict[str, Any]]:
+        return self._correlations[0]
+
+    @property
+    def left_out(self) -> list[str]:
+        return self._correlations[1]
+
+    @cached_property
+    def newest(self) -> Any:
+        """The newest version of the rubric."""
+        return newest_rubric(self.lake, self.collection)
+
+    def _by_query(self, what: str) -> Iterable[list[str]]:
+        parts = in_batches([row["query_id"] for row in self.queries], QUERIES_AT_ONCE)
+        return self.progress(what, parts, len(parts))
+
+    @cached_property
+    def grids(self) -> Grids:
+        if self.request.without_rubric:
+            return Grids({}, {}, {})
+        return read_grids(
+            self.lake,
+            self.collection,
+            self._by_query("reading grids"),
+            self.newest,
+            self.assessor,
+            self.request.grid_passages,
+        )
+
+    @cached_property
+    def rankings(self) -> dict[str, str]:
+        return read_rankings(
+            self.lake,
+            self.collection,
+            self._by_query("reading rankings"),
+            self.names,
+            self.newest,
+            self.grids,
+            self.request.grid_passages,
+            self.request.without_rubric,
+        )
+
+    @cached_property
+    def health(self) -> list[dict[str, Any]]:
+        return read_health(self.lake, self.collection, self.newest, self.assessor)
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        found = read_provenance(self.lake, self.collection, self.since, self.request.options())
+        for grader in found["graders"] if self.request.without_rubric else ():
+            if grader["engine"] == "imported":
+                grader["settings"] = ""  # a file of others may have said anything there
+        return found
+
+    @cached_property
+    def opens_on(self) -> str | None:
+        return opens_on(self.reference, {name: self.judged[name] for name in self.scored})
+
+    @cached_property
+    def first(self) -> dict[str, Any] | None:
+        """The board that the page begins with."""
+        name = self.opens_on
+        return first_board(name, self.boards[name], self.levels[name]) if name else None
+
+    @cached_property
+    def opening(self) -> Board | None:
+        """The same with each query's values."""
+        if not (self.first and self.opens_on):
+            return None
+        measure, level = self.first["measure"], self.first["level"]
+        found = self.known.get((self.opens_on, measure))
+        if found is None or found.level != level:  # it has none of the usual level
+            found = read_board(self.lake, self.collection, self.opens_on, measure, level)
+        return found
+
+    @cached_property
+    def measure(self) -> str:
+        return self.first["measure"] if self.first else "nDCG@10"
+
+    @cached_property
+    def judges(self) -> list[str]:
+        """Label sets of passages that are not people's."""
+        people = "assessor", "hybrid", "panel"
+        return [
+            name
+            for name in self.names
+            if self.kinds_of[name] not in people and name not in self.of_answers
+        ]
+
+    @cached_property
+    def n_assessors(self) -> int:
+        return [*self.kinds_of.values()].count("assessor")
+
+    @cached_property
+    def confusions(self) -> list[Confusion]:
+        if not self.reference:
+            return []
+        return read_confusions(self.lake, self.collection, self.reference, self.cut, self.names)
+
+    @cached_property
+    def agreeing(self) -> dict[str, Any]:
+        """Label set -> its kappa with the reference."""
+        if not self.reference:
+            return {}
+        return kappas(self.lake, self.collection, self.reference, REPLICATES, SEED)
+
+    @cached_property
+    def ceilings(self) -> dict[str, Any]:
+        if not self.reference:
+            return {}
+        return read_ceilings(self.lake, self.collection, self.reference, REPLICATES, SEED)
+
+    @cached_property
+    def sentences(self) -> list[Sentence]:
+        return overview(
+            self.lake,
+            self.collection,
+            self.first,
+            self.opening,
+            self.judges,
+            self.against,
+            self.correlated,
+            self.agreeing,
+            self.ceilings,
+        )
+
+    @cached_property
+    def decided(self) -> list[Decided]:
+        return decide(
+            self.lake,
+            self.collection,
+            [name for name in self.of_passages if name != self.reference],
+            self.reference,
+            self.leaderboard,
+            self.measure,
+            self.read,
+            self.told,
+            self.progress,
+        )
+
+    @cached_property
+    def trust(self) -> list[dict[str, Any]]:
+        of_measure = [row for row in self.correlated if row["measure"] == self.measure]
+        return read_judges(
+            self.lake,
+            self.collection,
+            self.assessor,
+            self.measure,
+            self.judges,
+            {row["label_set"]: row for row in of_measure},
+            self.agreeing,
+            self.ceilings,
+            self.against or "",
+        )
+
+
+def _settled(of: Material) -> dict[str, Any]:
+    """What the page knows from its start."""
+    return {
+        "collection": of.collection,
+        "source": of.provenance["source"],
+        "min_relevant": of.cut,
+        "reference": of.reference,
+        "opens_on": of.opens_on,
+        "assessor": of.assessor,
+        "levels": of.levels,
+        "label_sets": of.scored,
+        "judged": {name: of.judged[name] for name in of.scored},
+        "circles": ask_by(of.lake, "circles", "label_set", collection=of.collection),
+        "same_runs": ask(of.lake, "same_runs", collection=of.collection),
+        "cut_systems": ask(of.lake, "cut_systems", collection=of.collection),
+        "of_answers": of.of_answers,
+        "incomplete": of.incomplete,
+        "covered": _covered(of),
+        "of_rubric": [measure for measure, kind in of.kinds.items() if kind == "rubric"],
+        "has_levels": of.levelled,
+        "queries": of.queries,
+        "systems": sorted(of.systems),
+        "counts": counting_of(of.lake, of.collection),
+        "official": of.official,
+        "compared_with": of.since,
+        "compared": of.compared,
+        "release": of.lake.release,
+        "grids": of.grids.choices,
+        "has_texts": not of.request.without_rubric,
+        "pool_depth": of.provenance["collection"]["pool_depth"],
+        "measures": MEASURES,
+        "tau": TAU,
+        "taus": {one["grader"]: one["tau"] for one in of.health},
+    }
+
+
+def _covered(of: Material) -> list[str]:
+    """Label sets whose boards have coverage of a rubric."""
+    return [
+        name
+        for name, board in of.boards.items()
+        if any(measure.startswith("Cover@") for measure in board["measures"])
+    ]
+
+
+def _packs(of: Material) -> dict[str, str]:
+    """id -> packed data: the page reads each when it needs it."""
+    pairs = of.pairs  # first: boards get from it how sure ranks are
+    packs = {
+        "vega": pack(vega()),
+        "settled": pack(_settled(of)),
+        "agreement": pack(read_agreement(of.lake, of.collection, of.reference)),
+        "correlated": pack(of.correlated),
+        "days": pack(of.moved["days"]),
+        **of.grids.packs,
+        **of.rankings,
+    }
+    scores_of, usual = {}, {}  # of query scores no more stays in memory than those of usual levels
+    for some in of.in_parts:
+        for name, scores in read_query_scores(of.lake, of.collection, some).items():
+            scores_of[name] = pack(scores)
+            usual[name] = at_level(scores, of.levels[name])
+    for number, name in enumerate(of.scored):
+        packs[f"board-{number}"] = pack(of.boards[name])
+        packs[f"pairs-{number}"] = pack(pairs[name])
+        packs[f"query-scores-{number}"] = scores_of[name]
+    levels = {name: of.levels[name] for name in of.of_passages}
+    packs["label-sets"] = pack(compare_label_sets(levels, of.read, usual))
+    return packs
+
+
+def _empty_sections(of: Material) -> set[str]:
+    """Those with nothing in them."""
+    moved = of.moved
+    filled = {
+        "trust": of.trust,
+        "scatter": of.reference and of.scored,
+        "correlation": of.correlated,
+        "confusion": of.confusions,
+        "grid": of.grids.choices,
+        "coverage": _covered(of),
+        "rubric": of.health,
+        "moved": any(moved[each] for each in ("versions", "previewed", "since", "nights", "days")),
+        "cost": of.provenance["cost"] or of.provenance["failures"],
+    }
+    return {each for each, has in filled.items() if not has}
 
 
 def _other_levels(levels: dict[str, int], names: list[str], cut: int) -> dict[int, list[str]]:
