@@ -119,7 +119,7 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
     @click.option("--standalone", is_flag=True, help="LaTeX: a document to compile.")
     @wraps(command)
     def answer(*arguments, form, output, table, standalone, **asked):
-        form = form or ENDINGS.get(Path(output).suffix, "table")
+        form = form or ENDINGS.get(Path(str(output).removesuffix(".gz")).suffix, "table")
         _refuse(form, standalone)
         found = command(*arguments, **asked)
         if table:

@@ -65,7 +65,7 @@ def battles(lake, collection, label_set, segment, replicates, **settings):
     return Answer(
         asked | settings,
         f"{board.label_set}: {parts.sized(board)}; {shown('percent', settings['confidence'])} intervals",
-        tables,
+        tables=tables,
         notes=parts.incomplete([board]),
         details={"n_queries": len(board.queries)} | board.completeness.as_object(),
     )

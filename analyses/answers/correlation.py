@@ -162,7 +162,7 @@ def _best_group(theirs, groups: dict, settings: dict):
 def _correlations(found):
     for one in found:
         board = one.board
-        about = {"label_set": board.label_set, "level": board.level}
+        about = {"label_set": parts.named(board), "level": board.level}
         about |= {"n_systems": len(one.systems), "n_queries": one.n_queries}
         for each in one.correlations:
             row = about | board.completeness.as_object()
@@ -183,7 +183,7 @@ def _tops(tops):
     for one in tops:
         rows = {}
         for each in one.tops:
-            about = {"label_set": one.board.label_set, "n_systems": each.n_systems}
+            about = {"label_set": parts.named(one.board), "n_systems": each.n_systems}
             row = rows.setdefault(each.k, about | {"k": each.k})
             row |= parts.spread(each.statistic, each.value, each.spread)
         yield from rows.values()
@@ -191,7 +191,7 @@ def _tops(tops):
 
 def _choice(one):
     choice = one.choice
-    about = {"label_set": one.board.label_set, "in_best_group": choice.in_best_group}
+    about = {"label_set": parts.named(one.board), "in_best_group": choice.in_best_group}
     about["systems"] = ", ".join(choice.systems)
     return about | parts.spread("loss", choice.loss, choice.spread)
 

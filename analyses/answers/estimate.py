@@ -66,7 +66,7 @@ def estimate(lake, collection, measure, label_set, assessor, confidence, **setti
         asked | {"confidence": confidence},
         f"sample {sample.name}: {found.n_judged:,} of {found.n_population:,} {units} judged by "
         f"{sample.assessor}; {shown('percent', confidence)} intervals",
-        [Table("systems", COLUMNS, _rows(found, confidence))],
+        tables=[Table("systems", COLUMNS, _rows(found, confidence))],
         notes=found.notes,
         details={
             "assessor": sample.assessor,

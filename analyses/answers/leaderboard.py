@@ -15,7 +15,7 @@ from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.shown.answer import EMPTY, Answer, Cell, Column, Table, with_best_bold
+from gradelake.sql.shown.answer import EMPTY, RULED, Answer, Cell, Column, Table, with_best_bold
 from gradelake.sql.shown.kinds import shown as as_shown
 
 SCORES = """
@@ -255,7 +255,8 @@ def _correlations(
         }
         for statistic in ("Spearman", "Kendall"):
             of = f", {leaderboard}" * (len(leaderboards) > 1)
-            row: list[Any] = [EMPTY, Cell(statistic, shown=statistic + of)]
+            above = EMPTY if rows else EMPTY.marked(RULED)
+            row: list[Any] = [above, Cell(statistic, shown=statistic + of)]
             for each in shown:
                 figures = found.get((each.label_set, each.level, each.measure), {})
                 row += [figures.get(statistic), *[EMPTY] * len(layout.beside)]
@@ -308,7 +309,7 @@ def read_scores(
 ) -> list[Scores]:
     """Each board by each measure that it has; one that knows no level once per label set.
 
-    Defaults are those of `leaderboard_table`. Raises `BadInput` for what no board has.
+    Defaults are those of `stats leaderboard`. Raises `BadInput` for what no board has.
     """
     names = list(dict.fromkeys(label_sets)) or [choosing.only_label_set(lake, collection)]
     for name in names:

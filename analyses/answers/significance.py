@@ -109,7 +109,7 @@ def significance(
         {"collection": collection, "measure": measure} | settings,
         f"{parts.heading(board)}: {counted(n_pairs, 'pairs')} of {parts.sized(board)} ({how}; "
         f"{shown('percent', pairs.confidence(alpha))} intervals){against}",
-        tables,
+        tables=tables,
         notes=[*parts.incomplete(boards), *_least_p(pairs, alpha)],
         details={
             "label_set": board.label_set,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Row = Sequence[Any]
 BOLD, BEST, BOXED, GREY = "bold", "best", "boxed", "grey"  # marks of a cell
+RULED = "ruled"  # of a row's first cell: a rule stands above the row
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value with `marks` (bold, best, boxed, grey), or with another text than its kind's.
+    """A value with `marks` (bold, best, boxed, grey, ruled), or with another text than its kind's.
 
     `error`: how far the value may be off and still be as good as another.
     """
