@@ -90,7 +90,7 @@ def significance(
     systems = list(boards[0].systems)
     pairs, *others = (compare_pairs(each.of(systems), replicates, seed) for each in boards)
     theirs = others[0] if others else None
-    tables = [Table.of("pairs", PAIRS, _pairs(pairs, alpha), most=FEW)]
+    tables = [Table.of("pairs", PAIRS, rows_of_pairs(pairs, alpha), most=FEW)]
     counts = Table.of("counts", COUNTS + BOTH * bool(theirs), _counts(pairs, theirs, alpha))
     tables.append(counts)
     if theirs:
@@ -123,7 +123,7 @@ def significance(
     )
 
 
-def _pairs(pairs, alpha: float) -> Iterator[dict[str, Any]]:
+def rows_of_pairs(pairs, alpha: float) -> Iterator[dict[str, Any]]:
     """Each pair, the better system first."""
     from gradelake.analyses.stats.better import BETTER, decide
     from gradelake.analyses.stats.boards import UNIT
