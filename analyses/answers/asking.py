@@ -126,12 +126,13 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
             found = found.of(table)
         if form == "table" and str(output) == "-":
             return found
-        content = written(found, form, standalone).encode(errors="backslashreplace")
+        content = written(found, form, standalone)
         if str(output) == "-":
-            sys.stdout.buffer.write(content)
+            shown = console.printable(content) if sys.stdout.isatty() else content
+            sys.stdout.buffer.write(shown.encode(errors="backslashreplace"))
         else:
             with whole_file(output) as stream:
-                stream.write(content)
+                stream.write(content.encode(errors="backslashreplace"))
         return Written(found, output, form)
 
     return answering(_show)(answer)

@@ -64,7 +64,8 @@ def battles(lake, collection, label_set, segment, replicates, **settings):
     asked = {"collection": collection, "label_set": label_set, "replicates": replicates}
     return Answer(
         asked | settings,
-        f"{board.label_set}: {parts.sized(board)}; {shown('percent', settings['confidence'])} intervals",
+        f"{board.label_set}: {parts.sized(board)}; "
+        f"{shown('percent', settings['confidence'])} intervals",
         tables=tables,
         notes=parts.incomplete([board]),
         details={"n_queries": len(board.queries)} | board.completeness.as_object(),

@@ -57,9 +57,9 @@ def ranks(lake, collection, measure, label_set, segment, level, replicates, **se
     details = {"label_set": label_set, "level": board.level, "n_queries": len(board.queries)}
     return Answer(
         asked,
-        f"{parts.heading(board)}: {parts.sized(board)}; {shown('percent', found.confidence)} intervals. Systems "
-        "that share a letter do not differ significantly among all of them "
-        f"({found.correction}, alpha {found.alpha:g}).",
+        f"{parts.heading(board)}: {parts.sized(board)}; "
+        f"{shown('percent', found.confidence)} intervals. Systems that share a letter do not "
+        f"differ significantly among all of them ({found.correction}, alpha {found.alpha:g}).",
         tables=[Table.of("systems", COLUMNS, rows)],
         notes=[*parts.incomplete([board]), *([found.too_few] if found.too_few else [])],
         details=details | board.completeness.as_object() | {"top": found.top},

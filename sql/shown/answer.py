@@ -138,7 +138,9 @@ class Table:
         ]
 
     def blocks(self) -> Iterator[tuple[str, list[Sequence[Any]]]]:
-        """(title, rows) of the rows that belong together; "" where none has a title."""
+        """(title, rows) of the rows that belong together; "" where none has a title, or is."""
+        if not self.rows:
+            yield "", []
         titles = [at for at, column in enumerate(self.columns) if column.is_title]
 
         def title(row: Sequence[Any]) -> str:
