@@ -57,7 +57,7 @@ def alpha(lake, collection, label_sets, metric, per_query, replicates, seed, con
     return Answer(
         about,
         f"label sets: {', '.join(found.label_sets)}",
-        tables,
+        tables=tables,
         notes=_notes(found),
         details=details | {"undefined_reason": found.undefined_reason},
     )

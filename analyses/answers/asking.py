@@ -119,19 +119,20 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
     @click.option("--standalone", is_flag=True, help="LaTeX: a document to compile.")
     @wraps(command)
     def answer(*arguments, form, output, table, standalone, **asked):
-        form = form or ENDINGS.get(Path(output).suffix, "table")
+        form = form or ENDINGS.get(Path(str(output).removesuffix(".gz")).suffix, "table")
         _refuse(form, standalone)
         found = command(*arguments, **asked)
         if table:
             found = found.of(table)
         if form == "table" and str(output) == "-":
             return found
-        content = written(found, form, standalone).encode(errors="backslashreplace")
+        content = written(found, form, standalone)
         if str(output) == "-":
-            sys.stdout.buffer.write(content)
+            shown = console.printable(content) if sys.stdout.isatty() else content
+            sys.stdout.buffer.write(shown.encode(errors="backslashreplace"))
         else:
             with whole_file(output) as stream:
-                stream.write(content)
+                stream.write(content.encode(errors="backslashreplace"))
         return Written(found, output, form)
 
     return answering(_show)(answer)

@@ -66,7 +66,7 @@ def battles(lake, collection, label_set, segment, replicates, **settings):
         asked | settings,
         f"{board.label_set}: {parts.sized(board)}; "
         f"{shown('percent', settings['confidence'])} intervals",
-        tables,
+        tables=tables,
         notes=parts.incomplete([board]),
         details={"n_queries": len(board.queries)} | board.completeness.as_object(),
     )

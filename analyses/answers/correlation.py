@@ -108,7 +108,8 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
 
     official = None if reference else boards.read_official_ranks(lake, collection, leaderboard)
     rival = boards.read_board(lake, collection, against, measure, level) if against else None
-    found, tops, groups = [], [], {}
+    found, tops = [], []
+    groups: dict[int, list[str]] = {}
     read = read_compared(lake, collection, label_sets, measure, level, reference)
     for board in console.progress("resampling", read, len(read)):
         theirs = official or boards.read_reference(
@@ -162,7 +163,7 @@ def _best_group(theirs, groups: dict, settings: dict):
 def _correlations(found):
     for one in found:
         board = one.board
-        about = {"label_set": board.label_set, "level": board.level}
+        about = {"label_set": parts.named(board), "level": board.level}
         about |= {"n_systems": len(one.systems), "n_queries": one.n_queries}
         for each in one.correlations:
             row = about | board.completeness.as_object()
@@ -181,9 +182,9 @@ def _better(found):
 
 def _tops(tops):
     for one in tops:
-        rows = {}
+        rows: dict[int, dict] = {}
         for each in one.tops:
-            about = {"label_set": one.board.label_set, "n_systems": each.n_systems}
+            about = {"label_set": parts.named(one.board), "n_systems": each.n_systems}
             row = rows.setdefault(each.k, about | {"k": each.k})
             row |= parts.spread(each.statistic, each.value, each.spread)
         yield from rows.values()
@@ -191,7 +192,7 @@ def _tops(tops):
 
 def _choice(one):
     choice = one.choice
-    about = {"label_set": one.board.label_set, "in_best_group": choice.in_best_group}
+    about = {"label_set": parts.named(one.board), "in_best_group": choice.in_best_group}
     about["systems"] = ", ".join(choice.systems)
     return about | parts.spread("loss", choice.loss, choice.spread)
 

@@ -30,6 +30,7 @@ from gradelake.sql.shown.answer import (
     BOLD,
     EMPTY,
     GREY,
+    RULED,
     Answer,
     Cell,
     Column,
@@ -445,6 +446,8 @@ def _named(
     for (name, level), cells in zip(shown, table, strict=True):
         complete = completeness[name]
         whose = Cell(name, shown="" if name == said else name + complete.mark)
+        if said not in (None, name):
+            whose = whose.marked(RULED)
         at = EMPTY if choosing.is_imported(name) else level
         rows.append([whose, at, *cells, complete.labelled_share, complete.is_incomplete])
         said = name

@@ -66,7 +66,7 @@ def estimate(lake, collection, measure, label_set, assessor, confidence, **setti
         asked | {"confidence": confidence},
         f"sample {sample.name}: {found.n_judged:,} of {found.n_population:,} {units} judged by "
         f"{sample.assessor}; {shown('percent', confidence)} intervals",
-        [Table("systems", COLUMNS, _rows(found, confidence))],
+        tables=[Table("systems", COLUMNS, _rows(found, confidence))],
         notes=found.notes,
         details={
             "assessor": sample.assessor,
@@ -82,17 +82,17 @@ def estimate(lake, collection, measure, label_set, assessor, confidence, **setti
 
 def _rows(found, confidence: float) -> list[list]:
     """A row for each system, the best first."""
-    ends = found.powered.interval(confidence)
-    sample_ends = found.sample_only.interval(confidence)
+    low, high = found.powered.interval(confidence)
+    sample_low, sample_high = found.sample_only.interval(confidence)
     width_ratio = found.width_ratio()
     return [
         [
             found.systems[at],
             parts.rounded(found.judge[at]),
             parts.rounded(found.powered.value[at]),
-            Interval(*(parts.rounded(end[at]) for end in ends)),
+            Interval(parts.rounded(low[at]), parts.rounded(high[at])),
             parts.rounded(found.sample_only.value[at]),
-            Interval(*(parts.rounded(end[at]) for end in sample_ends)),
+            Interval(parts.rounded(sample_low[at]), parts.rounded(sample_high[at])),
             parts.rounded(width_ratio[at]),
             parts.rounded(found.powered.tuning[at]),
         ]

@@ -1,7 +1,7 @@
 """Leaderboards: systems, their scores by several measures or labels, and their official ranks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.shown.answer import EMPTY, Answer, Cell, Column, Table, with_best_bold
+from gradelake.sql.shown.answer import EMPTY, RULED, Answer, Cell, Column, Table, with_best_bold
 from gradelake.sql.shown.kinds import shown as as_shown
 
 SCORES = """
@@ -183,8 +183,8 @@ def _table(
     if not layout.correlation:
         return table
     beneath = _correlations(lake, collection, shown, list(official), layout)
-    table.rows.extend([*row, *remarks.values()] for row in beneath)
-    return table
+    more = [[*row, *remarks.values()] for row in beneath]
+    return replace(table, rows=[*table.rows, *more])
 
 
 def _capital(name: str) -> str:
@@ -247,7 +247,7 @@ def _correlations(
             f"{collection!r} has no official ranks to correlate with",
             "Set official_ranks in gradelake.toml, or leave out --correlation.",
         )
-    rows = []
+    rows: list[list[Any]] = []
     for leaderboard in leaderboards:
         found = {
             tuple(key): {"Spearman": spearman, "Kendall": kendall}
@@ -255,7 +255,8 @@ def _correlations(
         }
         for statistic in ("Spearman", "Kendall"):
             of = f", {leaderboard}" * (len(leaderboards) > 1)
-            row: list[Any] = [EMPTY, Cell(statistic, shown=statistic + of)]
+            above = EMPTY if rows else EMPTY.marked(RULED)
+            row: list[Any] = [above, Cell(statistic, shown=statistic + of)]
             for each in shown:
                 figures = found.get((each.label_set, each.level, each.measure), {})
                 row += [figures.get(statistic), *[EMPTY] * len(layout.beside)]
@@ -308,7 +309,7 @@ def read_scores(
 ) -> list[Scores]:
     """Each board by each measure that it has; one that knows no level once per label set.
 
-    Defaults are those of `leaderboard_table`. Raises `BadInput` for what no board has.
+    Defaults are those of `stats leaderboard`. Raises `BadInput` for what no board has.
     """
     names = list(dict.fromkeys(label_sets)) or [choosing.only_label_set(lake, collection)]
     for name in names:

@@ -94,6 +94,6 @@ def meta(lake, collection, reference, label_sets, measures, top, only_shared_que
 
 def _row(one):
     board = one.board
-    about = {"label_set": board.label_set, "measure": board.measure, "level": board.level}
+    about = {"label_set": parts.named(board), "measure": board.measure, "level": board.level}
     about |= {"n_systems": one.n_systems, "n_queries": one.n_queries}
     return about | board.completeness.as_object() | one.statistics

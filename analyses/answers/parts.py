@@ -6,7 +6,7 @@ from typing import Any
 from gradelake.analyses.stats.boards import Board
 from gradelake.analyses.stats.resample import Spread
 from gradelake.sql.common.counted import counted
-from gradelake.sql.shown.answer import Column
+from gradelake.sql.shown.answer import Cell, Column
 from gradelake.sql.shown.kinds import Interval
 
 LABEL_SET = Column("label_set", "label set", is_key=True)
@@ -51,6 +51,11 @@ def heading(board: Board) -> str:
     segment = "" if board.segment is None else f", segment {board.segment}"
     counts = "" if board.counting is None else ", by weight and cluster"
     return f"{board.label_set}, {board.measure}, level {board.level}{segment}{counts}"
+
+
+def named(board: Board) -> Cell:
+    """Whose board it is, with a mark where it labels too little of what people judged."""
+    return Cell(board.label_set, shown=board.label_set + board.completeness.mark)
 
 
 def sized(board: Board) -> str:

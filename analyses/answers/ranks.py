@@ -60,7 +60,7 @@ def ranks(lake, collection, measure, label_set, segment, level, replicates, **se
         f"{parts.heading(board)}: {parts.sized(board)}; {shown('percent', found.confidence)} "
         "intervals. Systems that share a letter do not differ significantly among all of them "
         f"({found.correction}, alpha {found.alpha:g}).",
-        [Table.of("systems", COLUMNS, rows)],
+        tables=[Table.of("systems", COLUMNS, rows)],
         notes=[*parts.incomplete([board]), *([found.too_few] if found.too_few else [])],
         details=details | board.completeness.as_object() | {"top": found.top},
     )

@@ -56,7 +56,7 @@ def rates(lake, collection, label_set, reference, replicates, **settings):
     return Answer(
         asked | settings,
         f"{first.n:,} passages labelled, {first.n_judged:,} of them judged by people",
-        [Table.of("cuts", COLUMNS, rows)],
+        tables=[Table.of("cuts", COLUMNS, rows)],
         notes=notes,
         details={"n": first.n, "n_judged": first.n_judged},
     )

@@ -90,7 +90,7 @@ def significance(
     systems = list(boards[0].systems)
     pairs, *others = (compare_pairs(each.of(systems), replicates, seed) for each in boards)
     theirs = others[0] if others else None
-    tables = [Table.of("pairs", PAIRS, _pairs(pairs, alpha), most=FEW)]
+    tables = [Table.of("pairs", PAIRS, rows_of_pairs(pairs, alpha), most=FEW)]
     counts = Table.of("counts", COUNTS + BOTH * bool(theirs), _counts(pairs, theirs, alpha))
     tables.append(counts)
     if theirs:
@@ -109,7 +109,7 @@ def significance(
         {"collection": collection, "measure": measure} | settings,
         f"{parts.heading(board)}: {counted(n_pairs, 'pairs')} of {parts.sized(board)} ({how}; "
         f"{shown('percent', pairs.confidence(alpha))} intervals){against}",
-        tables,
+        tables=tables,
         notes=[*parts.incomplete(boards), *_least_p(pairs, alpha)],
         details={
             "label_set": board.label_set,
@@ -123,16 +123,16 @@ def significance(
     )
 
 
-def _pairs(pairs, alpha: float) -> Iterator[dict[str, Any]]:
+def rows_of_pairs(pairs, alpha: float) -> Iterator[dict[str, Any]]:
     """Each pair, the better system first."""
     from gradelake.analyses.stats.better import BETTER, decide
     from gradelake.analyses.stats.boards import UNIT
 
     means = dict(zip(pairs.board.systems, pairs.board.units.means / UNIT, strict=True))
     for at, one in enumerate(decide(pairs, alpha)):
-        ends = [one.low, one.high]
-        if one.difference < 0 and one.low is not None:
-            ends = [-one.high, -one.low]
+        low, high = one.low, one.high
+        if one.difference < 0 and low is not None and high is not None:
+            low, high = -high, -low
         verdict = one.verdict
         if verdict == BETTER and not pairs.p_holm[at] <= alpha:
             verdict = "better, but not of all pairs"
@@ -142,7 +142,7 @@ def _pairs(pairs, alpha: float) -> Iterator[dict[str, Any]]:
             "mean_first": parts.rounded(means[one.better]),
             "mean_second": parts.rounded(means[one.worse]),
             "difference": abs(one.difference),
-            "interval": Interval(*ends),
+            "interval": Interval(low, high),
             "verdict": verdict,
             **{key: parts.rounded(getattr(pairs, key)[at]) for key in NAMES},
         }

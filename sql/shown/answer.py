@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Row = Sequence[Any]
 BOLD, BEST, BOXED, GREY = "bold", "best", "boxed", "grey"  # marks of a cell
+RULED = "ruled"  # of a row's first cell: a rule stands above the row
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A value with `marks` (bold, best, boxed, grey), or with another text than its kind's.
+    """A value with `marks` (bold, best, boxed, grey, ruled), or with another text than its kind's.
 
     `error`: how far the value may be off and still be as good as another.
     """
@@ -137,7 +138,9 @@ class Table:
         ]
 
     def blocks(self) -> Iterator[tuple[str, list[Sequence[Any]]]]:
-        """(title, rows) of the rows that belong together; "" where none has a title."""
+        """(title, rows) of the rows that belong together; "" where none has a title, or is."""
+        if not self.rows:
+            yield "", []
         titles = [at for at, column in enumerate(self.columns) if column.is_title]
 
         def title(row: Sequence[Any]) -> str:

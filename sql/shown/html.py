@@ -63,7 +63,7 @@ def _row(table: Table, row: Sequence[object]) -> str:
         column, value = table.columns[at], row[at]
         marks = sorted(value.marks) if isinstance(value, Cell) else []
         known = value.value if isinstance(value, Cell) else value
-        full = f' data-value="{known!r}"' if isinstance(known, int | float) else ""
+        full = f' data-value="{float(known)!r}"' if isinstance(known, int | float) else ""
         text = escape(column.text(value))
         cells.append(f'<td class="{" ".join([column.kind, *marks])}"{full}>{text}</td>')
     return f"<tr>{''.join(cells)}</tr>"

@@ -10,7 +10,18 @@ from typing import Any
 import jinja2
 
 from gradelake.sql.common.table_text import text_columns
-from gradelake.sql.shown.answer import BEST, BOLD, BOXED, GREY, Answer, Cell, Column, Page, Table
+from gradelake.sql.shown.answer import (
+    BEST,
+    BOLD,
+    BOXED,
+    GREY,
+    RULED,
+    Answer,
+    Cell,
+    Column,
+    Page,
+    Table,
+)
 from gradelake.sql.shown.kinds import UNDEFINED
 
 LINES_ON_A_PAGE = 45  # a longer table goes over pages
@@ -137,7 +148,8 @@ def _part(
         return r"\raggedright " + _BREAKS.sub(r"\1\\allowbreak{}", shown) if i in lined else shown
 
     def line(row: Sequence[Any], texts: list[str]) -> str:
-        return " & ".join(cell(row, texts, i) for i in part)
+        rule = "\\midrule\n" if RULED in _marks(row[0]) else ""
+        return rule + " & ".join(cell(row, texts, i) for i in part)
 
     return {
         "alignment": "".join(

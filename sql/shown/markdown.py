@@ -7,7 +7,8 @@ from gradelake.sql.common.table_text import one_line
 from gradelake.sql.shown.answer import BOLD, Answer, Cell, Page, Table
 
 _CODE = re.compile(r"([^`]+)|`([^`]*)`?")
-_MARKUP = re.compile(r"[^\w ().,;:%?+=/'\"-]|_|(?<=w)\.|(?<=\w):(?=//)|^[-+]|^\d+(?=\.(\s|$))")
+_MARKUP = re.compile(r"[^\w ().,;:%?+=/'\"-]|_|(?<=w)\.|(?<=\w):(?=//)")
+_OF_LINES = re.compile(rf"{_MARKUP.pattern}|^[-+]|^\d+(?=\.(\s|$))")  # a list begins so, no cell
 
 
 def render(answer: Answer, level: int = 3) -> str:
@@ -55,14 +56,16 @@ def table_parts(table: Table) -> Iterator[str]:
         if title:
             yield f"**{plain(title)}**"
         yield "\n".join(map(_line, [head, rule, *(_row(table, row) for row in rows)]))
-    if not table.rows:
-        yield "\n".join(map(_line, [head, rule]))
 
 
 def plain(text: str) -> str:
     """A line as Markdown shows it: what could be markup, a link or a mention is an entity, which
     never is."""
-    return _MARKUP.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), one_line(text))
+    return _with_entities(_OF_LINES, text)
+
+
+def _with_entities(markup: re.Pattern[str], text: str) -> str:
+    return markup.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), one_line(text))
 
 
 def code(name: str) -> str:
@@ -74,7 +77,7 @@ def _row(table: Table, row: Sequence[object]) -> list[str]:
     texts = []
     for at in table.printed():
         value = row[at]
-        text = plain(table.columns[at].text(value))
+        text = _with_entities(_MARKUP, table.columns[at].text(value))
         is_bold = isinstance(value, Cell) and BOLD in value.marks and text
         texts.append(f"**{text}**" if is_bold else text)
     return texts

@@ -35,8 +35,6 @@ def show_table(table: Table) -> None:
         if title:
             console.say(title)
         console.print_columns(_columns(table, table.texts(rows)))
-    if not table.rows:
-        console.print_columns(_columns(table, []))
     if n_more := len(table.rows) - len(shown.rows):
         console.say(f"({counted(n_more, 'rows')} more: --table {table.name} --format csv)")
 
@@ -53,7 +51,7 @@ def lines(answer: Answer) -> str:
             parts += console.printed_columns(columns)
         parts.append("")
     parts += [f"note: {note}" for note in answer.notes]
-    return "\n".join([*parts, *answer.next]).rstrip() + "\n"
+    return console.printable("\n".join([*parts, *answer.next]).rstrip()) + "\n"
 
 
 def _columns(table: Table, texts: list[list[str]]) -> list[ColumnTexts]:

@@ -61,8 +61,12 @@ def folder(tmp_path_factory) -> Path:
 
 
 def table(folder: Path, *words: str) -> list[dict[str, str]]:
-    written = gradelake(folder, "export", "latex", *words, "--format", "csv").stdout
+    written = gradelake(folder, "stats", *words, "--format", "csv").stdout
     return list(csv.DictReader(io.StringIO(written)))
+
+
+def latex(folder: Path, *words: str) -> str:
+    return gradelake(folder, "stats", *words, "--format", "latex").stdout
 
 
 def success(level: int, system: str, k: int = 20) -> float:
@@ -74,7 +78,7 @@ def success(level: int, system: str, k: int = 20) -> float:
 
 def test_it_correlates_with_official_ranks_in_the_column_of_its_measure(folder):
     """Beside it stand direct judges, whose coverage is Success@20, as in EXAM++'s Table 3."""
-    words = ("correlation", "c", "--measure", "Cover@20", "--level", "1", "--level", "3")
+    words = ("correlation-table", "c", "--measure", "Cover@20", "--level", "1", "--level", "3")
     rows = {(row["label_set"], row["level"]): row for row in table(folder, *words)}
     expected = stats.kendalltau([EXAM[name][0] for name in OFFICIAL], [-1, -2, -3])[0]
     exam = rows["scores:EXAM", ""]
@@ -87,7 +91,7 @@ def test_it_correlates_with_official_ranks_in_the_column_of_its_measure(folder):
             assert found == ""
         else:
             assert float(found) == pytest.approx(stats.kendalltau(scores, [-1, -2, -3])[0])
-    document = gradelake(folder, "export", "latex", *words).stdout
+    document = latex(folder, *words)
     assert "Cover@k of judges without items: Success@k, of the query as the only item" in document
     asked = ("sql", "--format", "json", "@correlation", "--measure", "Cover@20")
     (row,) = json.loads(gradelake(folder, *asked, "--label_set", "scores:EXAM").stdout)
@@ -103,7 +107,7 @@ def test_it_stands_in_tables_and_pictures_of_boards(folder, tmp_path):
     }
     assert rows["one"]["scores:EXAM Cover@20_stderr"] == "0.02"
     assert rows["mine"]["scores:EXAM Cover@20"] == ""
-    alone = gradelake(folder, "export", "latex", "leaderboard", "c", *boards[2:]).stdout
+    alone = latex(folder, "leaderboard", "c", *boards[2:])
     assert "Cover@20, by scores:EXAM, computed elsewhere" in alone
     single = ("--board", "scores:EXAM", "Cover@20", "1", "--board", "judge:sun", "RR", "2")
     picture = tmp_path / "boards.svg"
@@ -126,12 +130,13 @@ def test_a_table_as_the_workbenchs_is_ordered_by_one_level_and_correlated_beneat
             expected = of([round(score, 4) for score in scores], [-1, -2, -3])[0]
             assert float(row[f"judge:sun {level} RR"]) == pytest.approx(expected)
     assert (spearman["system"], kendall["system"]) == ("Spearman", "Kendall")
-    document = gradelake(folder, "export", "latex", *words, *style).stdout
+    document = latex(folder, *words, *style)
     assert "& mine* &" in document
     assert "& one* &" not in document
     assert "*: no official rank." in document
     assert "In the order of the first column of level 3." in document
-    told = gradelake(folder, "export", "latex", *words[:-2], "--ordered-by", "5", code=2).stderr
+    assert document.count(r"\midrule" + "\n & Spearman &") == 1, "a rule stands above"
+    told = gradelake(folder, "stats", *words[:-2], "--ordered-by", "5", code=2).stderr
     assert "--ordered-by 5: no column has this level" in told
 
 

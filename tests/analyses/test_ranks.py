@@ -145,11 +145,11 @@ def test_the_command_prints_ranks_with_ranges_and_groups(demo):
     assert printed[0].startswith("judge:overlap, AP, level 2: 11 systems over 8 queries; 95%")
     for line, one in zip(printed[2:13], found["systems"], strict=True):
         ranks = f"{one['best_rank']} to {one['worst_rank']}"
-        interval = f"{one['low']:.4f} to {one['high']:.4f}"
-        assert line.split()[:3] == [str(one["rank"]), one["system"], f"{one['score']:.4f}"]
+        interval = f"{one['low']:.3f} to {one['high']:.3f}"
+        assert line.split()[:3] == [str(one["rank"]), one["system"], f"{one['score']:.3f}"]
         assert line.split("  ")[-1].strip() == one["groups"]
         assert f"{interval}  {ranks} " in line
-    assert printed[13].endswith("(randomised Tukey HSD, alpha 0.05).")
+    assert printed[0].endswith("(randomised Tukey HSD, alpha 0.05).")
     letters = {one["system"]: one["groups"] for one in found["systems"]}
     best = found["systems"][0]["groups"]
     assert found["top"] == [name for name in letters if set(letters[name]) & set(best)]

@@ -45,9 +45,10 @@ def test_the_page_shows_what_comes_out_and_the_figures_are_the_papers(tmp_path):
 def test_a_cut_where_no_label_is_counts_those_above_it(tmp_path):
     """RUBRIC's Table 6: labels of 4 or more, of which here all are 5."""
     reproduce.make_counted(tmp_path)
-    written = gradelake(tmp_path, "export", "latex", "agreement", "car", "--cut", "4").stdout
-    assert r"4--5 & \fbox{\textbf{1910}} & 1117 & 3027 & 0.37 \\" in written
-    assert r"0--3 & 880 & \fbox{\textbf{2445}} & 3325 & 0.37 \\" in written
+    asked = ("stats", "agreement", "car", "--cut", "4", "--format", "latex")
+    written = gradelake(tmp_path, *asked).stdout
+    assert r"4--5 & \fbox{\textbf{1,910}} & 1,117 & 3,027 & 0.368 \\" in written
+    assert r"0--3 & 880 & \fbox{\textbf{2,445}} & 3,325 & 0.368 \\" in written
     words = ("sql", "--format", "json", "@kappa", "--collection", "car")
     kappas = {row["cut"]: row["kappa"] for row in json.loads(gradelake(tmp_path, *words).stdout)}
     assert kappas == {f">={cut}|>=1": 0.368 for cut in range(1, 6)}

@@ -56,25 +56,25 @@ def test_the_top_is_that_of_top_agreement_also_by_official_ranks(lake, demo):
     for reference in ("", "--reference assessor:human "):
         command = f"correlation demo --measure nDCG@10 --label-set judge:overlap {reference}"
         done = stats(demo, f"{command}--top 5 --top 10 --replicates 200 --json")
-        (found,) = json.loads(done.stdout)["label_sets"]
+        found = json.loads(done.stdout)
+        (choice,) = found["choices"]
         theirs = lake.objects(
             "select * from lake.marts.top_agreement where label_set = 'judge:overlap' and k < 15 "
             "and measure = 'nDCG@10' and level = 2 and is_official = ? order by k",
             not reference,
         )
         assert len(theirs) == 2
-        for row in theirs:
+        for row, ours in zip(theirs, found["tops"], strict=True):
             assert row["n_systems"] == min(row["k"], row["n_compared"])
-            ours = {one["statistic"]: one for one in found["top"] if one["k"] == row["k"]}
-            for name, one in ours.items():
-                assert one["value"] == pytest.approx(row[name], abs=1e-9)
-                assert one["n_systems"] == row["n_systems"]
-            assert ", ".join(found["choice"]["systems"]) == row["best_system"]
-            assert found["choice"]["loss"] == pytest.approx(row["loss"])
+            assert (ours["k"], ours["n_systems"]) == (row["k"], row["n_systems"])
+            for name in ("kendall", "tau_ap", "rbo"):
+                assert ours[name] == pytest.approx(row[name], abs=1e-9)
+            assert choice["systems"] == row["best_system"]
+            assert choice["loss"] == pytest.approx(row["loss"])
     group = json.loads(
         stats(demo, "ranks demo --measure nDCG@10 --label-set assessor:human --json").stdout
     )
-    assert found["choice"]["in_best_group"] == ({*found["choice"]["systems"]} <= {*group["top"]})
+    assert choice["in_best_group"] == ({*choice["systems"].split(", ")} <= {*group["top"]})
     shown = stats(demo, f"{command}--top 5 --replicates 200").stdout
     assert "in the best group" in shown
 
@@ -96,9 +96,7 @@ def test_a_rubrics_board_begins_where_an_answer_counts_and_says_so(graded_demo, 
     for words, level in (("", 4), (" --level usual", 4), (" --level 2", 2)):
         rows = json.loads(typed(graded_demo, question + words).stdout)
         assert {row["level"] for row in rows} == {level}
-    table = typed(
-        graded_demo, "export latex leaderboard demo --label-set lexical/v0/best --measure AP"
-    ).stdout
+    table = stats(graded_demo, "leaderboard demo --label-set lexical/v0/best --measure AP").stdout
     assert "labels of lexical/v0/best; passages labelled 4 or higher are relevant" in table
 
 
@@ -107,16 +105,20 @@ def test_correlation_answers_in_json_and_again_the_same(demo):
     first, again = stats(demo, command).stdout, stats(demo, command).stdout
     assert first == again
     found = json.loads(first)
-    assert [one["label_set"] for one in found["label_sets"]] == [
-        "assessor:human",
-        "judge:overlap",
-        "judge:rubric_overlap",
+    label_sets = ("assessor:human", "judge:overlap", "judge:rubric_overlap")
+    assert [(one["label_set"], one["statistic"]) for one in found["correlations"]] == [
+        (name, statistic) for name in label_sets for statistic in STATISTICS
     ]
-    human, overlap, _ = found["label_sets"]
-    assert [one["statistic"] for one in human["correlations"]] == list(STATISTICS)
-    assert human["correlations"][0]["spread"].keys() == {"queries", "systems", "both"}
-    assert len(human["better"]) == 9
-    assert overlap["better"] == []  # is not compared with itself
+    for over in ("queries", "systems", "both"):
+        assert {f"{over}_{end}" for end in ("low", "high", "no_interval", "standard_error")} <= {
+            *found["correlations"][0]
+        }
+    compared = [one["label_set"] for one in found["better"]]
+    assert {name: compared.count(name) for name in label_sets} == {
+        "assessor:human": 9,
+        "judge:overlap": 0,  # is not compared with itself
+        "judge:rubric_overlap": 9,
+    }
 
 
 def test_significance_writes_all_pairs_and_counts_agreement(demo, tmp_path):
@@ -140,10 +142,13 @@ def test_significance_writes_all_pairs_and_counts_agreement(demo, tmp_path):
         assert reversed_["n_pairs"] == untold["n_pairs"] == row["significant"]
         assert (reversed_["n_errors"], untold["n_errors"]) == (row["opposite"], row["only"])
         assert missed["n_errors"] == row["only_reference"]
+    shown = stats(demo, command).stdout
+    assert "Decision errors, where judge:overlap decides for assessor:human" in shown
+    assert "55 pairs of 11 systems over 8 queries (all sign patterns;" in shown
+    assert "(45 rows more: --table pairs --format csv)" in shown
     done = stats(demo, command, "-o", str(tmp_path / "pairs.csv"))
-    assert "Decision errors, %" in done.stdout
-    assert "55 pairs of 11 systems over 8 queries (all sign patterns)" in done.stdout
-    assert "no p can be below 0.0078 here, so with 55 pairs Holm's" in done.stderr
+    assert done.stdout.endswith("pairs.csv: wrote 55 rows\n")
+    assert "no p can be below 0.008 here, so with 55 pairs Holm's" in done.stderr
     with (tmp_path / "pairs.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert [float(row["p_tukey"]) for row in rows] == [pair["p_tukey"] for pair in found["pairs"]]
@@ -177,10 +182,13 @@ def test_a_kappa_of_every_kind_is_the_marts_and_in_the_middle_of_its_interval(de
 
 def test_rates_are_shown_for_each_cut(demo):
     of = "rates demo --label-set judge:overlap --replicates 200"
-    (row, *_) = json.loads(stats(demo, of, "--json").stdout)["cuts"]
-    about = {"value", "low", "high", "standard_error", "undefined", "no_interval"}
-    assert row["corrected"].keys() == about
-    assert f"{row['n']:,} passages labelled" in stats(demo, of).stdout
+    found = json.loads(stats(demo, of, "--json").stdout)
+    shares = {row["share"] for row in found["cuts"]}
+    assert {"corrected", "sensitivity", "specificity"} <= shares
+    assert len(found["cuts"]) == len({row["cut"] for row in found["cuts"]}) * len(shares)
+    ends = {"low", "high", "no_interval", "standard_error", "undefined"}
+    assert {"value", *(f"value_{end}" for end in ends)} <= {*found["cuts"][0]}
+    assert f"{found['n']:,} passages labelled" in stats(demo, of).stdout
 
 
 def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
@@ -203,7 +211,7 @@ def test_alpha_is_that_of_the_package_overall_and_per_query(demo, lake):
     done = stats(demo, "alpha", "demo", "--per-query", "--metric", "nominal", "--json")
     as_json = json.loads(done.stdout)
     nominal = krippendorff.alpha(matrix, level_of_measurement="nominal")
-    assert as_json["alpha"] == pytest.approx(nominal)
+    assert as_json["alphas"][0]["alpha"] == pytest.approx(nominal)
     assert len(as_json["by_query"]) == 8
 
 

@@ -10,17 +10,19 @@ import gzip
 import json
 import tempfile
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from gradelake.analyses.tables.agreement import agreement_table
-from gradelake.analyses.tables.correlation import Style, correlation_table
-from gradelake.analyses.tables.labels import labels_table
-from gradelake.analyses.tables.leaderboard import approximate_ranks
-from gradelake.analyses.tables.table import Cell, with_best_bold
+from gradelake.analyses.answers.agreement import agreement
+from gradelake.analyses.answers.correlation_table import Style, correlation_table
+from gradelake.analyses.answers.labels import labels
+from gradelake.analyses.answers.leaderboard import approximate_ranks
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import BEST, BOLD, Cell, Column, Table, with_best_bold
+from gradelake.sql.shown.kinds import shown as as_shown
 from tests import lakes
 from tests.command_line import gradelake as command
 from tests.documentation.pages import blocks
@@ -58,6 +60,7 @@ MEASURES = {  # as the appendix calls them
     "recip_rank": "RR",
 }
 WITHIN = 0.05  # of a column's best is as good, in RUBRIC's Table 3
+PLAIN = Style()
 AS_IN_TABLE_3 = Style(within=WITHIN, repeated=True)
 # EXAM++'s Table 3: its measures and direct judges
 EXAM_TABLE_3 = ("AP", "nDCG@20", "Rprec", "Cover@20")
@@ -160,24 +163,31 @@ def table_3(lake: Lake) -> Iterator[str]:
     """RUBRIC's Table 3, its columns of DL 2019: as good as the best is bold, and counted."""
     yield row("method", "tau", *TABLE_3_COLUMNS, "wins")
     for (judge, level), cells in our_table_3(lake).items():
-        yield row(judge, str(level), *map(marked, cells))
+        yield row(judge, str(level), *map(marked, cells[:-1]), str(cells[-1]))
 
 
 def marked(cell: Cell) -> str:
     """As RUBRIC prints it: the best of a column is bold italic, what is as good bold."""
-    stars = "***" if cell.is_best else "**" * cell.is_bold
-    return f"{stars}{cell.text}{stars}"
+    stars = "***" if BEST in cell.marks else "**" * (BOLD in cell.marks)
+    return f"{stars}{as_shown('tau', cell.value)}{stars}"
+
+
+def correlated(lake: Lake, style: Style = PLAIN, **asked: Any) -> Table:
+    """The table of correlations of all judges' boards, or of what is asked."""
+    every = {"label_sets": tuple(f"judge:{judge}" for judge in JUDGES), "levels": ()}
+    every |= {"leaderboard": None, "reference": None, "by_topic": False}
+    return correlation_table(lake, "dl19", **(every | asked), **asdict(style)).tables[0]
 
 
 def exam_table_3(lake: Lake) -> Iterator[str]:
     """EXAM++'s Table 3 as far as labels of DL 2019 are published: its direct judges."""
     names = tuple(f"judge:{judge}" for judge in DIRECT)
     style = Style(within=WITHIN, grey_below=0.5)
-    table = correlation_table(lake, "dl19", names, (1,), EXAM_TABLE_3, style=style)
+    table = correlated(lake, style, label_sets=names, levels=(1,), measures=EXAM_TABLE_3)
     yield row(
         "direct judge", "tau", *(f"{measure} {of}" for measure in EXAM_TABLE_3 for of in "SK")
     )
-    found = {block.rows[0][0].value: block.rows[0][2:-1] for block in table.blocks}
+    found = {whose.value: cells for whose, _, *cells, _, _, _ in table.rows}
     for name in names:
         yield row(name.removeprefix("judge:"), "1", *map(marked, found[name]))
 
@@ -185,19 +195,18 @@ def exam_table_3(lake: Lake) -> Iterator[str]:
 def our_table_3(lake: Lake, style: Style = AS_IN_TABLE_3) -> dict[tuple[str, int], list]:
     """(judge, level) -> the cells of Table 3's columns, and the row's wins."""
     levels = tuple(sorted({level for _, level in TABLE_3}))
-    names = tuple(f"judge:{judge}" for judge in JUDGES)
-    table = correlation_table(lake, "dl19", names, levels, TABLE_3_COLUMNS, style=style)
-    rows = [row for block in table.blocks for row in block.rows]
-    label_sets = [record["label_set"].removeprefix("judge:") for record in table.records()]
-    found = {(name, line[1].value): line[2:] for name, line in zip(label_sets, rows, strict=True)}
+    table = correlated(lake, style, levels=levels, measures=TABLE_3_COLUMNS)
+    found = {
+        (whose.value.removeprefix("judge:"), level): cells
+        for whose, level, *cells, _, _ in table.rows
+    }
     return {key: found[key] for key in TABLE_3}
 
 
 def by_topic(lake: Lake) -> list[tuple[float, float]]:
     """Of each judge, Kendall's tau with people's board, and the mean of the topics' own."""
-    names = tuple(f"judge:{judge}" for judge in JUDGES)
     asked = {"measures": ("nDCG@10 kendall",), "reference": "assessor:nist", "by_topic": True}
-    table = correlation_table(lake, "dl19", names, **asked)
+    table = correlated(lake, **asked)
     return [
         (record["nDCG@10 kendall"], record["nDCG@10 by topic kendall"])
         for record in table.records()
@@ -207,10 +216,12 @@ def by_topic(lake: Lake) -> list[tuple[float, float]]:
 def wins() -> Iterator[str]:
     """Wins of RUBRIC's Table 3, as our rule counts them in its twelve columns."""
     lines = [line.split() for line, _ in WHOLE_TABLE_3.values()]
-    cells = [[Cell(float(cell), cell) for cell in line] for line in lines]
-    counted = with_best_bold(cells, range(len(lines[0])), WITHIN)
-    for ((judge, level), (_, theirs)), line in zip(WHOLE_TABLE_3.items(), counted, strict=True):
-        ours = sum(cell.is_bold for cell in line)
+    cells = [[Cell(float(cell), shown=cell) for cell in line] for line in lines]
+    columns = [Column(str(n)) for n in range(len(lines[0]))]
+    counted = with_best_bold(Table("", columns, cells), [each.key for each in columns], WITHIN)
+    of_rows = zip(WHOLE_TABLE_3.items(), counted.rows, strict=True)
+    for ((judge, level), (_, theirs)), line in of_rows:
+        ours = sum(BOLD in cell.marks for cell in line)
         yield row(f"RUBRIC's Table 3, wins of {judge} at {level}", str(theirs), str(ours))
 
 
@@ -224,7 +235,8 @@ def approximate() -> Iterator[str]:
 
 def dl19_figures(lake: Lake) -> Iterator[str]:
     """What papers print of DL 2019."""
-    (counted,) = labels_table(lake, "dl19", ("assessor:nist",)).records()
+    asked = {"label_sets": ("assessor:nist",), "reference": None, "measure": "nDCG@10"}
+    (counted,) = labels(lake, "dl19", **asked).tables[0].records()
     n_judged = sum(counted[f"label_{label}"] for label in range(4))
     ours = {"queries": counted["topics"], "systems": counted["runs"], "judged passages": n_judged}
     for name, theirs in RUBRIC_DL19.items():
@@ -250,7 +262,7 @@ def dl19_checks(lake: Lake) -> Iterator[str]:
         )
     table = our_table_3(lake)
     same = sum(
-        cell.text == one
+        as_shown("tau", cell.value) == one
         for key, line in TABLE_3.items()
         for one, cell in zip(line, table[key][:-1], strict=True)
     )
@@ -352,23 +364,29 @@ def _merged(judgments: list[int], least: int, printed: tuple) -> list[int]:
 def counted_figures(folder: Path) -> Iterator[str]:
     """Totals and kappas of the papers' tables of counts, by our tables of agreement."""
     with Lake.published(Project.find(folder)) as lake:
-        (block,) = agreement_table(lake, "dl20", ("judge:Question",), None).blocks
-        for label, *_, total, kappa in block.rows:
-            at = f"RUBRIC's Table 5, label {label.text}"
-            yield row(f"{at}: total", str(DL20_COUNTS[int(label.text)][-1]), total.text)
-            if theirs := DL20_BOXED.get(int(label.text)):
-                ours = f"{kappa.value:.{len(theirs) - 2}f}"
+        for record in counts(lake, "dl20", "Question"):
+            at, label = f"RUBRIC's Table 5, label {record['label']}", int(record["label"])
+            yield row(f"{at}: total", str(DL20_COUNTS[label][-1]), str(record["total"]))
+            if theirs := DL20_BOXED.get(label):
+                ours = f"{record['kappa']:.{len(theirs) - 2}f}"
                 yield row(f"{at}: kappa of the boxed cell", theirs, ours)
         for collection, where, merged in (
             ("dl20", "Table 5 of RUBRIC or the Workbench", DL20_MERGED),
             ("car", "Table 6 of RUBRIC", CAR_MERGED),
         ):
-            for judge, (cut, *counts, kappas) in merged.items():
-                table = agreement_table(lake, collection, (f"judge:{judge}",), None, cut)
-                for record, of, theirs in zip(table.records(), counts, kappas, strict=True):
+            for judge, (cut, *printed_counts, kappas) in merged.items():
+                records = counts(lake, collection, judge, cut)
+                for record, of, theirs in zip(records, printed_counts, kappas, strict=True):
                     at = f"{where}, {judge} {record['label']}"
                     yield row(f"{at}: total", str(of[-1]), str(record["total"]))
                     yield row(f"{at}: kappa", theirs, f"{record['kappa']:.2f}")
+
+
+def counts(lake: Lake, collection: str, judge: str, cut: int | None = None) -> list[dict]:
+    """The rows of a judge's table of agreement."""
+    asked = {"label_sets": (f"judge:{judge}",), "reference": None, "cut": cut}
+    found = agreement(lake, collection, **asked, judgment_cut=None, each_kappa=False)
+    return found.tables[0].records()
 
 
 def costs(folder: Path) -> Iterator[str]:
