@@ -6,7 +6,7 @@
    Files are read from the folder that the plug-in gathers (sql/build/seeds.py), people's own over the
    packaged ones, as they are written there: nothing about quotes is guessed. The folder is a variable
    of the connection and not a setting of the project, so that dbt need not parse everything again for
-   each lake. Columns are those of seeds.yml, in the file's order. #}
+   each lake. Columns are those of their yml, in the file's order. #}
 {% materialization seed_file, adapter='duckdb' %}
     {%- set wrong = run_query(sql) -%}
     {% if wrong.rows %}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _GRID, _WITHOUT = "evaluation_grid.csv", "without "
 _WHOLE = re.compile("(-?[0-9]{1,9})?")
-_DESCRIBED = PACKAGED.parent / "models" / "seeds" / "seeds.yml"
+_DESCRIBED = PACKAGED.parent / "models" / "seeds" / "_seeds__models.yml"
 
 
 class WrongSeeds(BadInput):
@@ -156,7 +156,7 @@ def _rows_of(content: bytes) -> list[list[str]]:
 
 @cache
 def _whole_numbers() -> dict[str, set[str]]:
-    """The columns of each seed that hold whole numbers, as seeds.yml says."""
+    """The columns of each seed that hold whole numbers, as their yml says."""
     import yaml
 
     described = yaml.safe_load(_DESCRIBED.read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 """The raw tables of a lake, made as they are declared, or brought up to date.
 
-A new lake gets the tables of dbt_project/models/raw.yml. An older one gets what was declared since:
+A new lake gets the tables of dbt_project/models/raw/. An older one gets what was declared since:
 numbered SQL files, each applied once, in order. Both end with the same columns.
 """
 

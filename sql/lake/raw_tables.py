@@ -1,11 +1,11 @@
-"""What the raw tables are, as dbt_project/models/raw.yml declares them."""
+"""What the raw tables are, as dbt_project/models/raw/ declares them."""
 
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-DECLARED = Path(__file__).resolve().parents[2] / "dbt_project" / "models" / "raw.yml"
+DECLARED = Path(__file__).resolve().parents[2] / "dbt_project" / "models" / "raw"
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,16 @@ def raw_tables() -> dict[str, RawTable]:
     """Every raw table by its name."""
     import yaml
 
-    declared = yaml.load(DECLARED.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    files = [file.read_text(encoding="utf-8") for file in sorted(DECLARED.glob("*.yml"))]
+    declared = [yaml.load(text, Loader=yaml.CSafeLoader)["sources"][0] for text in files]
     return {
         table["name"]: RawTable(
             _meta(table).get("key", []),
             {column["name"]: column["data_type"] for column in table["columns"]},
             {column["name"]: _meta(column) for column in table["columns"]},
         )
-        for table in declared["sources"][0]["tables"]
+        for source in declared
+        for table in source["tables"]
     }
 
 

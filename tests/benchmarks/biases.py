@@ -81,7 +81,7 @@ def tested(of: np.ndarray, families: np.ndarray) -> pl.DataFrame:
         )
         connection.register("int_query_weights", pl.DataFrame(schema=weights))
         return (
-            connection.execute(model_sql("marts/agreement/group_bias", "student_t"))
+            connection.execute(model_sql("marts/judges/group_bias", "student_t"))
             .pl()
             .sort("label_set", "group_name")
         )

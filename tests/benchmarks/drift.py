@@ -29,7 +29,7 @@ console = Console(highlight=False, width=130)
 
 def evidence_sql(counts: str) -> str:
     """The model that computes evidence, over a table of counts."""
-    return model_sql("intermediate/int_drift_evidence", "drift", table=counts)
+    return model_sql("intermediate/agreement/int_drift_evidence", "drift", table=counts)
 
 
 def kappa(labels: np.ndarray, judgments: np.ndarray) -> float:

@@ -20,7 +20,7 @@ from tests.benchmarks.models import model_sql
 
 QUERIES, SIZES, RATES, ALIKE = (8, 25, 43), (25, 100), (0.01, 0.05, 0.2, 0.5, 0.95), (0.0, 0.1, 0.3)
 FALLS, MEAN_RISE = 0.2, 2
-MODEL = "marts/agreement/judge_probes"
+MODEL = "marts/judges/judge_probes"
 console = Console(highlight=False, width=110)
 
 

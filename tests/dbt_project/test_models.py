@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,43 @@ def test_every_model_and_column_is_described_and_every_mart_is_tested():
             assert model["data_tests"], name
     settings = yaml.safe_load((DBT_PROJECT / "dbt_project.yml").read_text())
     assert settings["models"]["gradelake"]["marts"]["+contract"] == {"enforced": True}
+
+
+def written(node: yaml.Node, seen: set[int]) -> Iterator[yaml.MappingNode]:
+    """What a file describes, once, where it is written: what an alias repeats is not."""
+    if id(node) in seen or isinstance(node, yaml.ScalarNode):
+        return
+    seen.add(id(node))
+    parts = node.value
+    if isinstance(node, yaml.MappingNode):
+        if {"name", "description"} <= {key.value for key, _ in node.value}:
+            yield node
+        parts = [value for _, value in node.value]
+    for part in parts:
+        yield from written(part, seen)
+
+
+def test_what_a_column_means_is_written_once():
+    own: list[tuple[str, str]] = []
+    taken = set[str]()
+    for file in DBT_PROJECT.rglob("*.yml"):
+        described = [*written(yaml.compose(file.read_text()), set())]
+        entries = [yaml.serialize(node) for node in described]
+        twice = {entry for entry in entries if entries.count(entry) > 1}
+        assert not twice, f"{file.name}: an anchor writes once what several tables have"
+        for node in described:
+            about = {key.value: value.value for key, value in node.value}
+            if doc := re.fullmatch(r"{{ doc\('(\w+)'\) }}", about["description"]):
+                taken.add(doc[1])
+            else:
+                own.append((about["name"], " ".join(about["description"].split())))
+    assert {each for each in own if own.count(each) > 1} == set(), "a block of models/columns"
+    blocks = re.compile(r"{% docs (\w+) %}\n(.+?)\n{% enddocs %}", re.DOTALL)
+    words = [found for file in MODELS.rglob("*.md") for found in blocks.findall(file.read_text())]
+    texts = [text for _, text in words]
+    assert {text for text in texts if texts.count(text) > 1} == set()
+    assert {name for name, _ in words} - {"__overview__"} == taken
+    assert {(name, text) for name, text in words} & set(own) == set(), "its block says so"
 
 
 def test_wrong_rows_of_every_seed_are_named_and_nothing_lands(lake):

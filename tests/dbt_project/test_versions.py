@@ -1,6 +1,5 @@
 """What a mart promises stays: a changed column is a new version beside the old one."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from tests.dbt_project import plain_dbt
 from tests.dbt_project.test_plain_dbt import derived_tables
 from tests.tools import contracts
 
+CONFUSION = "  - name: confusion\n    "  # what its entry begins with
 VERSIONS = """\
 versions:
       - {v: 2}
@@ -54,14 +54,15 @@ def models(tmp_path, monkeypatch) -> Path:
     return copy
 
 
-def rename_a_column_of_confusion(models: Path, versions: str) -> None:
-    """`n` of `confusion` becomes `n_pairs`."""
+def rename_a_column_of_confusion(models: Path) -> Path:
+    """`n` of `confusion` becomes `n_pairs`; the file that describes it."""
     file = models / "models/marts/agreement/confusion.sql"
     file.write_text(file.read_text().replace(" as n\n", " as n_pairs\n"))
-    about = file.with_suffix(".yml")
-    text, n = re.subn(r"name: n,", "name: n_pairs,", about.read_text())
-    assert n == 1
-    about.write_text(text.replace("versions: [{v: 1}]\n", versions))
+    about = file.with_name("_agreement__models.yml")
+    before, start, entries = about.read_text().partition(CONFUSION)
+    entries = entries.replace("- name: n\n", "- name: n_pairs\n", 1)
+    about.write_text(before + start + entries)
+    return about
 
 
 @pytest.mark.slow
@@ -76,12 +77,12 @@ def test_who_reads_the_first_version_of_a_mart_reads_it_beside_the_second(
             return lake.rows(asked)
 
     before = rows("n", "confusion")
-    rename_a_column_of_confusion(models, "versions: [{v: 1}]\n")
+    about = rename_a_column_of_confusion(models)
     assert contracts.broken(contracts.recorded(), contracts.current()) == [
         "confusion v1 has no column n any more"
     ]
-    about = models / "models/marts/agreement/confusion.yml"
-    about.write_text(about.read_text().replace("versions: [{v: 1}]\n", VERSIONS))
+    one = f"{CONFUSION}versions: [{{v: 1}}]\n"
+    about.write_text(about.read_text().replace(one, CONFUSION + VERSIONS))
     about.with_name("confusion_v1.sql").write_text(V1)
     now = contracts.current()
     assert contracts.broken(contracts.recorded(), now) == []

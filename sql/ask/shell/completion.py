@@ -9,8 +9,9 @@ from prompt_toolkit.document import Document
 
 from gradelake.sql.ask import book, question
 from gradelake.sql.ask.shell.dot_commands import COMMANDS
-from gradelake.sql.ask.shell.tables import SCHEMAS, meanings, shown_name, tables
+from gradelake.sql.ask.shell.tables import SCHEMAS, shown_name, tables
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.lake.dictionary import meanings
 from gradelake.sql.lake.opening import Lake
 
 _WORD = re.compile(r"[\w.]*\Z")

@@ -1,9 +1,8 @@
 """The tables that a session of `gradelake sql` can ask, under the names it asks them by."""
 
-import duckdb
-
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.lake.dictionary import meanings
 from gradelake.sql.lake.opening import Lake
 
 SCHEMAS = ("marts", "raw", "staging", "intermediate")  # most useful first
@@ -42,27 +41,6 @@ def tables(lake: Lake) -> dict[str, dict[str, str]]:
 def shown_name(name: str) -> str:
     """A table's name without what need not be said: `lake.` and `marts.`."""
     return name.lower().removeprefix("lake.").removeprefix(f"{HOME}.")
-
-
-def meanings(lake: Lake) -> dict[str, dict[str, str]]:
-    """What the columns of marts, raw tables and seeds mean, by a table's shown name and a column's.
-
-    Nothing before the first build.
-    """
-    try:
-        found = lake.rows(
-            """
-            select
-                if(schema_name = $home, table_name, schema_name || '.' || table_name) as shown,
-                map(list(column_name), list(description)) as meanings
-            from lake.marts.columns
-            group by all
-            """,
-            home=HOME,
-        )
-    except duckdb.CatalogException:
-        return {}
-    return dict(found)
 
 
 def schema_of(lake: Lake, name: str) -> tuple[list[str], list[tuple]]:
