@@ -17,6 +17,10 @@ from gradelake.sql.lake.hashes import make_table
 from gradelake.sql.lake.raw_tables import raw_tables
 
 FIRST = (1, "gradelake 0.1.0")  # number and name of the first schema
+# Tables of long texts. DuckDB holds the rows of a Parquet file's row group until it is written, by
+# default 122,880 of them for each thread: of texts of 20 kB more than many a machine has.
+LONG_TEXTS = ("passages", "answers", "sentences", "replies", "brought_along")
+ROWS_AT_ONCE = 10_240
 
 
 def migrations() -> list[tuple[int, str, str]]:
@@ -81,4 +85,9 @@ def migrate(lake: Any) -> None:
                     "insert into raw.schema_migrations values (?, ?, ?)", number, name, utc_now()
                 )
         lake.connection.execute("USE memory")
+    for table in LONG_TEXTS:  # a transaction's own tables cannot have it
+        lake.connection.execute(
+            f"call {NAME}.set_option('parquet_row_group_size', {ROWS_AT_ONCE}, "
+            f"schema => 'raw', table_name => '{table}')"
+        )
     give_empty_statistics(lake)

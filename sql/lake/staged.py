@@ -13,7 +13,7 @@ from gradelake.sql.lake.connection import literal, quote
 from gradelake.sql.lake.keys import repeated
 from gradelake.sql.lake.rows import contract, types_of
 
-ROWS = 200_000  # about as many are held
+ROWS, BYTES = 200_000, 200_000_000  # about as many are held
 _AT_ONCE = 1000  # read and merged between two steps
 
 
@@ -40,7 +40,7 @@ class Staged:
         schema = types_of(table) if schema is None else schema
         self._none = pl.DataFrame(schema=dict(schema))
         self._held: list[pl.DataFrame] = [self._none]
-        self._n_held = self._n_files = 0
+        self._n_held = self._n_files = self._bytes_held = 0
         folder.mkdir(parents=True)
         self._write()
         files = quote(f"{literal(folder)}/*.parquet")
@@ -66,14 +66,15 @@ class Staged:
         self._held.append(rows)
         self._n_held += rows.height
         self.n_rows += rows.height
-        if self._n_held >= ROWS:
+        self._bytes_held += rows.estimated_size()
+        if self._n_held >= ROWS or self._bytes_held >= BYTES:
             self._write()
 
     def _write(self) -> None:
         if self._n_files and not self._n_held:
             return
         rows = pl.concat(self._held, how="diagonal_relaxed").select(self._none.columns)
-        self._held, self._n_held = [self._none], 0
+        self._held, self._n_held, self._bytes_held = [self._none], 0, 0
         if self._contract and rows.height:
             rows = self._contract.validate(rows, unique=False)
         file = self._folder / f"{self._n_files:08}.parquet"

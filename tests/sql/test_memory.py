@@ -58,6 +58,21 @@ def test_what_streams_holds_little_and_the_limit_comes_back(tmp_path):
             assert setting(lake.connection, "memory_limit") == before
 
 
+def test_long_texts_come_in_without_as_much_memory(tmp_path):
+    """400 MB of them, as pages are; DuckDB may hold a quarter of that."""
+    n, text = 20_000, "an answer that is long " * 900
+    with lake_of(tmp_path) as lake, lake.transaction("import") as transaction:
+        staged = transaction.staged("brought_along")
+        lake.connection.execute("set memory_limit = '100MB'")
+        for start in range(0, n, 1000):
+            parts = [f"p{row}" for row in range(start, start + 1000)]
+            rows = pl.DataFrame({"part": parts, "content": [part + text for part in parts]})
+            same = {"collection": "c", "target": "t", "query_id": "q"}
+            staged.add(rows.with_columns(**{name: pl.lit(one) for name, one in same.items()}))
+        transaction.insert_from("brought_along", f"select * exclude (arrival) from {staged.view}")
+        assert lake.value("select count(*) from lake.raw.brought_along") == n
+
+
 def test_rows_of_one_key_become_one_wherever_they_stand(tmp_path):
     """More keys than are merged at once; those of one row stay as they are."""
     keys = [f"{n:04}" for n in range(2500)]
