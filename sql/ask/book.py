@@ -60,7 +60,7 @@ class Entry:
             if name not in self.parameters:
                 missing = f"@{self.name} has no parameter {name!r}"
                 raise BadInput(missing, did_you_mean(name, [*self.parameters, *also]))
-            words = _declared("parameters")[name].get("numbers")
+            words = declared("parameters")[name].get("numbers")
             if words is not None and value not in (*words, self.parameters[name][0]):
                 if not re.fullmatch(r"-?\d{1,9}", value):
                     raise BadInput(
@@ -99,7 +99,7 @@ class Entry:
         """How it may be asked: the question with up to two parameters, none of them its default."""
         shown = [
             f"--{name} {value}"
-            for name, each in _declared("parameters").items()
+            for name, each in declared("parameters").items()
             if name in self.parameters
             and (value := str(each.get("example", "any"))) not in ("any", self.parameters[name][0])
         ]
@@ -147,14 +147,14 @@ def parameters(words: Sequence[str]) -> dict[str, str]:
 def known(lake: Lake, name: str, collection: str | None = None) -> set[str] | None:
     """What a parameter may name in this lake, or in a collection; None for one that names nothing
     in it, and where its table is not built yet."""
-    declared = _declared("parameters").get(name, {})
-    if "known" not in declared:
-        return set(declared["words"].split()) if "words" in declared else None
+    of = declared("parameters").get(name, {})
+    if "known" not in of:
+        return set(of["words"].split()) if "words" in of else None
     try:
-        rows = lake.rows(declared["known"])
+        rows = lake.rows(of["known"])
         mine = ((), (collection,))
         found = {str(row[0]) for row in rows if collection is None or row[1:] in mine}
-        return found.union(declared.get("numbers", []), declared.get("also", [])) - {"any"}
+        return found.union(of.get("numbers", []), of.get("also", [])) - {"any"}
     except duckdb.Error:
         return None
 
@@ -175,7 +175,7 @@ def _nearest(lake: Lake, name: str, value: str, names: set[str]) -> str:
     if name == "measure":
         return measure_hint(value, names, lake.rows)
     hint = did_you_mean(value, names, _TO_HAVE.get(name, "There are none yet."))
-    seed = _declared("parameters")[name].get("seed")
+    seed = declared("parameters")[name].get("seed")
     if hint.startswith("Known") and seed:
         hint += f" A file seeds/{seed}.csv next to gradelake.toml can add others."
     return hint
@@ -196,7 +196,7 @@ def asked(
 
 
 @cache
-def _declared(part: str) -> dict[str, Any]:
+def declared(part: str) -> dict[str, Any]:
     """A part of book.yaml."""
     import yaml
 
@@ -207,7 +207,7 @@ def _declared(part: str) -> dict[str, Any]:
 @cache
 def entries() -> dict[str, Entry]:
     """All entries by name."""
-    found = [_of_columns(name, of) for name, of in _declared("questions").items()]
+    found = [_of_columns(name, of) for name, of in declared("questions").items()]
     for file in Path(__file__).parent.glob("queries/*.sql"):
         found.append(_of_file(file.stem, file.read_text(encoding="utf-8")))
     return {one.name: one for one in sorted(found, key=lambda one: one.name)}
@@ -218,7 +218,7 @@ def grouped() -> dict[str, list[Entry]]:
     found = entries()
     return {
         title: [found[name] for name in names.split() if "collection" in found[name].parameters]
-        for title, names in _declared("groups").items()
+        for title, names in declared("groups").items()
     }
 
 
@@ -278,7 +278,7 @@ def _with_filters(text: str, parameters: Iterable[str]) -> str:
 
     def filters(found: re.Match[str]) -> str:
         rows = [
-            _declared("parameters")[name].get("rows", f"(${name} is null or MART.{name} = ${name})")
+            declared("parameters")[name].get("rows", f"(${name} is null or MART.{name} = ${name})")
             for name in asking
         ]
         return indent("\nand ".join(rows), "    ").lstrip().replace("MART", found[1])
@@ -288,8 +288,8 @@ def _with_filters(text: str, parameters: Iterable[str]) -> str:
 
 def _usual(name: str) -> tuple[str, str]:
     """A parameter's default and what it means where a question does not say otherwise."""
-    declared = _declared("parameters")[name]
-    return str(declared.get("default", "any")), declared.get("means", "")
+    of = declared("parameters")[name]
+    return str(of.get("default", "any")), of.get("means", "")
 
 
 def entry(name: str) -> Entry:
