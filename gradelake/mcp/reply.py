@@ -33,9 +33,9 @@ def reply(sentence: str, found: Found, command: list[str], address: str | None) 
     seen_at |= {"address": address} if address else {}
     shown = [[_short(value) for value in row] for row in found.rows]
     sentence += f" {counted(found.n_rows, 'rows')}."
-    lines = [sentence, *(f"Note: {printable(note)}" for note in notes), ""]
+    lines = [sentence] + [f"Note: {printable(note)}" for note in notes] + [""]
     lines += table_lines(found.columns, shown)[0] if shown else ["(no rows)"]
-    lines += ["", *(f"{what}: {where}" for what, where in seen_at.items())]
+    lines += [""] + [f"{what}: {printable(where)}" for what, where in seen_at.items()]
     table = {
         "columns": found.columns,
         "rows": found.rows,
@@ -55,8 +55,10 @@ def reply(sentence: str, found: Found, command: list[str], address: str | None) 
 
 
 def refusal(error: GradelakeError) -> CallToolResult:
-    """An error in the words that people get."""
+    """An error in the words that people get; some of DuckDB's quote a value of the lake."""
     text = printable(f"error: {error}")
+    if error.message.startswith(("Conversion Error", "Invalid Input Error")):
+        text += f"\nNote: {UNTRUSTED}"
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 

@@ -126,8 +126,9 @@ def test_rows_that_are_left_out_are_counted(graded_demo):
 
 
 def test_texts_of_others_are_called_so(graded_demo):
-    passages, scores, names = called(
+    wrong, passages, scores, names = called(
         graded_demo,
+        ("sql", {"query": "select text::int from raw.passages"}),
         ("sql", {"query": "select text from raw.passages limit 1"}),
         ("ask", {"question": "leaderboard", "rows": 1}),
         ("list_questions", {}),
@@ -135,6 +136,8 @@ def test_texts_of_others_are_called_so(graded_demo):
     for answer in (passages, scores):
         assert answer.structured_content["notes"][0] == UNTRUSTED
         assert UNTRUSTED in text(answer)
+    assert "Could not convert string" in refusal(wrong)
+    assert UNTRUSTED in text(wrong), "it quotes a passage"
     assert UNTRUSTED not in text(names)
 
 
