@@ -71,6 +71,7 @@ SECTIONS = {
         "build": "sql.build.commands:build",
         "sql": "sql.ask.commands:sql",
         "docs": "sql.build.commands:docs",
+        "mcp": "mcp.commands:mcp",
         "compare": "analyses.compare.commands:compare",
         "report": "analyses.report.commands:report",
         "stats": "analyses.answers.asking:stats",

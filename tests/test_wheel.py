@@ -173,6 +173,27 @@ def _serves(own: Installed, _: ExitStack) -> None:
         server.communicate(timeout=60)
 
 
+_ASKS_AS_A_MODEL = """
+import sys
+import anyio
+from mcp import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+async def main():
+    server = StdioServerParameters(command=sys.executable, args=["-m", "gradelake", "mcp"])
+    async with stdio_client(server) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        answer = await session.call_tool("ask", {"question": "leaderboard"})
+        print(answer.content[0].text)
+
+anyio.run(main)
+"""
+
+
+def _answers_a_model(own: Installed, _: ExitStack) -> None:
+    assert "bm25_rm3" in own.run("python", "-c", _ASKS_AS_A_MODEL)
+
+
 def _asks(**settings: str):
     def work(own: Installed, stack: ExitStack) -> None:
         server = Server()
@@ -214,6 +235,7 @@ WORKS = {
     "providers": (_asks(engine="litellm", model="mistral/m"), True),
     "transformers": (_loads_a_model, True),
     "serve": (_serves, True),
+    "mcp": (_answers_a_model, True),
     "postgres": (_in_postgres, False),
     "s3": (_in_a_bucket, False),
     "autojudge": (_judges, False),

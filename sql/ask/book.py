@@ -1,149 +1,45 @@
-"""The query book: `sql/ask/queries/*.sql`, one question per file, run as `gradelake sql @name`.
+"""The query book, run as `gradelake sql @name`: `book.yaml`, and what is more than columns of one
+mart as a file of SQL in `queries/`.
 
-A file begins with the question and its parameters: `:name = default  what it means`, or `:name` of
-one that says the same in many (`_COMMON`). Those that its SQL does not use itself ask for values of
-columns of the table that `$asked_of_TABLE` names.
+Such a file begins with the question and its parameters: `:name = default  what it means`, or
+`:name` of one that means what book.yaml says. Those that its SQL does not use itself ask for rows
+of the table that `$asked_of_TABLE` names.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
+from functools import cache
+from pathlib import Path
+from textwrap import indent
+from typing import Any
 
 import duckdb
 
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
-from gradelake.sql.common.project import (
-    TO_BANK,
-    TO_GRADE,
-    TO_LABEL,
-    TO_RANK,
-    did_you_mean,
-    require_known,
-)
+from gradelake.sql.common.project import TO_GRADE, TO_LABEL, TO_RANK, did_you_mean, require_known
 from gradelake.sql.lake.connection import quote
 from gradelake.sql.lake.opening import Lake
 
-# what the questions are about, those asked most often first
-_GROUPS = {
-    "Systems": "leaderboard boards segments hardest_queries coverage facet_coverage battles",
-    "Judges": """compare_judges kappa ceiling agreement correlation confusion disagreements
-        calibration consistency noise drift probes system_bias group_bias family_correlation
-        label_bias""",
-    "Rubric": """rubric rubric_history rubric_impact leaderboard_shift item_grades grade_grid
-        spurious_items uncovered_passages never_covered_items criteria_failures""",
-    "Grades and labels": """labels verify_grades missing_labels missing_grades backlog failed_grades
-        failures imported_grades unsupported_sentences uncited_sentences support_disagreements""",
-    "Reviews": "queues review_agreement assessor_agreement battle_agreement review_conflicts",
-    "Runs and costs": "freshness nights grading_runs replies cost system_cost board_cost",
-}
-# parameters that most questions have: (default, what it means)
-_COMMON = {
-    "collection": ("any", "a collection"),
-    "query_id": ("any", "a query"),
-    "system": ("any", "a system"),
-    "grader": ("any", "a grader's name"),
-    "assessor": ("any", "an assessor"),
-    "label_set": ("any", "judge:NAME, or GRADER/vN/POLICY"),
-    "policy": ("best", "a label policy"),
-    "rubric_version": ("newest", "a version of the rubric, or any"),
-    "measure": ("nDCG@10", "as in the leaderboard's measure column"),
-    "level": ("usual", "labels at or above it are relevant, such as 2 (no effect on nDCG)"),
-    "tau": ("4", "a grade of tau or more covers an item"),
-    "k": ("20", "how many passages of each ranking count"),
-}
-# parameters that are whole numbers, and the words that may stand for one
-_NUMBERS = {
-    "below": ("min_relevant",),
-    "cut": (),
-    "k": (),
-    "least_labelled": (),
-    "level": ("usual",),
-    "m": (),
-    "tau": (),
-    "rubric_version": ("newest", "any"),
-}
-# what a parameter may name: a typing error should not look like an empty answer; and in which
-# collection, where another may have others
-_KNOWN = {
-    "collection": "select collection from lake.raw.collections",
-    "query_id": "select query_id, collection from lake.raw.queries",
-    "system": "select system, collection from lake.raw.systems",
-    "below": "select min_relevant, collection from lake.raw.collections union select "
-    "unnest(range(1, max_relevance + 1)), collection from lake.raw.collections",
-    "cut": "select cut, collection from lake.marts.judge_calibration",
-    "assessor": "select assessor, collection from lake.raw.judgments "
-    "union select assessor, collection from lake.raw.grade_reviews",
-    "grader": "select grader from lake.intermediate.int_graders",
-    "label_set": "select label_set, collection from lake.intermediate.int_label_sets "
-    "union select label_set, collection from lake.marts.imported_scores",
-    "reference": "select label_set, collection from lake.intermediate.int_label_sets",
-    "policy": "select policy from lake.intermediate.int_label_policies",
-    "measure": "select measure from lake.intermediate.evaluation_grid",
-    "level": "select level from lake.intermediate.evaluation_levels",
-    "tau": "select level from lake.intermediate.evaluation_levels",
-    "k": "select cutoff from lake.intermediate.int_measures where family = 'Cover'",
-    "rubric_version": "select unnest(names), collection from lake.marts.rubric_versions union "
-    "select rubric_version::varchar, collection from lake.intermediate.int_rubric_versions",
-    "least_labelled": "select unnest(range(101))",
-    "m": "select unnest(range(1, 1 + max(n_items))) from lake.intermediate.int_rubric_labels",
-    "item_id": "select distinct item_id, collection from lake.marts.rubric_items_effective",
-    "grouping": "select grouping, collection from lake.intermediate.int_system_groups",
-    "segment": "select unnest(segments), collection from lake.raw.query_weights",
-    "kind": "select unnest(['graded', 'linear', 'quadratic', 'binary', 'collapsed', 'boxed'])",
-    "reveal": "select unnest(['before', 'after'])",
-    "part": "select unnest(['all', 'query', 'item'])",
-    "property": "select unnest(['length', 'position'])",
-    "status": "select unnest(['missing', 'failed'])",
-    "sentinel": "select sentinel from lake.raw.sentinels",
-    "probe": "select distinct sentinel, collection from lake.raw.probe_variants",
-}
-# 0 filters no grade out; usual is each label set's own level; version 0 is the banks
-_TO_HAVE = {"label_set": TO_LABEL, "grader": TO_GRADE, "system": TO_RANK, "bank": TO_BANK}
-_ALSO = {
-    "below": {"min_relevant"},
-    "tau": {"0"},
-    "level": {"usual"},
-    "rubric_version": {"0", "newest"},
-}
-# what an example line may say in every lake
-_EXAMPLES = {
-    "measure": "AP",
-    "level": "2",
-    "tau": "3",
-    "k": "10",
-    "kind": "linear",
-    "property": "length",
-    "reveal": "before",
-    "status": "failed",
-    "rubric_version": "0",
-    "collection": "demo",
-}
-# parameters whose values seeds of a project can add to
-_SEEDS = {"level": "evaluation_levels", "tau": "evaluation_levels", "policy": "label_policies"}
-# a line of a question that a release cannot answer: its answer is always as of now
-_LIVE = "-- Reads the working catalog, as with --live"
-_PARAMETER_LINE = re.compile(r"^-- +:\w+.*\n", re.MULTILINE)
+# what brings in what a parameter names, where a lake has none of it
+_TO_HAVE = {"label_set": TO_LABEL, "grader": TO_GRADE, "system": TO_RANK}
+_HEAD = re.compile(r"(?:--.*\n)*")  # of a file of SQL
 _PARAMETER = re.compile(r":(\w+)(?: *= *(\S+) +(.*))?")
 # in a question's SQL: the rows of a table that its parameters ask for
 _ASKED = re.compile(r"\$asked_of_(\w+)")
 _USED = re.compile(r"\$(\w+)")
-_OF_VERSION = """(
-    $rubric_version is null
-    or ({0}.collection, {0}.rubric_version) in (
-        select (collection, rubric_version) from marts.rubric_versions
-        where list_contains(names, $rubric_version)
-    )
-)"""
+# a column of a question in the book's data: name, name=column, and :digits
+_COLUMN = re.compile(r"^(?:(\S+)=)?([\w.]+)(?::(\d))?$")
 
 
 @dataclass(frozen=True)
 class Entry:
     """A question with its SQL and its parameters (name -> (default, what it means)).
 
-    `live`: it is about the working catalog, and a release is read only where one is named.
+    `live`: it is about the working catalog, and a release is read only where one is named. `note`:
+    what to keep in mind of its answers.
     """
 
     name: str
@@ -151,6 +47,7 @@ class Entry:
     sql: str
     parameters: dict[str, tuple[str, str]]
     live: bool = False
+    note: str = ""
 
     def values(self, arguments: dict[str, str], also: Iterable[str] = ()) -> dict[str, str | None]:
         """Defaults overridden by the arguments.
@@ -163,7 +60,7 @@ class Entry:
             if name not in self.parameters:
                 missing = f"@{self.name} has no parameter {name!r}"
                 raise BadInput(missing, did_you_mean(name, [*self.parameters, *also]))
-            words = _NUMBERS.get(name)
+            words = declared("parameters")[name].get("numbers")
             if words is not None and value not in (*words, self.parameters[name][0]):
                 if not re.fullmatch(r"-?\d{1,9}", value):
                     raise BadInput(
@@ -184,7 +81,7 @@ class Entry:
 
     def written_out(self, values: dict[str, str | None]) -> str:
         """Its SQL with each value in the place of its parameter, and without filters for any."""
-        sql = _PARAMETER_LINE.sub("", self.sql)
+        sql = "".join(f"-- {line}\n" for line in (self.question, self.note) if line) + self.sql
         for name, value in values.items():
             for_any = rf"\(\${name} is null or ([\w.]+ = \${name})\)"
             if value is None:
@@ -202,8 +99,9 @@ class Entry:
         """How it may be asked: the question with up to two parameters, none of them its default."""
         shown = [
             f"--{name} {value}"
-            for name, value in _EXAMPLES.items()
-            if name in self.parameters and value != self.parameters[name][0]
+            for name, each in declared("parameters").items()
+            if name in self.parameters
+            and (value := str(each.get("example", "any"))) not in ("any", self.parameters[name][0])
         ]
         return " ".join([f"@{self.name}", *shown[:2]])
 
@@ -249,13 +147,14 @@ def parameters(words: Sequence[str]) -> dict[str, str]:
 def known(lake: Lake, name: str, collection: str | None = None) -> set[str] | None:
     """What a parameter may name in this lake, or in a collection; None for one that names nothing
     in it, and where its table is not built yet."""
-    if name not in _KNOWN:
-        return None
+    of = declared("parameters").get(name, {})
+    if "known" not in of:
+        return set(of["words"].split()) if "words" in of else None
     try:
-        rows = lake.rows(_KNOWN[name])
+        rows = lake.rows(of["known"])
         mine = ((), (collection,))
         found = {str(row[0]) for row in rows if collection is None or row[1:] in mine}
-        return found | _ALSO.get(name, set())
+        return found.union(of.get("numbers", []), of.get("also", [])) - {"any"}
     except duckdb.Error:
         return None
 
@@ -276,8 +175,9 @@ def _nearest(lake: Lake, name: str, value: str, names: set[str]) -> str:
     if name == "measure":
         return measure_hint(value, names, lake.rows)
     hint = did_you_mean(value, names, _TO_HAVE.get(name, "There are none yet."))
-    if hint.startswith("Known") and name in _SEEDS:
-        hint += f" A file seeds/{_SEEDS[name]}.csv next to gradelake.toml can add others."
+    seed = declared("parameters")[name].get("seed")
+    if hint.startswith("Known") and seed:
+        hint += f" A file seeds/{seed}.csv next to gradelake.toml can add others."
     return hint
 
 
@@ -295,24 +195,22 @@ def asked(
     return found.sql, values
 
 
+@cache
+def declared(part: str) -> dict[str, Any]:
+    """A part of book.yaml."""
+    import yaml
+
+    text = Path(__file__).with_name("book.yaml").read_text(encoding="utf-8")
+    return yaml.load(text, Loader=yaml.CSafeLoader)[part]
+
+
+@cache
 def entries() -> dict[str, Entry]:
     """All entries by name."""
-    found = {}
-    for file in sorted(
-        resources.files("gradelake.sql.ask.queries").iterdir(), key=lambda file: file.name
-    ):
-        if file.name.endswith(".sql"):
-            text = file.read_text(encoding="utf-8")
-            name = file.name.removesuffix(".sql")
-            question = text.splitlines()[0].removeprefix("-- ")
-            parameters = {
-                name: (default, what) if default else _COMMON[name]
-                for line in _PARAMETER_LINE.findall(text)
-                for name, default, what in _PARAMETER.findall(line)
-            }
-            sql = _with_filters(text, parameters)
-            found[name] = Entry(name, question, sql, parameters, live=_LIVE in text)
-    return found
+    found = [_of_columns(name, of) for name, of in declared("questions").items()]
+    for file in Path(__file__).parent.glob("queries/*.sql"):
+        found.append(_of_file(file.stem, file.read_text(encoding="utf-8")))
+    return {one.name: one for one in sorted(found, key=lambda one: one.name)}
 
 
 def grouped() -> dict[str, list[Entry]]:
@@ -320,26 +218,78 @@ def grouped() -> dict[str, list[Entry]]:
     found = entries()
     return {
         title: [found[name] for name in names.split() if "collection" in found[name].parameters]
-        for title, names in _GROUPS.items()
+        for title, names in declared("groups").items()
     }
+
+
+def _of_file(name: str, text: str) -> Entry:
+    """The question that a file of SQL is."""
+    sql = _HEAD.sub("", text, count=1)
+    question, *lines = text.removesuffix(sql).replace("-- ", "").splitlines()
+    parameters = {
+        name: (default, what) if default else _usual(name)
+        for name, default, what in _PARAMETER.findall("\n".join(lines))
+    }
+    note = " ".join(line for line in lines if not line.startswith(":"))
+    return Entry(name, question, _with_filters(sql, parameters), parameters, note=note)
+
+
+def _of_columns(name: str, of: dict[str, Any]) -> Entry:
+    """The question that book.yaml says the columns of."""
+    parameters = {}
+    for word in of.get("parameters", "").split():
+        parameter, _, own = word.partition("=")
+        default, means = _usual(parameter)
+        parameters[parameter] = own or default, of.get("means", {}).get(parameter, means)
+    sql = _with_filters(_select(of.get("mart", name), of), parameters)
+    return Entry(name, of["asks"], sql, parameters, of.get("live", False), of.get("note", ""))
+
+
+def _select(mart: str, of: dict[str, Any]) -> str:
+    """Columns of a mart as SQL, with `$asked_of_MART` where there are parameters."""
+    joined, made, columns = of.get("join", []), of.get("made", {}), []
+    for word in of["columns"].split():
+        (shown, column, digits) = _COLUMN.findall(word)[0]
+        own = f"{mart}.{column}" if joined and "." not in column else column
+        found = made.get(column, own)
+        found = f"round({found}, {digits})" if digits else found
+        shown = shown or column.rpartition(".")[2]
+        columns.append(found if found.rpartition(".")[2] == shown else f"{found} as {shown}")
+    order = [
+        f"{made.get(name[1:], name[1:])} desc" if name[0] == "-" else name
+        for name in of.get("order", "all").split()
+    ]
+    where = of.get("where", []) + ([f"$asked_of_{mart}"] if "parameters" in of else [])
+    clauses = {
+        "select": ",\n".join(columns),
+        "from": "\n".join([f"marts.{mart}", *joined]),
+        "where": "\nand ".join(where),
+        "group by": of.get("group"),
+        "qualify": of.get("qualify"),
+        "order by": ",\n".join(order),
+    }
+    return "".join(f"{word}\n{indent(what, '    ')}\n" for word, what in clauses.items() if what)
 
 
 def _with_filters(text: str, parameters: Iterable[str]) -> str:
     """A question's SQL with a filter in the place of `$asked_of_TABLE`: each parameter that the SQL
-    does not use itself is a column of that table, of which null asks for any value."""
-    columns = [name for name in parameters if name not in _USED.findall(text)]
+    does not use itself asks for rows of that table; most name a value of its column, null any."""
+    asking = [name for name in parameters if name not in _USED.findall(text)]
 
     def filters(found: re.Match[str]) -> str:
-        table = found[1]
-        each = (
-            _OF_VERSION.format(table)
-            if name == "rubric_version"
-            else f"(${name} is null or {table}.{name} = ${name})"
-            for name in columns
-        )
-        return "\n    and ".join(each)
+        rows = [
+            declared("parameters")[name].get("rows", f"(${name} is null or MART.{name} = ${name})")
+            for name in asking
+        ]
+        return indent("\nand ".join(rows), "    ").lstrip().replace("MART", found[1])
 
     return _ASKED.sub(filters, text)
+
+
+def _usual(name: str) -> tuple[str, str]:
+    """A parameter's default and what it means where a question does not say otherwise."""
+    of = declared("parameters")[name]
+    return str(of.get("default", "any")), of.get("means", "")
 
 
 def entry(name: str) -> Entry:

@@ -52,8 +52,9 @@ class _Asking(click.Command):
 @click.option(
     "--allow-files", is_flag=True, help="Let statements do whatever you can: read and write files."
 )
+@click.option("--as-sql", is_flag=True, help="Print the SQL of a question; it is not asked.")
 @click.argument("query", required=False)
-def sql(read, format_, output, first, no_pager, allow_files, query):
+def sql(read, format_, output, first, no_pager, allow_files, as_sql, query):
     """Ask the lake: SQL, or a question of the query book. Without either, a shell.
 
     Reads the newest release; `marts` is the default schema, so its tables need no prefix. On a
@@ -68,6 +69,7 @@ def sql(read, format_, output, first, no_pager, allow_files, query):
       gradelake sql -n 5 "from leaderboard"
       gradelake sql @                    # the questions of the query book
       gradelake sql @leaderboard --help  # what it asks, and its parameters
+      gradelake sql --as-sql @leaderboard > mine.sql
       gradelake sql --output correlation.csv @correlation
       gradelake sql "select * from leaderboard at (version => 12)" --live
     """
@@ -83,6 +85,8 @@ def sql(read, format_, output, first, no_pager, allow_files, query):
         if options:
             raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], _options(context)))
         raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
+    if as_sql and not is_question:
+        raise BadInput("--as-sql is of a question", "As in: gradelake sql --as-sql @leaderboard")
     format_ = format_ or question.format_of(output)
     pager = "off" if no_pager else "auto"
     if format_ == "parquet" and query is not None and not output:
@@ -109,6 +113,9 @@ def sql(read, format_, output, first, no_pager, allow_files, query):
         entry = book.entry(query[1:])
         with question.lake_of(lake, entry, is_named) as asked:
             statement, values = book.asked(asked, entry.name, chosen, options)
+            if as_sql:
+                console.say(entry.written_out(values))
+                return
             ask(asked, statement, values, entry.measured_by(chosen))
 
 

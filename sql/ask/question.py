@@ -84,7 +84,7 @@ def relation(lake: Lake, statement: str, values: Values = None) -> duckdb.DuckDB
         if not lake.allows_files:
             in_words(lambda: confined.check(lake.connection, statement))
         with without_pandas():
-            return in_words(lambda: lake.connection.sql(statement, params=values))
+            return in_words(lambda: _run(lake.connection, statement, values))
     except BadInput as error:
         if error.hint == NOT_BUILT_YET and "raw." not in statement and not lake.rows(_BUILT):
             error.message = error.message.partition("\n")[0]  # without what DuckDB finds similar
@@ -93,6 +93,17 @@ def relation(lake: Lake, statement: str, values: Values = None) -> duckdb.DuckDB
             raise older_release(error.__context__, lake.release) or error from None
         if (word := statement.strip()) and _WORD.fullmatch(word):
             error.hint = _for_one_word(lake, word) or error.hint
+        raise
+
+
+def _run(
+    connection: duckdb.DuckDBPyConnection, statement: str, values: Values
+) -> duckdb.DuckDBPyRelation | None:
+    try:
+        return connection.sql(statement, params=values)
+    except (duckdb.BinderException, duckdb.CatalogException) as error:
+        if "\nLINE" not in str(error):
+            connection.execute(statement, values)  # fails at the same, and says where
         raise
 
 

@@ -17,6 +17,8 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.serve.hostile import PASSAGES, QUERIES, SYSTEM, XSS, Seen
+from tests.sql.escapes import REFUSED, STATEMENTS, filled_in, state
+from tests.sql.small_lake import small_lake
 
 SCORES = "/c/odd/ask/leaderboard"
 LONG = "select count(*) from range(1000000) a, range(1000000) b where a.range * b.range % 7 = 8"
@@ -224,7 +226,7 @@ def test_an_editor_reads_a_release_in_sql(editor):
 
 
 def test_statements_that_do_more_or_cannot_be_done_are_refused_in_words(editor):
-    """What more can be: tests/sql/test_confined.py."""
+    """What more can be: tests/sql/escapes.py."""
     for sql in (
         "delete from raw.grades",
         "select * from read_text('/etc/passwd')",
@@ -263,6 +265,19 @@ def test_pages_and_files_have_limits_that_they_tell(editor):
     large = said(editor, "select repeat('x', 1000) from range(100000)", format="json")
     assert large.status_code == 400
     assert "a file of this is larger than 64 MB" in alert(large.text)
+
+
+@pytest.mark.slow
+def test_what_does_more_than_read_the_lake_is_refused_on_the_page(tmp_path):
+    """As in the shell and from a model: tests/sql/test_confined.py."""
+    (tmp_path / "file.csv").write_text("a,b\n1,secret\n")
+    project = small_lake(tmp_path)
+    with Lake.live(project) as live:
+        before = state(live)
+        for each in STATEMENTS:
+            with pytest.raises(BadInput, match=rf"{REFUSED}|one statement"):
+                statement.run(project, None, filled_in(each, project), "csv")
+        assert state(live) == before
 
 
 NESTED = "repeat('[', 1000000) || repeat(']', 1000000)"

@@ -43,22 +43,13 @@ select
     tops.best_system,
     tops.loss
 from marts.leaderboard_agreement
+left join tops using (collection, label_set, level, reference)
 inner join marts.usual_levels as levels using (collection, label_set)
 left join marts.label_completeness as completeness using (collection, label_set)
-left join tops
-    on
-        leaderboard_agreement.collection = tops.collection
-        and leaderboard_agreement.label_set = tops.label_set
-        and leaderboard_agreement.level = tops.level
-        and leaderboard_agreement.reference = tops.reference
 where
     leaderboard_agreement.measure = $measure
     and leaderboard_agreement.level = coalesce(try_cast($level as integer), levels.level)
     and $asked_of_leaderboard_agreement
-    and (
-        leaderboard_agreement.reference = $reference
-        or ($reference is null and leaderboard_agreement.assessor is not null)
-    )
 order by
     leaderboard_agreement.collection asc,
     leaderboard_agreement.reference asc,

@@ -31,7 +31,6 @@ select
 from agreements
 where
     $asked_of_agreements
-    and tau = cast($tau as integer)
 order by
     collection asc,
     grader asc,

@@ -14,8 +14,7 @@ board as (
     from marts.leaderboard
     inner join marts.usual_levels as levels using (collection, label_set)
     where
-        leaderboard.measure = $measure
-        and leaderboard.level = coalesce(try_cast($level as integer), levels.level)
+        leaderboard.level = coalesce(try_cast($level as integer), levels.level)
         and $asked_of_leaderboard
 )
 

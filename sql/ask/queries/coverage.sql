@@ -33,9 +33,7 @@ select
 from marts.rubric_coverage as coverage
 inner join counts using (collection, query_id)
 where
-    coverage.tau = cast($tau as integer)
-    and coverage.k = cast($k as integer)
-    and $asked_of_coverage
+    $asked_of_coverage
 group by all
 order by
     coverage.collection asc,

@@ -1,0 +1,1 @@
+"""The lake for models: the query book and SQL over the Model Context Protocol."""

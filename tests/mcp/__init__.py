@@ -1,0 +1,1 @@
+"""The lake for models."""
