@@ -59,11 +59,11 @@ def test_what_streams_holds_little_and_the_limit_comes_back(tmp_path):
 
 
 def test_long_texts_come_in_without_as_much_memory(tmp_path):
-    """400 MB of them, as pages are; DuckDB may hold a quarter of that."""
-    n, text = 20_000, "an answer that is long " * 900
+    """400 MB of them; DuckDB may hold half of that."""
+    n, text = 80_000, "an answer that is long " * 230
     with lake_of(tmp_path) as lake, lake.transaction("import") as transaction:
         staged = transaction.staged("brought_along")
-        lake.connection.execute("set memory_limit = '100MB'")
+        lake.connection.execute("set memory_limit = '200MB'")
         for start in range(0, n, 1000):
             parts = [f"p{row}" for row in range(start, start + 1000)]
             rows = pl.DataFrame({"part": parts, "content": [part + text for part in parts]})
