@@ -66,7 +66,7 @@ class Staged:
         self._held.append(rows)
         self._n_held += rows.height
         self.n_rows += rows.height
-        self._bytes_held += rows.estimated_size()
+        self._bytes_held += int(rows.estimated_size())
         if self._n_held >= ROWS or self._bytes_held >= BYTES:
             self._write()
 
