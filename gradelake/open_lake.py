@@ -276,8 +276,14 @@ class OpenLake:
 
         file, previewed = (Path(each) if each else None for each in (output, preview))
         request = Request(
-            *(collections, file, reference, compare_with, grid_passages, without_rubric),
-            *(previewed, compare),
+            collections,
+            file,
+            reference,
+            compare_with,
+            grid_passages,
+            without_rubric,
+            previewed,
+            compare,
         )
         with console.quietly(not progress), Lake.published(self.project, self.release) as lake:
             done = question.in_words(lambda: write_reports(self.project, lake, request), ours=True)

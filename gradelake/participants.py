@@ -86,8 +86,16 @@ SOURCES = """
     order by all
 """
 HEADER = (
-    *("system", "label_set", "level", "measure", "query_id", "value"),
-    *("best", "median", "worst", "n_systems"),
+    "system",
+    "label_set",
+    "level",
+    "measure",
+    "query_id",
+    "value",
+    "best",
+    "median",
+    "worst",
+    "n_systems",
 )
 OF_FLAGGED = ("system", "query_id", "sentence", "what", "detail")
 README = """\

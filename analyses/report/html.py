@@ -23,10 +23,33 @@ from gradelake.sql.shown.units import amount
 
 # in this order
 SCRIPTS = (
-    *("packs", "bar", "paths", "address", "tabs", "search", "table_tools", "tables"),
-    *("pictures", "charts", "picture_tools"),
-    *("query_scores", "boards", "scatter", "correlation", "grid", "queries", "moved"),
-    *("views", "system", "query", "rankings", "passage", "item", "compare", "label_sets", "start"),
+    "packs",
+    "bar",
+    "paths",
+    "address",
+    "tabs",
+    "search",
+    "table_tools",
+    "tables",
+    "pictures",
+    "charts",
+    "picture_tools",
+    "query_scores",
+    "boards",
+    "scatter",
+    "correlation",
+    "grid",
+    "queries",
+    "moved",
+    "views",
+    "system",
+    "query",
+    "rankings",
+    "passage",
+    "item",
+    "compare",
+    "label_sets",
+    "start",
 )
 
 

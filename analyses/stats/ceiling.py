@@ -162,7 +162,7 @@ def ceilings(
         meeting = _meeting(lake, collection, sides)
         assert meeting, "the mart has no others"
         for _, kind, kappas, shortfall in rows:
-            one = together(*(meeting, kind, pairs, weights), n_replicates, seed, confidence, sides)
+            one = together(meeting, kind, pairs, weights, n_replicates, seed, confidence, sides)
             found.append(replace(one, kappas=kappas, difference=shortfall))
     return found
 
@@ -191,7 +191,7 @@ def compare_judges(
         sides = (name, against, reference)
         if meeting := _meeting(lake, collection, sides):
             compared += [
-                together(*(meeting, kind, pairs, (1, -1)), n_replicates, seed, confidence, sides)
+                together(meeting, kind, pairs, (1, -1), n_replicates, seed, confidence, sides)
                 for kind in kinds
                 if kind in theirs
             ]

@@ -120,7 +120,10 @@ def compare_labels(
     of_one_size = n_effective(np.bincount(unit, weights=found.n_pairs))
     n_disagreeing = len(set(clusters[found.disagrees]))
     spread = Spread.around(
-        *(float(overall), drawn, len(names_of), confidence),
+        float(overall),
+        drawn,
+        len(names_of),
+        confidence,
         is_correlation=True,
         n_effective=min(of_one_size, n_disagreeing or of_one_size),
     )

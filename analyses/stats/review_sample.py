@@ -22,8 +22,18 @@ from gradelake.sql.lake.sampling import PAIRS, allocate
 # what people read and fill in, then what the estimate needs; read by
 # ingest/collections/judgments.py
 COLUMNS = (
-    *("query_id", "query", "passage_id", "passage", "judgment"),
-    *("sample", "label_set", "unit", "stratum", "stratum_size", "probability", "depth"),
+    "query_id",
+    "query",
+    "passage_id",
+    "passage",
+    "judgment",
+    "sample",
+    "label_set",
+    "unit",
+    "stratum",
+    "stratum_size",
+    "probability",
+    "depth",
 )
 
 WITH_TEXTS = f"""
@@ -139,8 +149,14 @@ def draw_sample(
     drawn_depth = "" if depth is None else depth
     rows = [
         (
-            *(query_id, query, passage_id, passage or "", before.get((query_id, passage_id), "")),
-            *(*how, *drawn[key], drawn_depth),
+            query_id,
+            query,
+            passage_id,
+            passage or "",
+            before.get((query_id, passage_id), ""),
+            *how,
+            *drawn[key],
+            drawn_depth,
         )
         for key, (query_id, passage_id, _, query, passage) in zip(keys, frame, strict=True)
         if key in drawn

@@ -124,7 +124,11 @@ def _show_gates(gates: list[dict[str, Any]]) -> None:
         console.say("\nwhat must not fall")
     rows = [
         (
-            *(gate["gate"], one["verdict"], gate["system"], part(one), one["measure"]),
+            gate["gate"],
+            one["verdict"],
+            gate["system"],
+            part(one),
+            one["measure"],
             *(shown("difference", one[column]) for column in ("baseline", "system", "difference")),
         )
         for gate in gates

@@ -75,15 +75,22 @@ def make_app(
         for name, package in _STATIC.items()
     ]
     pages = (
-        *(*home.routes, *review.routes, *ask.routes, *rubric.routes, *rubric_jobs.routes),
-        *(*bar.routes, *boards.routes, *people_pages.routes),
+        *home.routes,
+        *review.routes,
+        *ask.routes,
+        *rubric.routes,
+        *rubric_jobs.routes,
+        *bar.routes,
+        *boards.routes,
+        *people_pages.routes,
     )
     guard = Middleware(
         Guard, sessions=sessions, hosts=hosts, on_error=on_other_error, trust_header=trust_header
     )
     app = Starlette(
         routes=[
-            *(*pages, *static),
+            *pages,
+            *static,
             *(to_folder(each.path) for each in pages if each.path[1:].endswith("/")),
         ],
         middleware=[guard],

@@ -17,7 +17,11 @@ from gradelake.sql.lake.opening import Lake
 
 ONE, NAMED = ("queries", "passages"), ("runs", "judgments", "responses")
 _OF_NO_FILE = {
-    *("groups", "leave_out_near_duplicates", "unknown_queries", "min_relevant", "max_relevance"),
+    "groups",
+    "leave_out_near_duplicates",
+    "unknown_queries",
+    "min_relevant",
+    "max_relevance",
     "default_pool_depth",
 }
 

@@ -93,7 +93,9 @@ def rename_system(
         for table in _NAMED:
             transaction.run(
                 f"update {{lake}}.raw.{table} set system = ? where collection = ? and system = ?",
-                *(new, collection, old),
+                new,
+                collection,
+                old,
             )
         _take_over(transaction, collection, old, new)
         transaction.say(systems_renamed=1)
@@ -126,5 +128,6 @@ def _file_of(lake: Lake, collection: str, system: str) -> str:
         )
     return lake.value(
         "select source_file from lake.raw.systems where collection = ? and system = ?",
-        *(collection, system),
+        collection,
+        system,
     )

@@ -17,8 +17,19 @@ from gradelake.sql.lake.lock import file_lock
 
 NAME = "rubric_edits.csv"
 COLUMNS = (
-    *("rubric_version", "collection", "bank", "item_id", "action", "query_id", "kind", "text"),
-    *("gold_answer", "weight", "editor", "reason", "facet_id"),
+    "rubric_version",
+    "collection",
+    "bank",
+    "item_id",
+    "action",
+    "query_id",
+    "kind",
+    "text",
+    "gold_answer",
+    "weight",
+    "editor",
+    "reason",
+    "facet_id",
 )
 
 

@@ -15,17 +15,32 @@ _OF_ANYTHING = ("id", "_id")
 _QUERY_ID = ("query_id", "qid", "id", "_id", "request_id", "topic_id", "narrative_id", "query-id")
 _QUERY = (
     *(name for name in _QUERY_ID if name not in _OF_ANYTHING),
-    *("query", "search_term", "term", "question", "user_input"),
+    "query",
+    "search_term",
+    "term",
+    "question",
+    "user_input",
 )
 _PASSAGE = (
     # a table of PyTerrier has its own number in `docid` beside the passage's id in `docno`
-    *("passage_id", "docno", "docid", "doc_id", "pid", "id", "_id", "paragraph_id", "corpus-id"),
-    *("corpus_id", "segment_id", "chunk_id", "document_id", "product_id", "sku", "url"),
+    "passage_id",
+    "docno",
+    "docid",
+    "doc_id",
+    "pid",
+    "id",
+    "_id",
+    "paragraph_id",
+    "corpus-id",
+    "corpus_id",
+    "segment_id",
+    "chunk_id",
+    "document_id",
+    "product_id",
+    "sku",
+    "url",
 )
-_OF_ROWS = (
-    *(name for name in _PASSAGE if name not in _OF_ANYTHING),
-    *("passage", "document", "doc"),
-)
+_OF_ROWS = (*(name for name in _PASSAGE if name not in _OF_ANYTHING), "passage", "document", "doc")
 
 
 class File(str):

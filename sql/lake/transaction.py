@@ -200,8 +200,14 @@ class Transaction:
         counts = self.counts | {key: self.extra[key] for key in ("release",) if key in self.extra}
         self.run(
             "insert into {lake}.raw.pipeline_runs values (?, ?, ?, ?, ?, ?, ?, ?)",
-            *(self.run_id, self.command, json.dumps(arguments), state, json.dumps(counts), error),
-            *(self.started_at, utc_now()),
+            self.run_id,
+            self.command,
+            json.dumps(arguments),
+            state,
+            json.dumps(counts),
+            error,
+            self.started_at,
+            utc_now(),
         )
 
     def finish(self) -> None:
