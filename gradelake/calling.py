@@ -76,12 +76,13 @@ class Commands:
 
     def __getattr__(self, name: str) -> Any:
         typed = name.rstrip("_").replace("_", "-")
-        if not (command := self._group.commands.get(typed)):
+        if not (command := self._group.get_command(click.Context(self._group), typed)):
             raise AttributeError(f"there is no command `gradelake {' '.join(self._path)} {typed}`")
         return called(command, [*self._path, typed], *self._of)
 
     def __dir__(self) -> list[str]:
-        return [name.replace("-", "_") for name in self._group.commands]
+        names = self._group.list_commands(click.Context(self._group))
+        return [name.replace("-", "_") for name in names]
 
     def __repr__(self) -> str:
         return f"<gradelake {' '.join(self._path)}: {', '.join(dir(self))}>"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from shlex import quote
 
@@ -10,6 +11,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 from click.types import StringParamType
 
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import each_within
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project, if_any
 from gradelake.sql.common.whole_file import whole_file
@@ -110,8 +112,7 @@ def complete_names(command: click.Command, group: str | None = None) -> None:
             keys = [f"{of} {name}" for of in (group, command.name) for name in bare] + bare
             if kind := next((_KINDS[key] for key in keys if key in _KINDS), None):
                 each.type = Named(kind)
-    for within in getattr(command, "commands", {}).values():
-        complete_names(within, command.name)
+    each_within(command, partial(complete_names, group=command.name))
 
 
 def install(context: click.Context, _: click.Parameter, shell: str | None) -> None:

@@ -245,7 +245,7 @@ def import_scores(project, collection, file, name, measure):
     """Store the scores of a board that was computed elsewhere: `scores:NAME`, once built.
 
     FILE is JSON {"system": score}, or a table with columns system and score, and stderr and measure
-    where there are such. The board stands in `export latex leaderboard` and `correlation` and in
+    where there are such. The board stands in `stats leaderboard` and `correlation` and in
     `plot boards` like a label set, in the column of its measure.
 
     \b

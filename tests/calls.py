@@ -25,6 +25,12 @@ def calls(line: str) -> list[list[str]]:
     return found
 
 
+def within(group: click.Group, context: click.Context | None = None) -> dict[str, click.Command]:
+    """A group's commands by their names, also those that it reads when it is asked."""
+    context = context or click.Context(group)
+    return {name: group.get_command(context, name) for name in group.list_commands(context)}
+
+
 def check(words: list[str], whole: bool = True) -> None:
     """Follow the words down the tree of commands, and fail where click would; run nothing.
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from gradelake.app import app
 from gradelake.sql.common.command_line import short_help
 from gradelake.sql.common.errors import GradelakeError
-from tests.calls import calls, check
+from tests.calls import calls, check, within
 
 WIDTH = 80
 
@@ -18,7 +18,7 @@ def _walk(command: click.Command, context: click.Context):
     """Every command below this one, with a context that knows its path."""
     yield command, context
     if isinstance(command, click.Group):
-        for name, each in command.commands.items():
+        for name, each in within(command, context).items():
             child = click.Context(each, context, info_name=name, **each.context_settings)
             yield from _walk(each, child)
 
@@ -63,8 +63,8 @@ def test_help_is_no_wider_than_a_terminal_and_cuts_nothing():
         for line in _help(command, context).splitlines():
             assert len(line) <= WIDTH, f"{context.command_path}: {line}"
         if isinstance(command, click.Group):
-            wide = max(map(len, command.commands))
-            for name, each in command.commands.items():
+            wide = max(map(len, within(command)))
+            for name, each in within(command).items():
                 listed = short_help(each, wide)
                 assert not listed.endswith("..."), f"{name}: {listed}"
                 assert len(listed) <= WIDTH - 8 - wide, f"{name}: {listed}"
@@ -113,7 +113,7 @@ L = ["--label-set", "judge:lexical_direct"]
 TYPOS_OF_COMMANDS = [
     (["biuld"], "build"),
     (["lake", "veryfi"], "verify"),
-    (["export", "latex", "leaderbord"], "leaderboard"),
+    (["stats", "leaderbord"], "leaderboard"),
     (["stats", "corelation"], "correlation"),
     (["lake", "verify", "--dep"], "--deep"),
     (["--quite", "log"], "--quiet"),
@@ -137,7 +137,8 @@ TYPOS_OF_NAMES = [
     (["export", "grades", "demo", "--grader", "lexcal", "--output", "x.jsonl"], "lexical"),
     (["stats", "correlation", "demo", "--measure", "nDCG@1O"], "nDCG@10"),
     (["plot", "scatter", "demo", "--measure", "nDCG@1O", *L, "-o", "x.svg"], "nDCG@10"),
-    (["export", "latex", "leaderboard", "demo", "--measure", "nDCG@1O", *L], "nDCG@10"),
+    (["stats", "leaderboard", "demo", "--measure", "nDCG@1O", *L], "nDCG@10"),
+    (["stats", "judges", "demo", "--table", "judgs"], "judges"),
     (["release", "diff", "r1", "r1", "--measure", "nDCG@1O"], "nDCG@10"),
     (["sql", "@leaderboard", "--measure", "nDCG@1O"], "nDCG@10"),
     (["sql", "@leaderboard", "--label_set", "judge:lexical_dirct"], "judge:lexical_direct"),

@@ -20,7 +20,7 @@ BY_QUERY = [
 ]
 
 
-@question("alpha", "Compute Krippendorff's alpha of any number of label sets.")
+@question("alpha", "Compute Krippendorff's alpha of label sets.")
 @options.of_label_sets("Assessors and judges to compare; repeat it. Default: all.")
 @click.option(
     "--metric",

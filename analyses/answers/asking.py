@@ -19,7 +19,7 @@ import click
 from gradelake.analyses import answers
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import Growing, answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
@@ -28,7 +28,7 @@ from gradelake.sql.shown.answer import Answer
 from gradelake.sql.shown.forms import ENDINGS, FORMS, written
 
 
-class Questions(click.Group):
+class Questions(Growing):
     """A group whose commands are the questions of the files beside this one."""
 
     def _load(self) -> None:

@@ -106,11 +106,11 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
     from gradelake.analyses.stats.correlation import agreement
     from gradelake.analyses.stats.top import top_agreement
 
+    read = read_compared(lake, collection, label_sets, measure, level, reference)
     official = None if reference else boards.read_official_ranks(lake, collection, leaderboard)
     rival = boards.read_board(lake, collection, against, measure, level) if against else None
     found, tops = [], []
     groups: dict[int, list[str]] = {}
-    read = read_compared(lake, collection, label_sets, measure, level, reference)
     for board in console.progress("resampling", read, len(read)):
         theirs = official or boards.read_reference(
             lake, collection, reference, reference_level, board

@@ -28,7 +28,7 @@ BETTER = [
 ]
 
 
-@question("kappa", "Compute kappas with intervals; does a judge agree better?")
+@question("kappa", "Compute kappas; does a judge agree better?")
 @options.of_label_sets("Compare this one; repeat it for more. Default: all.")
 @options.with_reference
 @options.named("--against", "Test whether each label set agrees better than this one.")

@@ -136,7 +136,7 @@ def leaderboard(
     complete = {name: known[name] for name, _ in boards}
     notes = [f"{name} is {one.says}" for name, one in complete.items() if one.says]
     if cut := choosing.cut_systems(lake, collection):
-        notes.append(f"with graded passages alone, so that AP and R@100 are cut: {', '.join(cut)}")
+        notes.append(f"AP and R@100 are cut, for want of ungraded passages: {', '.join(cut)}")
     about = [{"label_set": name, "level": level} for name, level in boards]
     return Answer(
         {"collection": collection} | (about[0] if len(boards) == 1 else {"boards": about}),
@@ -169,7 +169,7 @@ def _table(
         *(Column(key, kind="text", is_detail=True) for key in remarks),
     ]
     rows = _rows(lake, collection, shown, order, first, official, layout)
-    said = "".join(f" {note[:1].upper()}{note[1:]}." for note in notes)
+    said = "".join(f" {note}." for note in notes)
     table = with_best_bold(
         Table(
             "leaderboard",

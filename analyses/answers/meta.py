@@ -33,7 +33,7 @@ OF_LABELS = {
 QRELS = [Column(key, kind=kind) for key, kind in OF_LABELS.items()]
 
 
-@question("meta", "Compute what TREC AutoJudge says of judges, against a truth.")
+@question("meta", "Compute what TREC AutoJudge says of judges.")
 @options.named("--reference", "The truth: a label set.", required=True)
 @options.named("--reference-measure", "Its measure. Default: that of each board.")
 @options.of_label_sets("Whose boards; repeat it for more. Default: all.")

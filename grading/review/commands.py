@@ -35,16 +35,16 @@ def _print(made):
 
 
 def _print_agreement(tau, found, when):
-    shown = [
+    figures = [
         f"{name} {shown('kappa', found[name])}"
         for name in ("kappa", "precision", "recall")
         if found[name] is not None
     ]
     if found["kappa"] is None:
-        shown.insert(0, "kappa undefined (one of two answers only)")
+        figures.insert(0, "kappa undefined (one of two answers only)")
     console.say(
         f"answered from grade {tau} on, over {found['n_graded']:,} with a grade of both"
-        f"{when}: {', '.join(shown)}"
+        f"{when}: {', '.join(figures)}"
     )
 
 

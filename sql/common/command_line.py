@@ -178,6 +178,28 @@ class Later(UserDict[str, Any]):
         return found
 
 
+class Growing(click.Group):
+    """A group that gets commands later, too; each is made ready as those were that it had."""
+
+    def __init__(self, *arguments: Any, **settings: Any):
+        super().__init__(*arguments, **settings)
+        self.make_ready: list[Callable[[click.Command], None]] = []
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        for ready in self.make_ready:
+            ready(cmd)
+        super().add_command(cmd, name)
+
+
+def each_within(command: click.Command, make_ready: Callable[[click.Command], None]) -> None:
+    """Make the commands of a group ready, also those that come later."""
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            make_ready(each)
+    if isinstance(command, Growing):
+        command.make_ready.append(make_ready)
+
+
 class Sections(click.Group):
     """A group whose help lists its commands in sections, and whose commands all have `LOUDNESS`."""
 
@@ -214,6 +236,4 @@ def short_help(command: click.Command, wide: int, width: int = 78) -> str:
 
 def _add_loudness(command: click.Command) -> None:
     command.params += LOUDNESS
-    if isinstance(command, click.Group):
-        for each in command.commands.values():
-            _add_loudness(each)
+    each_within(command, _add_loudness)

@@ -219,8 +219,4 @@ def test_ratings_come_from_the_lake_and_people_may_review_a_battle(arena):
     names = ("assessor", "other_assessor", "n_battles", "n_same", "kappa")
     expected = [[row[name] for name in names] for row in agreed]
     assert told == {(one, other or "the judge", *rest) for one, other, *rest in expected}
-    assert re.search(
-        r"^ann and dot said the same of 0 of 1 battle, kappa 0.00$",
-        gradelake(arena, *rated).stdout,
-        re.M,
-    )
+    assert re.search(r"^ann +dot +1 +0 +0\.000$", gradelake(arena, *rated).stdout, re.M)

@@ -167,7 +167,7 @@ def test_nobody_is_a_second_rater_beside_their_own_labels(strange, tmp_path):
     found = json.loads(gradelake(folder, *alpha, "--json").stdout)
     assert found["label_sets"] == own
     assert sorted(found["left_out"]) == sorted(made)
-    assert found["alpha"] == pytest.approx(expected)
+    assert found["alphas"][0]["alpha"] == pytest.approx(expected)
     assert "left out, as their labels come from the same raters: hybrid:filled" in (
         gradelake(folder, *alpha).stderr
     )

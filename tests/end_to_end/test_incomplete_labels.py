@@ -88,21 +88,24 @@ def test_boards_tables_statistics_and_pictures_mark_it(folder, tmp_path):
     places = rows(folder, "sql", "@boards")[0]["places"]
     assert places.count("(incomplete)") == 1
     says = f"{HALF} is incomplete: it labels {share(folder):.0%} of the pairs that people judged"
-    table = ("export", "latex", "correlation", "demo", "--measure", "AP")
-    assert gradelake(folder, *table).stdout.count(f"{HALF} (incomplete) &") == 1
+    table = ("stats", "correlation-table", "demo", "--measure", "AP")
+    latex = gradelake(folder, *table, "--format", "latex").stdout
+    assert latex.count(f"{HALF} (incomplete) &") == 1
     marked = {row["label_set"]: row["is_incomplete"] for row in rows(folder, *table)}
     assert (marked[HALF], marked["judge:overlap"]) == ("True", "False")
-    board = ("export", "latex", "leaderboard", "demo", "--label-set", HALF)
-    assert says.replace("%", r"\%") in gradelake(folder, *board).stdout
+    board = ("stats", "leaderboard", "demo", "--label-set", HALF)
+    latex = gradelake(folder, *board, "--format", "latex").stdout
+    assert says.replace("%", r"\%") in latex
     assert {row["is_incomplete"] for row in rows(folder, *board)} == {"True"}
     words = ("stats", "correlation", "demo", "--measure", "AP", "--replicates", "100")
     done = gradelake(folder, *words, "--label-set", HALF)
     assert f"{HALF} (incomplete)" in done.stdout
     assert done.stderr.splitlines()[0] == f"note: {says}"
-    (found,) = json.loads(gradelake(folder, *words, "--label-set", HALF, "--json").stdout)[
-        "label_sets"
-    ]
-    assert found["is_incomplete"]
+    found = json.loads(gradelake(folder, *words, "--label-set", HALF, "--json").stdout)
+    assert {(row["label_set"], row["is_incomplete"]) for row in found["correlations"]} == {
+        (HALF, True)
+    }
+    assert found["notes"][0] == says
     words = ("stats", "significance", "demo", "--measure", "AP", "--replicates", "100")
     done = gradelake(folder, *words, "--label-set", HALF)
     assert done.stderr.splitlines()[0] == f"note: {says}"

@@ -14,6 +14,7 @@ import pytest
 import gradelake
 from gradelake.app import app
 from gradelake.sql.ask.book import entries
+from tests.calls import within
 from tests.command_line import gradelake as run_well
 from tests.command_line import run
 from tests.conftest import made_once
@@ -92,9 +93,10 @@ COMMANDS = [
     plot calibration C -o x.svg G | plot grades C -o x.svg G
     export grades C -o x.jsonl | export assignments C G -o x.jsonl
     export bank C --name b -o x.jsonl | export qrels C L | export public C public
-    export latex agreement C | export latex leaderboard C M L | export latex correlation C M
-    export latex labels C L | export latex judges C | export sample C L --size 2 -o x.csv
-    export scores C L | export card questions | export review C --assessor me G -o x.html
+    stats agreement C | stats leaderboard C M L | stats correlation-table C M --format html
+    stats labels C L --format latex | stats judges C --format markdown
+    export sample C L --size 2 -o x.csv | export scores C L
+    export card questions | export review C --assessor me G -o x.html
     export workbench C bench | export participants C parts
     rubric show q1 | rubric edit q1 | rubric preview C | rubric diff 0 1
     review C --assessor me G | queue add C new --assessor me G | queue list C | queue remove C new
@@ -113,8 +115,8 @@ _NO_ROWS = re.compile(r"([a-z_@0-9]+( {2,}\S+)*\n)?(\(no rows\)\n)?")
 def _path(words: list[str]) -> str:
     """A command's own words, of a command line."""
     command, path = app, []
-    while isinstance(command, click.Group) and words and words[0] in command.commands:
-        command, path = command.commands[words[0]], [*path, words[0]]
+    while isinstance(command, click.Group) and words and words[0] in within(command):
+        command, path = within(command)[words[0]], [*path, words[0]]
         words = words[1:]
     return " ".join(path)
 
@@ -123,7 +125,7 @@ def _every(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[str]:
     if not isinstance(command, click.Group):
         yield " ".join(path)
         return
-    for name, each in command.commands.items():
+    for name, each in within(command).items():
         yield from _every(each, (*path, name))
 
 

@@ -182,7 +182,7 @@ def test_a_release_of_an_older_version_answers_or_says_which_column_it_lacks(old
         ("report",),
         ("stats", "significance", *of, "--label-set", "judge:lexical_direct"),
         ("plot", "leaderboard", *of, "--label-set", "judge:lexical_direct", "-o", "board.png"),
-        ("export", "latex", "leaderboard", *of, "--label-set", "judge:lexical_direct"),
+        ("stats", "leaderboard", *of, "--label-set", "judge:lexical_direct"),
         ("release", "diff", "r1", "r1"),
     ):
         told = gradelake(folder, *words, code=1).stderr

@@ -1,9 +1,12 @@
 """Answers as people read them: how each kind of figure looks, in every form, whatever the names."""
 
+import ast
 import csv
 import io
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -301,6 +304,12 @@ def test_a_table_without_rows_has_its_head_in_every_form():
     assert json.loads(written(answer, "json"))["only"] == []
     for form in READ:
         assert "interval" in written(answer, form)
+
+
+def test_python_finds_the_questions_though_no_command_was_run(small):
+    code = f"import gradelake; print(dir(gradelake.open({str(small)!r}).stats))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"ranks", "correlation_table", "agreement"} <= {*ast.literal_eval(done.stdout)}
 
 
 MINE = '''
