@@ -1,0 +1,1 @@
+"""What is shown to people, and how each kind of figure looks."""
