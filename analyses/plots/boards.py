@@ -48,12 +48,13 @@ def boards_picture(
     )
     complete = choosing.completeness(lake, collection)
     names, label_sets_shown = apart(systems), apart([each.label_set for each in shown], 30)
-    rows = []
+    rows, boards = [], []
     for each in shown:
         words = (
             f"{label_sets_shown[each.label_set]}, {each.measure}"
             f"{f' ({each.level})' * each.has_level}{complete[each.label_set].mark}"
         )
+        boards.append(words)
         y, errors = scaled(each)
         rows += [
             {
@@ -72,6 +73,7 @@ def boards_picture(
     slots = {
         "title": f"{shortened(collection)}: {len(systems)} systems, standard errors",
         "systems": list(names.values()),
+        "boards": boards,
     }
     return Picture("boards", rows, slots), systems
 

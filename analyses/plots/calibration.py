@@ -61,7 +61,7 @@ def calibration_picture(
     slots = {
         "title": f"{shortened(collection)}: calibration",
         "y": f"share judged \u2265 {level} by {shortened(assessor, 30)}",
-        "graders": len(found),
+        "graders": list(dict.fromkeys(row["shown"] for row in rows)),
     }
     return Picture("calibration", rows, slots), found
 

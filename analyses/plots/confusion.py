@@ -43,10 +43,12 @@ def confusion_picture(
     n_pairs, whose = sum(counts.values()), label_set if by_label else reference
     known = "" if kappa is None else f", Cohen's \u03ba = {kappa:.2f}"
     slots = {
-        "title": f"{shortened(collection)}: {n_pairs:,} pairs{known}",
+        "title": [
+            f"{shortened(collection)}: {n_pairs:,} pairs{known}",
+            f"share of each label of {shortened(whose)}",
+        ],
         "x": shortened(reference),
         "y": shortened(label_set),
-        "shares": f"share of each label of {shortened(whose)}",
         "by_label": by_label,
     }
     return Picture("confusion", rows, slots), n_pairs, whose

@@ -77,6 +77,7 @@ def correlation_picture(
         "name": "shown",
         "step": 31,
         "legend": {"columns": 2},
+        "statistics": list(DRAWN.values()),
     }
     return Picture("correlation", rows, slots), found
 

@@ -30,7 +30,7 @@ def grades_picture(
     grades = shades({grade for each in counts for grade in each})
     labels = [item["item"] if query_id else f"{item['query_id']}: {item['item']}" for item in items]
     # an item's text may be there twice: its place tells which is which
-    names = apart([f"{n}  {label}" for n, label in enumerate(labels, start=1)], 56)
+    names = apart([f"{n}\u2002{label}" for n, label in enumerate(labels, start=1)], 56)
     ids = [{name: item[name] for name in ("query_id", "item_id")} for item in items]
     rows = [
         {**one, "item": item["item"], "shown": name, "grades": _words(some), "place": place}

@@ -5,7 +5,7 @@ from typing import Any
 from gradelake.analyses import choosing
 from gradelake.analyses.plots.rows import require_room
 from gradelake.analyses.stats.boards import read_board
-from gradelake.analyses.stats.ranks import RankUncertainty, rank_uncertainty
+from gradelake.analyses.stats.ranks import RankedSystem, RankUncertainty, rank_uncertainty
 from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.pictures.picture import Picture
@@ -23,7 +23,9 @@ def leaderboard_picture(
     found = rank_uncertainty(board, **settings)
     require_room(found.systems, "systems", "`gradelake stats ranks` lists them.")
     names = apart([one.system for one in found.systems])
-    rows = [vars(one) | {"shown": names[one.system]} for one in found.systems]
+    rows = [
+        {**vars(one), "shown": names[one.system], "ranks": _ranks(one)} for one in found.systems
+    ]
     title = [
         f"{shortened(collection)}: {len(names)} systems, {len(board.queries)} queries",
         f"within a bar none differ significantly among all ({found.alpha:g})",
@@ -33,3 +35,7 @@ def leaderboard_picture(
     by = f"{measure} by {shortened(label_set)}{choosing.at_level(lake, measure, board.level)}"
     slots = {"title": title, "x": [by, f"{found.confidence:.0%} intervals"], "name": "shown"}
     return Picture("leaderboard", rows, slots), found
+
+
+def _ranks(one: RankedSystem) -> str | None:
+    return None if one.best_rank is None else f"{one.best_rank} to {one.worst_rank}"

@@ -70,6 +70,7 @@ def scatter_picture(
         | {"reference": float(at[0]), "labels": float(at[1])}
         for system, *at in zip(systems, x, y, strict=True)
     ]
+    rows.sort(key=lambda row: row["far"])  # drawn over the others
     known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
     title = [f"{shortened(collection)}: {len(systems)} systems, {known}"]
     title += [
@@ -104,7 +105,7 @@ def _legend(rows: list[dict], outliers: list[str], n_more: int) -> dict:
     return {
         "named": ["", *named, *more],
         "shapes": ["circle", *map(shapes.get, named), *("M0,0" for _ in more)],
-        "legend": [*named, *more],
+        "legend": {"columns": 2, "values": [*named, *more]} if outliers else None,
     }
 
 

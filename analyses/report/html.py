@@ -22,7 +22,7 @@ from gradelake.sql.common.word_diff import word_diff
 # in this order
 SCRIPTS = (
     *("packs", "bar", "paths", "address", "tabs", "search", "table_tools", "tables"),
-    *("pictures", "charts", "picture_tools"),
+    *("charts", "picture_tools"),
     *("query_scores", "boards", "scatter", "correlation", "grid", "queries", "moved"),
     *("views", "system", "query", "rankings", "passage", "item", "compare", "label_sets", "start"),
 )

@@ -48,6 +48,7 @@ from gradelake.analyses.stats.kappas import kappas
 from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.pictures.picture import look, specs
 
 QUERIES_AT_ONCE = 50  # of grids and rankings
 SCORES_AT_ONCE = 10_000  # of systems on queries, by each measure
@@ -216,6 +217,7 @@ def make_report(
                 grader["settings"] = ""  # a file of others may have said anything there
     packs = {  # id -> packed data: the page reads each when it needs it
         "vega": pack(vega()),
+        "pictures": pack({"specs": specs(), "look": look()}),
         "settled": pack(settled),
         "agreement": pack(read_agreement(lake, collection, reference)),
         "correlated": pack(correlated),

@@ -58,7 +58,7 @@ def spec_of(picture: Picture) -> dict[str, Any]:
         raise ValueError(f"{picture.name}.vl.json has no slots {sorted(unknown)}")
     slots = defaults | picture.slots | {"rows": picture.rows}
     filled = _filled(spec, {name: _clean(value) for name, value in slots.items()})
-    return filled | {"config": _filled(look()["config"], {})}
+    return filled | {"config": _filled(_merged(look()["config"], spec.get("config", {})), {})}
 
 
 def draw(
@@ -129,7 +129,7 @@ def _squared(
     assert found, "a plot has a background"
     plot = float(found[1]), float(found[2])
     asked = [length for length, inches in zip(plot, (width, height), strict=True) if inches]
-    side = min(asked or plot)
+    side = min(asked or plot[:1])
     padding = spec["config"]["padding"]
     across, down = ((plot[n] - side) / 2 if (width, height)[n] else 0 for n in (0, 1))
     return spec | {
@@ -167,6 +167,13 @@ def _filled(part: Any, slots: Mapping[str, Any]) -> Any:
     return part
 
 
+def _merged(config: Any, own: Any) -> Any:
+    """A config, where a spec has something of its own with that in its place."""
+    if not isinstance(config, dict) or not isinstance(own, dict):
+        return own
+    return config | {name: _merged(config.get(name), each) for name, each in own.items()}
+
+
 def _clean(data: Any) -> Any:
     """Data without letters that no XML may have."""
     if isinstance(data, str):
@@ -183,5 +190,5 @@ def _resize(part: Any, by: float) -> None:
     for name, each in part.items() if isinstance(part, dict) else enumerate(part):
         if isinstance(each, dict | list):
             _resize(each, by)
-        elif str(name).lower().endswith(("fontsize", "lineheight")):
+        elif str(name).lower().endswith(("fontsize", "lineheight", "dy")):
             part[name] = each * by
