@@ -104,7 +104,7 @@ def _legend(rows: list[dict], outliers: list[str], n_more: int) -> dict:
     more = [f"and {n_more} more"] if n_more else []
     return {
         "named": ["", *named, *more],
-        "shapes": ["circle", *map(shapes.get, named), *("M0,0" for _ in more)],
+        "shapes": ["circle", *map(shapes.get, named), *["M0,0"] * len(more)],
         "legend": {"columns": 2, "values": [*named, *more]} if outliers else None,
     }
 

@@ -1,4 +1,7 @@
-"""A picture: rows, and the spec that says how they are drawn. The same rows give the same bytes."""
+"""A picture: rows, and the spec that says how they are drawn. The same rows give the same bytes.
+
+(Of a PDF where letters of several fonts are in it, the fonts come in any order.)
+"""
 
 import json
 import re
@@ -22,6 +25,7 @@ POINTS = 9.0  # of usual text, as look.json has it in pixels
 _SLOT = re.compile(r"\{(\w+)\}")
 _COLOUR = re.compile(r"var\(--(\w+)\)")
 _UNSPEAKABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML
+_NAMES = re.compile(rb"(?: +/[A-Za-z]+\d+ \d+ 0 R\n)+")  # of a PDF's dictionary
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 [\d.]+ [\d.]+"')
 _PLOT = re.compile(r'class="background" aria-hidden="true" d="M[\d.,]+h([\d.]+)v([\d.]+)')
 
@@ -92,7 +96,9 @@ def draw(
     svg = _SIZE.sub(f'width="{across}" height="{down}" viewBox="{box}"', svg, count=1)
     if form == "svg":
         return svg.encode()
-    return vl_convert.svg_to_pdf(svg) if form == "pdf" else vl_convert.svg_to_png(svg, ppi=PIXELS)
+    if form == "png":
+        return vl_convert.svg_to_png(svg, ppi=PIXELS)
+    return _NAMES.sub(_sorted, vl_convert.svg_to_pdf(svg))
 
 
 def form_of(output: Path) -> str:
@@ -107,6 +113,11 @@ def form_of(output: Path) -> str:
 
 
 _FITS = {("width", "height"): "fit", ("width",): "fit-x", ("height",): "fit-y", (): "pad"}
+
+
+def _sorted(names: re.Match[bytes]) -> bytes:
+    """The lines of a dictionary, which come in any order, by name."""
+    return b"".join(sorted(names[0].splitlines(keepends=True)))
 
 
 def _svg(spec: dict[str, Any]) -> str:
