@@ -151,7 +151,7 @@ def test_completing_imports_no_dbt_and_opens_no_lake(project):
     done = completed(project, "plan", "")
     assert done.stdout
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert not {"dbt", "dbt.cli", "ray", "torch", "matplotlib", "polars"} & imported
+    assert not {"dbt", "dbt.cli", "ray", "torch", "vl_convert", "polars"} & imported
     assert not (project / "lake").exists()
 
 

@@ -3,43 +3,41 @@
 As EXAM++ (Farzi and Dietz, 2024, Figure 2) draws leaderboards whose scores have different scales.
 """
 
-from pathlib import Path
-
 import numpy as np
 
 from gradelake.analyses import choosing
 from gradelake.analyses.answers.leaderboard import Scores, read_scores
-from gradelake.analyses.plots.style import COLOURS, MARKERS, apart, figure, legend, shortened
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.pictures.picture import Picture
 
-HEIGHT, WIDTH, PER_SYSTEM = 4.0, 2.2, 0.28  # inches
+MOST = 8  # boards that can be told apart
 
 
-def draw_boards(
+def boards_picture(
     lake: Lake,
     collection: str,
     label_sets: tuple[str, ...],
     measures: tuple[str, ...],
     levels: tuple[int, ...],
-    output: Path,
     single: tuple[tuple[str, str, int], ...] = (),
-) -> list[str]:
-    """Draw each board's scores, its lowest at 0 and its highest at 1, with standard errors.
+) -> tuple[Picture, list[str]]:
+    """Each board's scores, its lowest at 0 and its highest at 1, with standard errors.
 
     Systems stand in the order of the first official leaderboard, those without a rank behind, or
-    in that of the first board; returns them. A board on which all systems are equal lies at 0.
+    in that of the first board; returns them, too. A board on which all systems are equal lies at 0.
     `single`: (label set, measure, level) of boards that differ in all of these, instead. Raises
-    `BadInput` for what the leaderboard does not have, and for more boards than markers.
+    `BadInput` for what the leaderboard does not have, and for more boards than can be told apart.
     """
     shown = [
         each
         for name, measure, level in single
         for each in read_scores(lake, collection, (name,), (measure,), (level,))
     ] or read_scores(lake, collection, label_sets, measures, levels)
-    if len(shown) > len(MARKERS):
+    if len(shown) > MOST:
         raise BadInput(
-            f"{len(shown)} boards are more than a picture can tell apart ({len(MARKERS)})",
+            f"{len(shown)} boards are more than a picture can tell apart ({MOST})",
             "Choose some with --label-set, --measure and --level.",
         )
     official = next(iter(choosing.official_ranks(lake, collection).values()), {})
@@ -49,36 +47,35 @@ def draw_boards(
         key=lambda name: (official.get(name, np.inf), -first.get(name, (0,))[0], name),
     )
     complete = choosing.completeness(lake, collection)
-    spread = np.linspace(-0.25, 0.25, len(shown)) if len(shown) > 1 else [0.0]
-    with figure(output, WIDTH + PER_SYSTEM * len(systems), HEIGHT + 0.18 * len(shown)) as drawn:
-        axes = drawn.subplots()
-        names = apart([each.label_set for each in shown], 30)
-        bars = []
-        for each, marker, colour, aside in zip(shown, MARKERS, COLOURS, spread, strict=False):
-            places = [place for place, name in enumerate(systems) if name in each.systems]
-            y, errors = scaled(each)
-            bar = axes.errorbar(
-                np.array(places) + aside,
-                [y[systems[place]] for place in places],
-                [errors[systems[place]] for place in places],
-                fmt=marker,
-                color=colour,
-                markersize=4,
-                elinewidth=0.8,
-            )
-            bars.append(bar)
-        axes.set_xticks(range(len(systems)), apart(systems).values(), rotation=90)
-        axes.set_ylabel("score, from a board's\nlowest to its highest")
-        axes.set_title(f"{shortened(collection)}: {len(systems)} systems, standard errors")
-        axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
-        axes.set_axisbelow(True)
-        words = [
-            f"{names[each.label_set]}, {each.measure}{f' ({each.level})' * each.has_level}"
-            f"{complete[each.label_set].mark}"
-            for each in shown
+    names, label_sets_shown = apart(systems), apart([each.label_set for each in shown], 30)
+    rows, boards = [], []
+    for each in shown:
+        words = (
+            f"{label_sets_shown[each.label_set]}, {each.measure}"
+            f"{f' ({each.level})' * each.has_level}{complete[each.label_set].mark}"
+        )
+        boards.append(words)
+        y, errors = scaled(each)
+        rows += [
+            {
+                "system": name,
+                "shown": names[name],
+                "board": words,
+                "score": each.systems[name][0],
+                "stderr": each.systems[name][1],
+                "scaled": y[name],
+                "low": y[name] - errors[name],
+                "high": y[name] + errors[name],
+            }
+            for name in systems
+            if name in each.systems
         ]
-        legend(drawn, bars, words, columns=2)
-    return systems
+    slots = {
+        "title": f"{shortened(collection)}: {len(systems)} systems, standard errors",
+        "systems": list(names.values()),
+        "boards": boards,
+    }
+    return Picture("boards", rows, slots), systems
 
 
 def scaled(board: Scores) -> tuple[dict[str, float], dict[str, float]]:

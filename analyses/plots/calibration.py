@@ -1,14 +1,13 @@
 """The reliability picture: what a grader's probabilities are worth by people's judgments."""
 
-from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots import style
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.pictures.picture import Picture
 
-WIDTH, PER_GRADER = 5.2, 0.35  # inches; a row of counts and one of the legend for each
 NEWEST = """
     qualify
         rubric_version is not distinct from max(rubric_version) over (partition by grader)
@@ -28,17 +27,12 @@ BINS = f"""
 """
 
 
-def draw_calibration(
-    lake: Lake,
-    collection: str,
-    graders: tuple[str, ...],
-    reference: str | None,
-    cut: int | None,
-    output: Path,
-) -> list[dict[str, Any]]:
-    """Draw, bin by bin, the share that people hold relevant over the mean probability of a grade at
-    the cut or above, with counts, from the mart `calibration_bins`; returns each grader's row of
-    `judge_calibration`.
+def calibration_picture(
+    lake: Lake, collection: str, graders: tuple[str, ...], reference: str | None, cut: int | None
+) -> tuple[Picture, list[dict[str, Any]]]:
+    """Bin by bin, the share that people hold relevant over the mean probability of a grade at the
+    cut or above, with counts, from the mart `calibration_bins`; returns each grader's row of
+    `judge_calibration`, too.
 
     Of a rubric it is the newest version. Without a cut it is `min_relevant`, or the nearest that a
     grader has. Raises `BadInput` for a reference that is no assessor, a grader without
@@ -55,37 +49,21 @@ def draw_calibration(
     for row in lake.objects(CALIBRATION, collection, assessor):
         known.setdefault(row["grader"], {})[row["cut"]] = row
     found = [_at(known, name, level if cut is None else cut, cut is None) for name in graders]
-    size = WIDTH, WIDTH - 0.6 + 2 * PER_GRADER * len(found)
-    with style.figure(output, *size) as drawn:
-        heights = [WIDTH - 1.5, PER_GRADER * len(found)]
-        axes, below = drawn.subplots(2, sharex=True, height_ratios=heights)
-        axes.plot((0, 1), (0, 1), color=style.GREY, linewidth=0.8, linestyle="--")
-        lines = []
-        for place, row in enumerate(found):
-            of = collection, assessor, row["grader"], row["cut"]
-            bins, x, y, counts = zip(*lake.rows(BINS, *of), strict=True)
-            look = {"color": style.COLOURS[place % 8], "marker": style.MARKERS[place % 8]}
-            lines += axes.plot(x, y, linewidth=1, markersize=5, **look)
-            for at, n in zip(bins, counts, strict=True):
-                number = {"ha": "center", "va": "center", "fontsize": 7, "color": look["color"]}
-                below.text((at - 0.5) / 10, place, f"{n:,}", **number)
-        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        axes.set_ylabel(f"share judged \u2265 {level} by {style.shortened(assessor, 30)}")
-        axes.grid(color="#e5e5e5", linewidth=0.6)
-        axes.set_axisbelow(True)
-        below.set(ylim=(len(found) - 0.5, -0.5), yticks=[], xticks=[n / 10 for n in range(11)])
-        below.spines["left"].set_visible(False)
-        below.set_ylabel("pairs")
-        below.set_xlabel("probability of a grade at the cut or above")
-        style.title(drawn, f"{style.shortened(collection)}: calibration")
-        names = style.apart([row["grader"] for row in found])
-        told = [
+    names, rows = apart([row["grader"] for row in found]), []
+    for place, row in enumerate(found):
+        shown = (
             f"{names[row['grader']]} \u2265 {row['cut']}: ECE "
             f"{row['expected_calibration_error']:.3f}, Brier {row['brier']:.3f}"
-            for row in found
-        ]
-        style.legend(drawn, lines, told, columns=1)
-    return found
+        )
+        of = {"grader": row["grader"], "cut": row["cut"], "shown": shown, "place": place}
+        bins = lake.objects(BINS, collection, assessor, row["grader"], row["cut"])
+        rows += [of | one for one in bins]
+    slots = {
+        "title": f"{shortened(collection)}: calibration",
+        "y": f"share judged \u2265 {level} by {shortened(assessor, 30)}",
+        "graders": list(dict.fromkeys(row["shown"] for row in rows)),
+    }
+    return Picture("calibration", rows, slots), found
 
 
 def _at(

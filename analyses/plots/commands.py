@@ -12,6 +12,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.command_line import to_file, with_options
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.whole_file import whole_file
 
 
 @click.group()
@@ -44,17 +45,19 @@ class Drawn:
 
 
 def drawing(command):
-    """Make a command of a function that draws COLLECTION of a lake to `output`, and returns the
-    `figures` and the `line` of `Drawn`."""
+    """Make a command of a function that makes a picture of COLLECTION of a lake, and returns it
+    with the `figures` and the `line` of `Drawn`."""
 
     @wraps(command)
-    def draw(read, collection, output, width, height, font_size, **asked):
-        from gradelake.analyses.plots import style
+    def draw_it(read, collection, output, width, height, font_size, **asked):
+        from gradelake.sql.shown.pictures.picture import draw, form_of
 
-        style.format_of(output)  # before any work
-        look = style.looking(style.Look(width, height, font_size))
-        with console.working("drawing"), look, read() as lake:
-            figures, line = command(lake, collection, output=output, **asked)
+        form = form_of(output)  # before any work
+        with console.working("drawing"), read() as lake:
+            picture, figures, line = command(lake, collection, **asked)
+            content = draw(picture, form, width, height, font_size)
+        with whole_file(output) as stream:
+            stream.write(content)
         return Drawn(collection, output, figures, line)
 
     looks = (
@@ -69,7 +72,7 @@ def drawing(command):
             for name, of, what in looks
         ),
     )
-    return options.on_collection(options.answers(to_picture(draw)))
+    return options.on_collection(options.answers(to_picture(draw_it)))
 
 
 of_label_set = options.named("--label-set", options.LABEL_SET, required=True)
@@ -94,11 +97,11 @@ def confusion(lake, collection, label_set, **asked):
       gradelake plot confusion dl19 --label-set flan/v0/best -o confusion.svg
       gradelake plot confusion dl19 --label-set flan/v0/best --by-label -o c.svg
     """
-    from gradelake.analyses.plots.confusion import draw_confusion
+    from gradelake.analyses.plots.confusion import confusion_picture
 
-    n_pairs, whose = draw_confusion(lake, collection, label_set, **asked)
+    picture, n_pairs, whose = confusion_picture(lake, collection, label_set, **asked)
     says = f"drew {counted(n_pairs, 'pairs')} of {label_set}, as shares of each label of {whose}"
-    return {"pairs": n_pairs, "shares_of": whose}, says
+    return picture, {"pairs": n_pairs, "shares_of": whose}, says
 
 
 @plot.command(short_help="Draw the systems' scores by labels and by a reference.")
@@ -117,15 +120,15 @@ def scatter(lake, collection, measure, **asked):
       gradelake plot scatter dl19 --label-set flan/v0/best \\
           --measure nDCG@10 -o scatter.svg
     """
-    from gradelake.analyses.plots.scatter import draw_scatter
+    from gradelake.analyses.plots.scatter import scatter_picture
 
-    far, more = draw_scatter(lake, collection, measure=measure, **asked)
+    picture, far, more = scatter_picture(lake, collection, measure=measure, **asked)
     line = f"drew the systems by {measure}"
     if far:
         line += f"; far from their place: {', '.join(far)}"
     if more:
         line += f", and {len(more)} more"
-    return {"outliers": far, "more_outliers": more}, line
+    return picture, {"outliers": far, "more_outliers": more}, line
 
 
 @plot.command(short_help="Draw several leaderboards over each other.")
@@ -158,12 +161,12 @@ def boards(lake, collection, single, **asked):
       gradelake plot boards dl19 --board flan/v0/best Cover@20 4 \\
           --board assessor:nist AP 2 -o boards.svg
     """
-    from gradelake.analyses.plots.boards import draw_boards
+    from gradelake.analyses.plots.boards import boards_picture
 
     if bool(single) == bool(asked["measures"]):
         raise BadInput("give either --measure NAME or --board LABEL_SET MEASURE LEVEL")
-    systems = draw_boards(lake, collection, single=single, **asked)
-    return {"systems": systems}, f"drew {counted(len(systems), 'systems')}"
+    picture, systems = boards_picture(lake, collection, single=single, **asked)
+    return picture, {"systems": systems}, f"drew {counted(len(systems), 'systems')}"
 
 
 @plot.command(short_help="Draw a leaderboard with intervals and groups.")
@@ -184,16 +187,16 @@ def leaderboard(lake, collection, replicates, **asked):
     Examples:
       gradelake plot leaderboard dl19 --label-set judge:Sun --measure AP -o ap.svg
     """
-    from gradelake.analyses.plots.leaderboard import draw_leaderboard
+    from gradelake.analyses.plots.leaderboard import leaderboard_picture
 
-    found = draw_leaderboard(lake, collection, n_replicates=replicates, **asked)
+    picture, found = leaderboard_picture(lake, collection, n_replicates=replicates, **asked)
     names = [one.system for one in found.systems]
     figures = {
         "systems": names,
         "groups": [[names[place] for place in group] for group in found.groups],
     }
     groups = counted(len(found.groups), "overlapping groups")
-    return figures, f"drew {counted(len(names), 'systems')} in {groups}"
+    return picture, figures, f"drew {counted(len(names), 'systems')} in {groups}"
 
 
 @plot.command(short_help="Draw how well each label set's leaderboard agrees.")
@@ -213,11 +216,11 @@ def correlation(lake, collection, replicates, **asked):
     Examples:
       gradelake plot correlation dl19 --measure nDCG@10 -o correlation.svg
     """
-    from gradelake.analyses.plots.correlation import draw_correlation
+    from gradelake.analyses.plots.correlation import correlation_picture
 
-    found = draw_correlation(lake, collection, n_replicates=replicates, **asked)
+    picture, found = correlation_picture(lake, collection, n_replicates=replicates, **asked)
     names = [one.board.label_set for one in found]
-    return {"label_sets": names}, f"drew {counted(len(names), 'label sets')}"
+    return picture, {"label_sets": names}, f"drew {counted(len(names), 'label sets')}"
 
 
 @plot.command(short_help="Draw two systems' differences topic by topic.")
@@ -239,11 +242,11 @@ def topics(lake, collection, systems, **asked):
       gradelake plot topics dl19 --label-set judge:Sun --measure AP \\
           --systems TUA1-1 p_bert -o topics.svg
     """
-    from gradelake.analyses.plots.topics import draw_topics
+    from gradelake.analyses.plots.topics import topics_picture
 
-    figures = draw_topics(lake, collection, systems=systems, **asked)
+    picture, figures = topics_picture(lake, collection, systems=systems, **asked)
     of = counted(figures["queries"], "queries")
-    return figures, f"{systems[0]} is better on {figures['wins']} of {of}"
+    return picture, figures, f"{systems[0]} is better on {figures['wins']} of {of}"
 
 
 @plot.command(short_help="Draw how much of the rubric each system covers.")
@@ -257,12 +260,12 @@ def coverage(lake, collection, **asked):
     Examples:
       gradelake plot coverage dl19 --label-set flan/v0/best -o coverage.svg
     """
-    from gradelake.analyses.plots.coverage import draw_coverage
+    from gradelake.analyses.plots.coverage import coverage_picture
 
-    systems, left_out = draw_coverage(lake, collection, **asked)
+    picture, systems, left_out = coverage_picture(lake, collection, **asked)
     figures = {"systems": systems, "left_out": left_out}
     without = f", without {', '.join(left_out)}" if left_out else ""
-    return figures, f"drew {counted(len(systems), 'systems')}{without}"
+    return picture, figures, f"drew {counted(len(systems), 'systems')}{without}"
 
 
 @plot.command(short_help="Draw whether graders' probabilities are what they say.")
@@ -282,10 +285,10 @@ def calibration(lake, collection, graders, **asked):
     Examples:
       gradelake plot calibration dl19 --grader umbrela -o calibration.svg
     """
-    from gradelake.analyses.plots.calibration import draw_calibration
+    from gradelake.analyses.plots.calibration import calibration_picture
 
-    found = draw_calibration(lake, collection, graders, **asked)
-    return {"graders": found}, f"drew {counted(len(found), 'graders')}"
+    picture, found = calibration_picture(lake, collection, graders, **asked)
+    return picture, {"graders": found}, f"drew {counted(len(found), 'graders')}"
 
 
 @plot.command(short_help="Draw the distribution of grades of each rubric item.")
@@ -300,8 +303,7 @@ def grades(lake, collection, query, **asked):
     Examples:
       gradelake plot grades dl19 --grader flan --query 1037798 -o grades.svg
     """
-    from gradelake.analyses.plots.grades import draw_grades
+    from gradelake.analyses.plots.grades import grades_picture
 
-    items = draw_grades(lake, collection, query_id=query, **asked)
-    figures = {"items": [{"query_id": a, "item_id": b} for a, b in items]}
-    return figures, f"drew {counted(len(items), 'items')}"
+    picture, items = grades_picture(lake, collection, query_id=query, **asked)
+    return picture, {"items": items}, f"drew {counted(len(items), 'items')}"

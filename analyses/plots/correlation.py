@@ -1,22 +1,20 @@
 """The picture of correlations: how well each label set's leaderboard agrees, with intervals."""
 
-from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots import style
+from gradelake.analyses.plots.rows import require_room
 from gradelake.analyses.stats import boards
 from gradelake.analyses.stats.correlation import Agreement, Reference, agreement
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.pictures.picture import Picture
 
-DRAWN = {
-    "kendall": ("Kendall's \u03c4-b", "o", style.BLUE),
-    "spearman": ("Spearman's \u03c1", "D", style.VERMILION),
-}
+DRAWN = {"kendall": "Kendall's \u03c4-b", "spearman": "Spearman's \u03c1"}
 
 
-def draw_correlation(
+def correlation_picture(
     lake: Lake,
     collection: str,
     measure: str,
@@ -24,10 +22,9 @@ def draw_correlation(
     level: int | None,
     leaderboard: str | None,
     reference: str | None,
-    output: Path,
     **settings: Any,
-) -> list[Agreement]:
-    """Draw Kendall's tau-b and Spearman's rho of `label_sets`, or of each that has the measure, the
+) -> tuple[Picture, list[Agreement]]:
+    """Kendall's tau-b and Spearman's rho of `label_sets`, or of each that has the measure, the
     highest tau on top, with intervals from resampling queries and systems; `settings` are those of
     `agreement`.
 
@@ -38,10 +35,10 @@ def draw_correlation(
     if reference:
         at = boards.default_level(lake, collection, reference)
         compared = boards.read_board(lake, collection, reference, measure, at)
-        against = f"{style.shortened(reference)}{choosing.at_level(lake, measure, at)}"
+        against = f"{shortened(reference)}{choosing.at_level(lake, measure, at)}"
     else:
         compared = boards.read_official_ranks(lake, collection, leaderboard)
-        against = style.shortened(f"official ranks {compared.leaderboard}")
+        against = shortened(f"official ranks {compared.leaderboard}")
     shown = label_sets or boards.measured_label_sets(lake, collection, measure)
     shown = [name for name in dict.fromkeys(shown) if name != reference]
     if not shown:
@@ -49,37 +46,40 @@ def draw_correlation(
             f"no label set of {collection!r} is compared by {measure!r} with {against}",
             "`gradelake sql @leaderboard` lists boards; choose another --measure.",
         )
+    require_room(shown, "label sets", "`gradelake sql @correlation` lists them.")
     ours = boards.read_boards(lake, collection, shown, measure, level)
     found = [agreement(board, compared, **settings) for board in ours]
     found.sort(key=lambda one: by_tau(_by_name(one)["kendall"].value))
-    names = style.apart([one.board.label_set for one in found], 30)
-    rows = [
-        f"{names[board.label_set]}{choosing.at_level(lake, measure, board.level)}"
-        f"{board.completeness.mark}"
-        for board in (one.board for one in found)
-    ]
-    instead = "`gradelake sql @correlation` lists them."
-    with style.rows_figure(output, rows, "label sets", instead, 0.32) as (drawn, axes):
-        dots = []
-        for aside, (statistic, (_, marker, colour)) in zip(
-            (-0.14, 0.14), DRAWN.items(), strict=True
-        ):
-            for place, one in enumerate(found):
-                of = _by_name(one)[statistic]
-                spread, y = of.spread["both"], place + aside
-                if spread.low is not None and spread.high is not None:
-                    axes.plot([spread.low, spread.high], [y, y], color=colour, linewidth=1.2)
-                if of.value is not None:
-                    axes.plot(of.value, y, marker, color=colour, markersize=4.5)
-            dots += axes.plot([], [], marker, color=colour, markersize=4.5)
-        axes.set_xlim(right=1.03)
-        axes.set_xlabel(
-            f"agreement by {measure} with {against}\n"
-            f"{settings['confidence']:.0%} intervals: queries and systems resampled"
-        )
-        style.title(drawn, f"{style.shortened(collection)}: {len(found)} label sets")
-        style.legend(drawn, dots, [words for words, _, _ in DRAWN.values()], columns=2)
-    return found
+    names = apart([one.board.label_set for one in found], 30)
+    rows = []
+    for one in found:
+        board = one.board
+        name = names[board.label_set] + choosing.at_level(lake, measure, board.level)
+        for statistic, words in DRAWN.items():
+            of = _by_name(one)[statistic]
+            rows.append(
+                {
+                    "label_set": board.label_set,
+                    "shown": name + board.completeness.mark,
+                    "measure": measure,
+                    "statistic": words,
+                    "value": of.value,
+                    "low": of.spread["both"].low,
+                    "high": of.spread["both"].high,
+                }
+            )
+    slots = {
+        "title": f"{shortened(collection)}: {len(found)} label sets",
+        "x": [
+            f"agreement by {measure} with {against}",
+            f"{settings['confidence']:.0%} intervals: queries and systems resampled",
+        ],
+        "name": "shown",
+        "step": 31,
+        "legend": {"columns": 2},
+        "statistics": list(DRAWN.values()),
+    }
+    return Picture("correlation", rows, slots), found
 
 
 def by_tau(tau: float | None) -> float:

@@ -1,64 +1,49 @@
 """The picture of grades: how the passages' grades are distributed for each rubric item."""
 
-from pathlib import Path
-
-import numpy as np
-from matplotlib import colormaps
-
-from gradelake.analyses.plots.style import apart, legend, rows_figure, shortened, title
+from gradelake.analyses.plots.rows import require_room
 from gradelake.analyses.report.report_queries import ask_book
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.pictures.picture import Picture
 
 SHADES = 12  # that readers tell apart
 
 
-def draw_grades(
-    lake: Lake,
-    collection: str,
-    grader: str,
-    rubric_version: str,
-    query_id: str | None,
-    output: Path,
-) -> list[tuple[str, str]]:
-    """Draw each item's share of passages with each grade, the best answered item on top, from the
-    question `item_grades` of the query book; returns the items' (query_id, item_id).
+def grades_picture(
+    lake: Lake, collection: str, grader: str, rubric_version: str, query_id: str | None
+) -> tuple[Picture, list[dict[str, str]]]:
+    """Each item's share of passages with each grade, the best answered item on top, from the
+    question `item_grades` of the query book; returns the items' `query_id` and `item_id`, too.
 
     Raises `BadInput` for a name that is not in the lake, and for more items than a page has room
     for.
     """
     asked = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
-    rows = ask_book(lake, "item_grades", query_id=query_id or "any", **asked)
-    if not rows:
+    items = ask_book(lake, "item_grades", query_id=query_id or "any", **asked)
+    if not items:
         raise BadInput(
             f"{grader!r} has no grades of that rubric", "`gradelake plan` shows what is missing."
         )
-    counts = [_counts(row["distribution"]) for row in rows]
+    require_room(items, "items", "Choose a query with --query.")
+    counts = [_counts(item["distribution"]) for item in items]
     grades = shades({grade for each in counts for grade in each})
-    labels = [row["item"] if query_id else f"{row['query_id']}: {row['item']}" for row in rows]
+    labels = [item["item"] if query_id else f"{item['query_id']}: {item['item']}" for item in items]
     # an item's text may be there twice: its place tells which is which
-    names = apart([f"{n}  {label}" for n, label in enumerate(labels, start=1)], 56)
-    colours = colormaps["Blues"](np.linspace(0.08, 1, len(grades)))
-    instead = "Choose a query with --query."
-    with rows_figure(output, list(names.values()), "items", instead) as (drawn, axes):
-        left = np.zeros(len(rows))
-        bars = []
-        for grade, colour in zip(grades, colours, strict=True):
-            shares = np.array(
-                [sum(each.get(n, 0) for n in grade) / sum(each.values()) for each in counts]
-            )
-            bar = axes.barh(
-                range(len(rows)), shares, 0.72, left, color=colour, edgecolor="white", linewidth=0.4
-            )
-            bars.append(bar)
-            left += shares
-        axes.set_xlim(0, 1)
-        axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-        axes.set_xlabel(f"passages with each grade by {shortened(grader)}")
-        of = shortened(query_id) if query_id else shortened(collection)
-        title(drawn, f"{of}: {len(rows)} items, rubric {rubric_version}")
-        legend(drawn, bars, [_words(grade) for grade in grades], columns=6)
-    return [(row["query_id"], row["item_id"]) for row in rows]
+    names = apart([f"{n}\u2002{label}" for n, label in enumerate(labels, start=1)], 56)
+    ids = [{name: item[name] for name in ("query_id", "item_id")} for item in items]
+    rows = [
+        {**one, "item": item["item"], "shown": name, "grades": _words(some), "place": place}
+        | {"share": sum(each.get(n, 0) for n in some) / sum(each.values())}
+        for one, item, each, name in zip(ids, items, counts, names.values(), strict=True)
+        for place, some in enumerate(grades)
+    ]
+    of = shortened(query_id) if query_id else shortened(collection)
+    slots = {
+        "title": f"{of}: {len(items)} items, rubric {rubric_version}",
+        "x": f"passages with each grade by {shortened(grader)}",
+    }
+    return Picture("grades", rows, slots), ids
 
 
 def shades(occurring: set[int]) -> list[range]:

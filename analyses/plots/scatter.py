@@ -1,22 +1,28 @@
 """The scatter picture: each system's score by labels and by the reference's."""
 
-from pathlib import Path
-
 import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.lines import Line2D
 from scipy.stats import rankdata
 
 from gradelake.analyses import choosing
-from gradelake.analyses.plots import style
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats.boards import default_level, read_board
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.pictures.picture import Picture
 
-MARKERS = "^vsDP<>X"  # of the named systems, the farthest first
+# of the named systems, the farthest first; the last is a cross that lies
+SHAPES = (
+    "triangle-up",
+    "triangle-down",
+    "square",
+    "diamond",
+    "cross",
+    "triangle-left",
+    "triangle-right",
+    "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z",
+)
 FAR = 0.1  # of all systems: a system that moves by more ranks is named
-WIDTH = 4.6  # inches; fits a column of text
 
 AGREEMENT = """
     select reference_level, kendall, undefined_reason, n_systems
@@ -25,17 +31,16 @@ AGREEMENT = """
 """
 
 
-def draw_scatter(
+def scatter_picture(
     lake: Lake,
     collection: str,
     label_set: str,
     reference: str | None,
     measure: str,
     level: int | None,
-    output: Path,
-) -> tuple[list[str], list[str]]:
-    """Draw the systems that both leaderboards have; returns the outliers that are named, the
-    farthest eight, and the others.
+) -> tuple[Picture, list[str], list[str]]:
+    """The systems that both leaderboards have; returns the outliers that are named, the farthest
+    eight, and the others, too.
 
     Outliers stand far from their place by the reference: more than a tenth of the systems in rank,
     the farthest first. Kendall's tau-b is that of the mart
@@ -45,56 +50,63 @@ def draw_scatter(
     require_label_set(lake, collection, label_set)
     level = default_level(lake, collection, label_set) if level is None else level
     ours = read_board(lake, collection, label_set, measure, level)
-    rows = lake.rows(AGREEMENT, collection, label_set, reference, measure, level)
-    if not rows:
+    found = lake.rows(AGREEMENT, collection, label_set, reference, measure, level)
+    if not found:
         raise BadInput(
             f"the leaderboard of {label_set!r} is not compared with that of {reference!r} by "
             f"{measure} at level {level}",
             "Choose another --reference; `gradelake build` compares with every assessor, and the "
             "newest rubric's label sets with each other.",
         )
-    ((reference_level, tau, reason, _),) = rows
+    ((reference_level, tau, reason, _),) = found
     theirs = read_board(lake, collection, reference, measure, reference_level)
     systems = sorted(set(ours.systems) & set(theirs.systems))
     x, y = (board.of(systems).printed / 10_000 for board in (theirs, ours))
     far = find_outliers(x, y)
-    outliers, more = far[: len(MARKERS)], far[len(MARKERS) :]
-    with style.figure(output, WIDTH, WIDTH + 0.3 + 0.1 * len(outliers)) as drawn:
-        axes = drawn.subplots()
-        low, high = min(x.min(), y.min()), max(x.max(), y.max())
-        pad = 0.06 * (high - low or 1)
-        limits = low - pad, high + pad
-        axes.plot(limits, limits, color=style.GREY, linewidth=0.8, linestyle="--", zorder=1)
-        others = np.setdiff1d(np.arange(len(systems)), outliers)
-        rest = x[others], y[others]
-        axes.scatter(*rest, s=22, color=style.BLUE, alpha=0.75, linewidths=0, zorder=2)
-        # systems with the same scores share a marker, or one would hide the other
-        drawn_at: dict[tuple[float, float], Artist] = {}
-        for i in outliers:
-            if (x[i], y[i]) not in drawn_at:
-                marker = MARKERS[len(drawn_at)]
-                drawn_at[x[i], y[i]] = axes.scatter(
-                    x[i], y[i], s=34, color=style.VERMILION, marker=marker, linewidths=0
-                )
-        axes.set(xlim=limits, ylim=limits, aspect="equal")
-        for board, set_label in ((theirs, axes.set_xlabel), (ours, axes.set_ylabel)):
-            at_level = choosing.at_level(lake, measure, board.level)
-            set_label(f"{measure} by {style.shortened(board.label_set, 30)}{at_level}")
-        axes.grid(color="#e5e5e5", linewidth=0.6)
-        axes.set_axisbelow(True)
-        known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
-        title = [f"{style.shortened(collection)}: {len(systems)} systems, {known}"]
-        for board in (ours, theirs):
-            if says := board.completeness.says:
-                title.append(f"{style.shortened(board.label_set, 30)} is {says}")
-        axes.set_title("\n".join(title))
-        names = list(style.apart([systems[i] for i in outliers]).values())
-        marks = [drawn_at[x[i], y[i]] for i in outliers]
-        if len(more):
-            names.append(f"and {len(more)} more")
-            marks.append(Line2D([], [], linestyle="none"))
-        style.legend(drawn, marks, names, columns=2)
-    return [systems[i] for i in outliers], [systems[i] for i in more]
+    outliers, more = ([systems[i] for i in some] for some in np.split(far, [len(SHAPES)]))
+    names = apart(outliers)
+    rows = [
+        {"system": system, "named": names.get(system, ""), "far": system in names}
+        | {"reference": float(at[0]), "labels": float(at[1])}
+        for system, *at in zip(systems, x, y, strict=True)
+    ]
+    rows.sort(key=lambda row: row["far"])  # drawn over the others
+    known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
+    title = [f"{shortened(collection)}: {len(systems)} systems, {known}"]
+    title += [
+        f"{shortened(board.label_set, 30)} is {says}"
+        for board in (ours, theirs)
+        if (says := board.completeness.says)
+    ]
+    by = [
+        f"{measure} by {shortened(board.label_set, 30)}"
+        f"{choosing.at_level(lake, measure, board.level)}"
+        for board in (theirs, ours)
+    ]
+    slots = {
+        "title": title,
+        "x": by[0],
+        "y": by[1],
+        "low": float(min(x.min(), y.min())),
+        "high": float(max(x.max(), y.max())),
+        **_legend(rows, outliers, len(more)),
+    }
+    return Picture("scatter", rows, slots), outliers, more
+
+
+def _legend(rows: list[dict], outliers: list[str], n_more: int) -> dict:
+    """A shape for each outlier; those with the same scores share one, or one would hide the
+    other."""
+    at = {row["system"]: (row["reference"], row["labels"]) for row in rows}
+    places = list(dict.fromkeys(at[system] for system in outliers))
+    shapes = {row["named"]: SHAPES[places.index(at[row["system"]])] for row in rows if row["far"]}
+    named = apart(outliers).values()
+    more = [f"and {n_more} more"] if n_more else []
+    return {
+        "named": ["", *named, *more],
+        "shapes": ["circle", *map(shapes.get, named), *["M0,0"] * len(more)],
+        "legend": {"columns": 2, "values": [*named, *more]} if outliers else None,
+    }
 
 
 def find_outliers(x: np.ndarray, y: np.ndarray) -> np.ndarray:

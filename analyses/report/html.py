@@ -31,7 +31,6 @@ SCRIPTS = (
     "search",
     "table_tools",
     "tables",
-    "pictures",
     "charts",
     "picture_tools",
     "query_scores",

@@ -50,6 +50,7 @@ from gradelake.analyses.stats.kappas import kappas
 from gradelake.sql.common import console
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.pictures.picture import look, specs
 
 QUERIES_AT_ONCE = 50  # of grids and rankings
 SCORES_AT_ONCE = 10_000  # of systems on queries, by each measure
@@ -536,6 +537,7 @@ def _packs(of: Material) -> dict[str, str]:
     pairs = of.pairs  # first: boards get from it how sure ranks are
     packs = {
         "vega": pack(vega()),
+        "pictures": pack({"specs": specs(), "look": look()}),
         "settled": pack(_settled(of)),
         "agreement": pack(read_agreement(of.lake, of.collection, of.reference)),
         "correlated": pack(of.correlated),

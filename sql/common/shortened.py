@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 CUT = "…"
 
 
-def shortened(text: str, width: int, tail: int | None = None) -> str:
+def shortened(text: str, width: int = 40, tail: int | None = None) -> str:
     """A text in at most `width` cells: prose loses its end, a name or id its middle, so that its
     last `tail` cells stay (half of them unless `telling_tail` says otherwise)."""
     if (len(text) if text.isascii() else cell_len(text)) <= width:
@@ -41,6 +41,14 @@ def telling_width(names: Collection[str], least: int) -> int:
     # what tells names apart in a width does so in a greater one
     n_fewer = bisect_left(widths, True, key=lambda width: telling_tail(names, width) is not None)
     return least + n_fewer
+
+
+def apart(names: Collection[str], length: int = 24) -> dict[str, str]:
+    """Each name in `length` cells, or as many more as tell it from every other."""
+    names = dict.fromkeys(names)
+    width = telling_width(names, length)
+    tail = telling_tail(names, width)
+    return {name: shortened(name, width, tail) for name in names}
 
 
 def _differ(names: Collection[str], width: int, tail: int) -> bool:

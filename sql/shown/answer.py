@@ -14,7 +14,7 @@ from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.shown.kinds import KINDS, Interval, Kind, shown
 
 if TYPE_CHECKING:
-    from gradelake.sql.shown.pictures import Picture
+    from gradelake.sql.shown.pictures.picture import Picture
 
 Row = Sequence[Any]
 BOLD, BEST, BOXED, GREY = "bold", "best", "boxed", "grey"  # marks of a cell

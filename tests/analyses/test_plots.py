@@ -5,26 +5,23 @@ import re
 
 import numpy as np
 import pytest
-from matplotlib.image import imread
+from PIL import Image
 from scipy import stats
 
 from gradelake.analyses.answers.leaderboard import Scores
 from gradelake.analyses.plots.boards import scaled
 from gradelake.analyses.plots.correlation import by_tau
 from gradelake.analyses.plots.grades import shades
+from gradelake.analyses.plots.rows import MOST_ROWS, require_room
 from gradelake.analyses.plots.scatter import find_outliers
-from gradelake.analyses.plots.style import MOST_ROWS, apart, rows_figure
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.shortened import apart
 from tests.analyses.small import FAR, LONG
 from tests.command_line import gradelake, typed
+from tests.drawn import marks, texts
 from tests.reading import published
 
 pytestmark = pytest.mark.slow
-
-
-def texts(svg: str) -> list[str]:
-    """What is written in the picture, in order; matplotlib notes each text beside its outlines."""
-    return re.findall(r"<!-- (.*?) -->", svg, re.DOTALL)
 
 
 def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
@@ -36,28 +33,48 @@ def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
     return said, texts(file.read_text())
 
 
+def cells(folder, tmp_path, *words: str) -> tuple[dict, dict]:
+    """(label, judgment) -> what its cell says: a count, and a share where there is one."""
+    said, written = drawn(
+        folder, tmp_path, "confusion", "small", "--label-set", "judge:five", *words
+    )
+    found: dict[tuple[int, int], list[str]] = {}
+    for mark in marks((tmp_path / "picture.svg").read_text(), "text"):
+        if "label" in mark and "judgment" in mark:
+            at = int(mark["label"]), int(mark["judgment"])
+            found.setdefault(at, []).append(mark.get("n") or mark["share"])
+    assert {"small: 8 pairs", f"share of each label of {said['shares_of']}", "total"} <= {*written}
+    return said, found
+
+
 def test_the_confusion_picture_shows_counts_and_shares_of_what_people_judged(small, tmp_path):
     """Three passages are judged 0 or below: two have label 0, one has 1. One is judged 1."""
-    said, written = drawn(small, tmp_path, "confusion", "small", "--label-set", "judge:five")
+    said, found = cells(small, tmp_path)
     assert (said["pairs"], said["shares_of"]) == (8, "assessor:me")
-    assert {"share of each label of assessor:me", "total", "small: 8 pairs"} <= {*written}
-    cells = written[written.index("judge:five") + 1 : written.index("total")]
-    assert cells[:8] == ["2", "67%", "1", "100%", "0", "0%", "0", "0%"], "the row of 0"
-    assert cells[8:16] == ["1", "33%", "0", "0%", "0", "0%", "0", "0%"]
-    assert cells[16:24] == ["0", "0%"] * 4, "no passage is labelled 2"
-    assert written[:4] == ["3", "1", "2", "2"], "how many people judged 0, 1, 2, 3"
+    assert [found[0, judgment] for judgment in range(4)] == [
+        ["2", "67%"],
+        ["1", "100%"],
+        ["0", "0%"],
+        ["0", "0%"],
+    ]
+    assert found[1, 0] == ["1", "33%"]
+    assert all(found[2, judgment] == ["0", "0%"] for judgment in range(4)), "nothing is labelled 2"
+    totals = marks((tmp_path / "picture.svg").read_text(), "text")
+    assert [one["total"] for one in totals if "total" in one] == ["3", "1", "2", "2"]
 
 
 def test_the_confusion_picture_shows_shares_of_each_label_where_asked(small, tmp_path):
     """Three passages are labelled 0: one is judged 1, two are judged 0 or below."""
-    words = ("confusion", "small", "--label-set", "judge:five", "--by-label")
-    said, written = drawn(small, tmp_path, *words)
+    said, found = cells(small, tmp_path, "--by-label")
     assert said["shares_of"] == "judge:five"
-    assert "share of each label of judge:five" in written
-    cells = written[written.index("judge:five") + 1 : written.index("total")]
-    assert cells[:8] == ["2", "67%", "1", "33%", "0", "0%", "0", "0%"], "the row of 0"
-    assert cells[8:16] == ["1", "100%", "0", "0%", "0", "0%", "0", "0%"]
-    assert cells[16:20] == ["0", "0", "0", "0"], "no passage is labelled 2"
+    assert [found[0, judgment] for judgment in range(4)] == [
+        ["2", "67%"],
+        ["1", "33%"],
+        ["0", "0%"],
+        ["0", "0%"],
+    ]
+    assert found[1, 0] == ["1", "100%"]
+    assert all(found[2, judgment] == ["0"] for judgment in range(4)), "nothing is labelled 2"
 
 
 def test_on_a_common_scale_the_confusion_picture_names_kappa(demo, tmp_path):
@@ -139,9 +156,9 @@ PICTURES = {
 def test_nothing_touches_the_edge_of_a_picture_however_long_names_are(far, tmp_path, picture):
     file = tmp_path / "x.png"
     gradelake(far, "plot", picture, "far", *PICTURES[picture], "-o", file)
-    pixels = imread(file)[..., :3]
+    pixels = np.asarray(Image.open(file).convert("RGB"))
     for edge in (pixels[:3], pixels[-3:], pixels[:, :3], pixels[:, -3:]):
-        assert edge.min() == 1, "all white"
+        assert edge.min() == 255, "all white"
 
 
 @pytest.mark.fast
@@ -202,14 +219,11 @@ def test_a_tau_of_zero_stands_above_negative_ones_and_an_undefined_one_last():
     assert sorted([-0.5, None, 0.0, 0.3], key=by_tau) == [0.3, 0.0, -0.5, None]
 
 
-def test_a_picture_has_rows_for_what_a_page_has_room_for(tmp_path):
-    with rows_figure(tmp_path / "a.svg", ["a"] * MOST_ROWS, "systems", "") as (_, axes):
-        assert len(axes.get_yticks()) == MOST_ROWS
-    with (
-        pytest.raises(BadInput, match="201 systems are more than") as refused,
-        rows_figure(tmp_path / "b.svg", ["a"] * (MOST_ROWS + 1), "systems", "Ask SQL."),
-    ):
-        pass
+@pytest.mark.fast
+def test_a_picture_has_rows_for_what_a_page_has_room_for():
+    require_room(["a"] * MOST_ROWS, "systems", "")
+    with pytest.raises(BadInput, match="201 systems are more than") as refused:
+        require_room(["a"] * (MOST_ROWS + 1), "systems", "Ask SQL.")
     assert refused.value.hint == "Ask SQL."
 
 
@@ -269,8 +283,8 @@ def test_the_picture_of_grades_has_the_items_of_the_query_book(graded_demo, tmp_
     asked = ("sql", "@item_grades", "--grader", "lexical", "--query_id", "bird-navigation")
     items = json.loads(gradelake(graded_demo, *asked, "--format", "json").stdout)
     assert [each["item_id"] for each in said["items"]] == [each["item_id"] for each in items]
-    shown = [text for text in written if re.match(r"\d+  ", text)]
-    assert [text[3:20] for text in shown] == [each["item"][:17] for each in items]
+    shown = [text for text in written if re.match(r"\d+\u2002", text)]
+    assert [text[2:19] for text in shown] == [each["item"][:17] for each in items]
     best = max(each["best_grade"] for each in items)
     assert {f"grade {n}" for n in range(best + 1)} <= {*written}
 
@@ -286,23 +300,24 @@ def test_the_same_lake_gives_the_same_bytes(far, tmp_path, picture, ending):
     assert one == two
     assert not re.search(rb"20[2-9]\d-\d\d-\d\d|CreationDate", one), "no date"
     if ending == "png":
-        pixels = imread(files[0])
-        assert pixels.shape[1] > 800, "readable in print"
-        assert pixels[..., :3].std() > 0.01, "not blank"
+        image = Image.open(files[0])
+        assert image.width > 800, "readable in print"
+        assert len(image.convert("RGB").getcolors(1 << 24)) > 20, "not blank"
 
 
 def test_a_picture_is_as_wide_high_and_large_in_type_as_a_page_needs(far, tmp_path):
-    file = tmp_path / "x.svg"
-    words = ("plot", "leaderboard", "far", *PICTURES["leaderboard"], "-o", file)
+    words = ("plot", "leaderboard", "far", *PICTURES["leaderboard"], "--width", 3.5, "--height", 4)
     sizes = {}
-    for size in ("", "12"):
-        look = ("--width", 3.5, "--height", 4, *(("--font-size", size) if size else ()))
-        gradelake(far, *words, *look)
-        svg = file.read_text()
-        assert re.search(r'width="252pt" height="288pt"', svg)
-        sizes[size] = [float(x) for x in re.findall(r"scale\(([0-9.]+) -", svg)]
-    assert max(sizes[""]) == 0.1, "its title, in hundredths"
-    assert sizes["12"] == pytest.approx([size * 12 / 9 for size in sizes[""]], rel=1e-3)
+    for size in (9, 12):
+        for ending in ("svg", "png", "pdf"):
+            gradelake(far, *words, "--font-size", size, "-o", tmp_path / f"x.{ending}")
+        svg = (tmp_path / "x.svg").read_text()
+        assert re.search(r'width="252pt" height="288pt" viewBox="0 0 336 384"', svg)
+        assert Image.open(tmp_path / "x.png").size == (700, 800)
+        assert b"MediaBox [0 0 252 288]" in (tmp_path / "x.pdf").read_bytes()
+        sizes[size] = [float(x) for x in re.findall(r'font-size="([0-9.]+)px"', svg)]
+    assert min(sizes[9]) == 9 * 96 / 72, "of the axes, in pixels"
+    assert sizes[12] == pytest.approx([size * 12 / 9 for size in sizes[9]])
 
 
 @pytest.mark.parametrize(

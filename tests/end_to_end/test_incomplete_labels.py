@@ -13,6 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.drawn import texts
 from tests.projects import write
 from tests.report_page import Page
 
@@ -112,7 +113,7 @@ def test_boards_tables_statistics_and_pictures_mark_it(folder, tmp_path):
     picture = tmp_path / "s.svg"
     words = ("plot", "scatter", "demo", "--label-set", HALF, "--measure", "AP", "-o", str(picture))
     gradelake(folder, *words)
-    assert says in picture.read_text()
+    assert says in texts(picture.read_text())
 
 
 def test_the_report_marks_its_boards_and_correlations(folder, tmp_path):

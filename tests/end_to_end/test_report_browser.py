@@ -365,11 +365,6 @@ def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(browser, dem
     assert 1 < len(top) < len(known), "nobody is called best within noise"
     says = look.text("#leaderboard-says")
     assert f"The first {len(top)}, {top[0]} to {top[-1]}, do not differ significantly." in says
-    in_lanes = "groups => { const rows = groups.map((of) => ({ groups: of })); inLanes(rows); "
-    lanes = look.page.evaluate(
-        in_lanes + "return rows.map((row) => row.lanes) }", ["a", "ab", *"bcd"]
-    )
-    assert lanes == [[0], [0, 1], [1], [2], [3]], "no column has two groups"
     look = at_board(browser, demo_page, OTHER)
     command = f"gradelake stats ranks demo --measure {OTHER} --label-set {LABELS} --level 2"
     assert command in look.text("#leaderboard-says")
@@ -380,8 +375,8 @@ def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(browser, dem
 
 def test_lines_beside_the_picture_join_those_that_share_a_letter(browser, demo_page, known):
     look = at_board(browser, demo_page, MEASURE, 390)
-    marks = look.page.locator("#leaderboard-chart svg .mark-rect path, #leaderboard-chart svg rect")
-    boxes = [box for box in (mark.bounding_box() for mark in marks.all()) if box["width"] < 5]
+    marks = look.page.locator("#leaderboard-chart svg line[stroke-linecap=square]")
+    boxes = [mark.bounding_box() for mark in marks.all()]
     assert len(boxes) == sum(len(one["groups"]) for one in known)
     places = sorted({round(box["y"]) for box in boxes})
     assert len(places) == len(known)

@@ -34,7 +34,7 @@ FORM = ("export", "review", "demo", "--grader", "lexical", "--assessor", "mia", 
 SIZE = {"width": 1000, "height": 720}
 COLOURS = 128
 SHOWS = "shows"  # the picture's text chunk with the hash
-LOOK = ("report.css", "pictures.js", "charts.js")  # what changes a picture and none of its words
+LOOK = ("report.css", "charts.js")  # what changes a picture and none of its words
 WORDS = """element => [element.innerText, ...[...element.querySelectorAll('[aria-label]')].map(
   (one) => one.getAttribute('aria-label'))].join('\\n')"""
 

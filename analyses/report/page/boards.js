@@ -30,13 +30,6 @@ function scores(data, level, measure) {
 
 const lettersOf = (row) => row.groups.match(/[a-zA-Z]'*/g) ?? [];
 
-// Where each group's line stands beside the rows: a column of its own, as one that is used again
-// reads as one group.
-function inLanes(rows) {
-  const letters = [...new Set(rows.flatMap(lettersOf))];
-  for (const row of rows) row.lanes = lettersOf(row).map((letter) => letters.indexOf(letter));
-}
-
 // The best is one of several wherever chance may have put it first.
 function whoLeads(rows, labels, measure, level, queries) {
   if (rows.length < 2) return "There is no other system to compare it with.";
@@ -87,7 +80,6 @@ async function chooseBoard({ labels, measure, level }) {
 
 async function showBoards(data, { labels, measure, level }) {
   const rows = scores(data, level, measure);
-  inLanes(rows);
   byId("leaderboard-says").textContent =
     `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} with the labels of ${labels}, ${whatMean()} over ` +
     `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level, data.queries[measure])}` +

@@ -1,11 +1,10 @@
-// Pictures are drawn by Vega in the page's own colours, by their names in its style, so that they
-// follow it into the dark and onto paper. The page's policy allows no style of Vega's own, and no
-// `eval`: `ast` has its expressions interpreted.
+// Pictures are drawn by Vega from the specs that `gradelake plot` draws, too: here with the page's own
+// colours, by their names in its style, so that they follow it into the dark and onto paper. The page's
+// policy allows no style of Vega's own, and no `eval`: `ast` has its expressions interpreted.
 const drawn = new Map(); // id of an element -> what `draw` was given for it
 const ERRORS = 1; // Vega's log level
-const ROW = 18, AXIS = 45, BELOW = 94; // pixels of each row, of an axis, and of its words and the tools
-// what has a line in a picture: the first of many, until the reader wants all, `lines=all` in the address
-const LINES = { leaderboard: "system", correlation: "shown", coverage: "system", moves: "system" };
+const BELOW = 139; // pixels of an axis, its words and the tools
+// of what has a line in a picture the first, until the reader wants all, `lines=all` in the address
 const MOST_LINES = 30;
 let vegaIsHere = null;
 
@@ -19,35 +18,16 @@ function withVega() {
   return vegaIsHere;
 }
 
-function colour(name) {
-  return `var(--${name})`;
-}
-
-function theme() {
-  const ink = colour("ink"), soft = colour("soft"), line = colour("line");
-  const accent = colour("accent");
-  const axis = {
-    labelColor: ink, titleColor: soft, gridColor: line, domainColor: line, tickColor: line,
-    labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.6,
-  };
-  return {
-    background: "transparent", font: "system-ui, sans-serif", axis,
-    legend: { labelColor: ink, titleColor: soft, labelFontSize: 12, titleFontWeight: "normal" },
-    view: { stroke: "transparent" }, point: { color: accent }, rule: { color: accent },
-    line: { color: accent }, bar: { color: accent }, tick: { color: accent }, text: { color: ink },
-    range: { category: [accent, colour("second")] },
-  };
-}
-
-// A picture of PICTURES with its rows, in the element; a picture that is a function is told `about`.
-async function draw(id, name, rows, description, about) {
+// The picture of a spec with its rows, in the element; `slots` are those that the spec leaves open.
+async function draw(id, name, rows, description, slots) {
   const element = byId(id);
   if (!element) return;
-  const all = [...new Set(rows.map((row) => row[LINES[name]]))];
-  const some = new Set([...all.slice(0, MOST_LINES), about?.system]);
+  const { line } = (await unpack("pictures")).specs[name].usermeta;
+  const all = [...new Set(rows.map((row) => row[line]))];
+  const some = new Set([...all.slice(0, MOST_LINES), slots?.chosen]);
   const isCut = all.length > MOST_LINES && standing(element).state?.lines !== "all";
-  drawn.set(id, [name, isCut ? rows.filter((row) => some.has(row[LINES[name]])) : rows, description, about]);
-  const spec = specOf(id);
+  drawn.set(id, [name, isCut ? rows.filter((row) => some.has(row[line])) : rows, description, slots]);
+  const spec = await specOf(id);
   element.style.minHeight = `${Math.max(element.offsetHeight, spec.height + BELOW)}px`; // nothing jumps
   await withVega();
   await vegaEmbed(element, spec, drawing("svg"));
@@ -70,13 +50,29 @@ async function drawPlaces(view) {
   }
 }
 
-function specOf(id) {
-  const [name, rows, description, about] = drawn.get(id);
-  const picture = PICTURES[name];
-  return {
-    width: "container", height: ROW * rows.length + AXIS, config: theme(), description,
-    data: { values: rows }, ...(typeof picture === "function" ? picture(rows, about) : picture),
-  };
+// A part of a spec with its slots filled, and with `colours` for their names where there are such.
+function filled(part, slots, colours) {
+  if (Array.isArray(part)) return part.map((each) => filled(each, slots, colours));
+  if (part instanceof Object) {
+    return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, filled(each, slots, colours)]));
+  }
+  const [, slot, colour] = /^(?:\{(\w+)\}|var\(--(\w+)\))$/.exec(part) ?? [];
+  return slot ? slots[slot] : colours?.[colour] ?? part;
+}
+
+async function specOf(id, onPaper) {
+  const [name, rows, description, slots] = drawn.get(id);
+  const { specs, look } = await unpack("pictures");
+  const { usermeta, ...spec } = specs[name];
+  const colours = onPaper && look.colours;
+  const config = filled(look.config, {}, colours);
+  if (!onPaper) Object.assign(config, { background: "transparent", font: "system-ui, sans-serif" });
+  config.axisYBand.labelLimit = 170;
+  const picture = filled(spec, { ...usermeta.slots, ...slots, rows }, colours);
+  if (usermeta.square) return { ...picture, description, config };
+  const lines = new Set(rows.map((row) => row[usermeta.line])).size;
+  const height = spec.height.step ? picture.height.step * lines : spec.height;
+  return { ...picture, description, config, width: "container", height };
 }
 
 function drawing(renderer) {

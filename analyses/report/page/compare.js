@@ -65,15 +65,15 @@ function foldedTies(ties, state) {
 
 // A bar for each query, of rows {query_id, text, a, b, difference}; `better`: what "to the right" means
 function queryByQuery({ a, b }, id, ofWhat, rows, better) {
-  const inOrder = rows.filter((row) => !isTie(row)).sort((one, other) => other.difference - one.difference)
-    .map((row) => ({ ...row, is_behind: row.difference <= 0 }));
+  const inOrder = rows.filter((row) => !isTie(row)).sort((one, other) => other.difference - one.difference);
   const shown = outermost(inOrder, MOST_BARS);
   const title = make("h2", {}, "Query by query"), nTies = rows.length - inOrder.length;
   if (!inOrder.length) return [title, make("p", {}, `All ${nTies} queries are ties.`)];
   return [
     title,
-    place(id, "differences", shown, `${ofWhat} of ${a} less that of ${b}, query by query: ` +
-      shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", ")),
+    place(id, "topics", shown, `${ofWhat} of ${a} less that of ${b}, query by query: ` +
+      shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", "),
+    { reach: Math.max(...shown.map((row) => Math.abs(row.difference))) }),
     make("p", { class: "caption" }, `To the right ${a} ${better}, to the left ${b}.` +
       (shown.length < inOrder.length ? ` The ${MOST_BARS} outermost of ${inOrder.length} queries.` : "") +
       (nTies ? ` Ties, ${nTies} of ${rows.length}, have no bar.` : "")),
@@ -122,14 +122,3 @@ async function compareSystems(ids, asked) {
 }
 
 views.set("compare", compareSystems);
-
-PICTURES.differences = {
-  mark: { type: "bar" },
-  encoding: {
-    y: nominal("query_id", { sort: null, title: null, axis: { labelLimit: 170 } }),
-    x: number("difference", { title: "difference" }),
-    color: either("is_behind", "category"),
-    tooltip: [nominal("query_id", { title: "query" }), nominal("text"),
-      ...["a", "b", "difference"].map((name) => number(name, { format: ".4f" }))],
-  },
-};

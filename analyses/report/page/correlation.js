@@ -11,10 +11,13 @@ async function showCorrelation({ measure }) {
   fill(select, known, measure ?? known[0]);
   const rows = all.filter((row) => row.measure === select.value && row.kendall !== null);
   rows.sort((a, b) => b.kendall - a.kendall);
-  for (const row of rows) row.shown = row.label_set + (row.is_incomplete ? " (incomplete)" : "");
+  for (const row of rows) {
+    row.shown = row.label_set + (row.is_incomplete ? " (incomplete)" : "");
+    Object.assign(row, { value: row.kendall, statistic: "Kendall's tau-b" });
+  }
   await draw("correlation-chart", "correlation", rows,
     `Kendall's tau-b by ${select.value}: ` + rows.map((row) =>
-      `${row.shown} ${figure(row.kendall, 3)}`).join(", "));
+      `${row.shown} ${figure(row.kendall, 3)}`).join(", "), { name: "shown" });
 }
 
 const COVERAGE = [
@@ -39,7 +42,8 @@ async function showCoverage(data, labels, tau, system) {
   const order = scores(data, tau, last);
   const cover = (system, k) =>
     data.boards[tau][`Cover@${k}`].score[data.systems.indexOf(system)];
-  const rows = order.flatMap(({ system }) => ks.map((k) => ({ system, k, cover: cover(system, k) })));
+  const rows = order.flatMap(({ system }) => ks.map((k) =>
+    ({ system, measure: `Cover@${k}`, cover: cover(system, k) })));
   fill(byId("coverage-system"), order.map((row) => row.system), system);
   byId("coverage-says").textContent = order.length
     ? `By ${labels}: ${order[0].system} is first of ${order.length}: its top ${ks[ks.length - 1]} passages cover ` +
@@ -55,5 +59,5 @@ async function showCoverage(data, labels, tau, system) {
   sortable(table);
   await draw("coverage-chart", "coverage", rows,
     `Coverage of the rubric: ${byId("coverage-says").textContent}`,
-    { system: byId("coverage-system").value });
+    { chosen: byId("coverage-system").value });
 }

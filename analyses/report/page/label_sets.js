@@ -130,30 +130,3 @@ async function compareLabelSets(ids, asked) {
 }
 
 views.set("labels", compareLabelSets);
-
-// A line for each system, from its place by one label set to that by the other
-const side = (at, field, words, align) => ({
-  mark: { type: "text", align, dx: align === "right" ? -6 : 6, limit: 150 },
-  encoding: { x: { datum: at }, y: number(field), text: nominal(words) },
-});
-
-PICTURES.moves = (rows) => ({
-  data: { values: rows.map((row) => ({ // where not all are drawn, those that are stand close together
-    ...row, ...Object.fromEntries(["place_a", "place_b"].map((at) =>
-      [at, 1 + rows.filter((other) => other[at] < row[at]).length])),
-  })) },
-  encoding: {
-    x: { type: "quantitative", axis: null, scale: { domain: [-1, 2] } },
-    y: { type: "quantitative", axis: null, scale: { reverse: true, zero: false, padding: 10 } },
-    tooltip: [nominal("system"), ...["rank_a", "rank_b"].map((name) => number(name)),
-      ...["score_a", "score_b"].map((name) => number(name, { format: ".4f" }))],
-  },
-  layer: [
-    { mark: { type: "rule", strokeWidth: 2, opacity: 0.75 },
-      encoding: {
-        x: { datum: 0 }, x2: { datum: 1 }, y: number("place_a"), y2: { field: "place_b" },
-        color: either("far", "category"), strokeDash: either("far", [[1, 0], [5, 3]]),
-      } },
-    side(0, "place_a", "label_a", "right"), side(1, "place_b", "label_b", "left"),
-  ],
-});

@@ -1,15 +1,4 @@
 // What was graded day by day, and what it cost: the rest of "What moved" is HTML.
-PICTURES.days = {
-  height: 160,
-  mark: { type: "bar" },
-  encoding: {
-    x: { field: "day", type: "ordinal", title: null, axis: { labelOverlap: true, labelAngle: 0 } },
-    y: number("n", { title: null }),
-    color: nominal("what", { sort: null, title: null, scale: { range: "category" } }),
-    tooltip: [nominal("day"), nominal("what"), number("n", { format: "," })],
-  },
-};
-
 async function showMoved() {
   const days = await unpack("days");
   for (const [id, what, columns] of [

@@ -69,26 +69,14 @@ function point(mark, on) {
 
 // For paper: in the light colours, on white.
 async function savePicture(id, name, kind) {
-  const spec = specOf(id);
+  const spec = await specOf(id, true);
   if (spec.width === "container") {
     spec.width = Math.max(LEAST_WIDTH, byId(id).clientWidth);
     spec.autosize = { type: "fit-x", contains: "padding" };
   }
-  spec.config.background = colour("ground");
   spec.padding = 12;
-  const { view } = await vegaEmbed(make("div"), onPaper(spec), drawing("none"));
+  const { view } = await vegaEmbed(make("div"), spec, drawing("none"));
   if (kind === "SVG") save(name, "svg", "image/svg+xml", await view.toSVG());
   else (await view.toCanvas(2)).toBlob((image) => save(name, "png", "image/png", image));
   view.finalize();
-}
-
-// A file knows nothing of the page's style: the light colours instead of their names.
-function onPaper(spec) {
-  const page = document.documentElement;
-  page.classList.add("paper");
-  const style = getComputedStyle(page);
-  const written = JSON.stringify(spec).replace(/var\((--[\w-]+)\)/g,
-    (_, name) => style.getPropertyValue(name).trim());
-  page.classList.remove("paper");
-  return JSON.parse(written);
 }

@@ -2,6 +2,7 @@
 // judge's where these are the reference's own.
 const SIDE = 460, NARROW = 70; // pixels: the picture's side at most, and what its axis takes
 const LETTER = 6.3, LINE = 14; // pixels of a name, about
+const EDGE = 0.05; // of the axes beyond the outermost points, as in the spec
 
 async function showScatter() {
   if (!byId("scatter-chart")) return;
@@ -34,18 +35,30 @@ async function showScatter() {
     return noScatter(`${reference} has no leaderboard by ${measure} to compare with.`);
   }
   const far = Math.max(1, 0.1 * points.length);
-  for (const point of points) point.far = Math.abs(point.rank_x - point.rank_y) > far;
+  for (const point of points) {
+    point.far = Math.abs(point.rank_x - point.rank_y) > far;
+    point.named = point.far ? "far" : "";
+  }
   const tau = agreed.kendall === null ? "undefined" : figure(agreed.kendall, 3);
   const says = `${points.length} systems by ${measure}: Kendall's tau-b ${tau}, ` +
     `Spearman's rho ${figure(agreed.spearman, 3)} between ${labels} and ${reference}.` +
     farAway(points) + why + incomplete(labels);
   byId("scatter-says").textContent = says;
   const from = (cut) => (board.settled.has_levels.includes(measure) ? `, from ${cut}` : "");
+  const ends = ["reference", "labels"].map((of) => fenced(points.map((point) => point[of])));
+  const low = Math.min(ends[0][0], ends[1][0]), high = Math.max(ends[0][1], ends[1][1]);
+  const side = Math.min(SIDE, byId("scatter-chart").clientWidth - NARROW);
+  const beyond = points.some((point) => isOutside(point, low, high)) ? " (hollow: beyond the edge)" : "";
   await draw("scatter-chart", "scatter", points, `Scatter of ${says}`, {
-    x: `${measure} by ${reference}${from(agreed.reference_level)}`,
-    y: `${measure} by ${labels}${from(level)}`,
-    side: Math.min(SIDE, byId("scatter-chart").clientWidth - NARROW),
+    x: `${measure} by ${reference}${from(agreed.reference_level)}${beyond}`,
+    y: `${measure} by ${labels}${from(level)}${beyond}`,
+    low, high, side, names: named(points, low, high, side),
+    named: ["", "far"], shapes: ["circle", "triangle-up"],
   });
+}
+
+function isOutside({ reference, labels }, low, high) {
+  return Math.min(reference, labels) < low || Math.max(reference, labels) > high;
 }
 
 const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
@@ -75,30 +88,28 @@ function fenced(values) {
   return [inside[0], inside[inside.length - 1]];
 }
 
-// Names beside their points, each where no other name or point is; one without a place has none.
-function named(points, domain, side) {
-  const pixels = (value) => (side * (value - domain[0])) / (domain[1] - domain[0]);
-  const taken = points.map((point) => {
-    const [x, y] = [pixels(point.x), pixels(point.y)];
-    return [x - 5, y - 5, x + 5, y + 5];
-  });
+// Names beside their points, in pixels from the left and the top, each where no other name or point is;
+// one without a place has none.
+function named(points, low, high, side) {
+  const edge = EDGE * (high - low || 1);
+  const pixels = (value) => (side *
+    (Math.min(Math.max(value, low - edge / 2), high + edge / 2) - low + edge)) / (high - low + 2 * edge);
+  const at = ({ reference, labels }) => [pixels(reference), side - pixels(labels)];
+  const taken = points.map(at).map(([x, y]) => [x - 5, y - 5, x + 5, y + 5]);
   const crosses = (a) => a[0] < 0 || a[2] > side || a[1] < 0 || a[3] > side || taken.some((b) =>
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]);
-  const back = (pixel) => domain[0] + (pixel * (domain[1] - domain[0])) / side;
-  return points.filter((point) => point.far || point.outside).flatMap((point) => {
-    const [x, y, width] = [pixels(point.x), pixels(point.y), LETTER * point.system.length];
-    const places = [7, 18, 32].flatMap((by) => [[by, -7], [-by - width, -7], [-width / 2, by],
-      [-width / 2, -by - LINE], [by, by - 7], [-by - width, by - 7], [by, -by - 7],
-      [-by - width, -by - 7]]);
+  return points.filter((point) => point.far || isOutside(point, low, high)).flatMap((point) => {
+    const [x, y] = at(point), width = LETTER * point.system.length;
+    const places = [7, 18, 32].flatMap((by) => [[by, -7], [-by - width, -7], [-width / 2, -by - LINE],
+      [-width / 2, by], [by, -by - 7], [-by - width, -by - 7], [by, by - 7], [-by - width, by - 7]]);
     const found = places.map(([dx, dy]) => [x + dx, y + dy, x + dx + width, y + dy + LINE])
       .find((box) => !crosses(box));
     if (!found) return [];
     taken.push(found);
     return [{
-      system: point.system, x: back(found[0]), y: back(found[1] + LINE / 2),
-      from_x: point.x, from_y: point.y, // a line leads there from the nearest place of the name
-      to_x: back(Math.min(Math.max(x, found[0]), found[2])),
-      to_y: back(Math.min(Math.max(y, found[1]), found[3])),
+      system: point.system, x: found[0], y: found[1] + LINE / 2,
+      from_x: x, from_y: y, // a line leads there from the nearest place of the name
+      to_x: Math.min(Math.max(x, found[0]), found[2]), to_y: Math.min(Math.max(y, found[1]), found[3]),
     }];
   });
 }

@@ -1,0 +1,1 @@
+"""Pictures: a Vega-Lite spec of each kind, whose slots files and the report's page fill alike."""
