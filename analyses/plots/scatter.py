@@ -70,7 +70,7 @@ def scatter_picture(
         | {"reference": float(at[0]), "labels": float(at[1])}
         for system, *at in zip(systems, x, y, strict=True)
     ]
-    rows.sort(key=lambda row: row["far"])  # drawn over the others
+    rows.sort(key=lambda row: bool(row["far"]))  # drawn over the others
     known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
     title = [f"{shortened(collection)}: {len(systems)} systems, {known}"]
     title += [
