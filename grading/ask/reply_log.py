@@ -74,12 +74,23 @@ class ReplyLog:
 
     def unread(self) -> list[Entry]:
         """Replies that this grader gave for this round, and that nothing was made of."""
+        return self._found(
+            "round = ? and state = 'answered' and asked is not null", self.about.round
+        )
+
+    def in_vain(self) -> list[Entry]:
+        """What this grader did not answer in batches, and will be asked again."""
+        return self._found(
+            "collection = ? and state = 'failed' and in_batch", self.about.collection
+        )
+
+    def _found(self, where: str, value: str) -> list[Entry]:
+        """Of what nothing was made of."""
         rows = self.lake.objects(
-            "select * from lake.raw.replies where grader_id = ? and round = ? "
-            "and state = 'answered' and not is_read and asked is not null "
+            f"select * from lake.raw.replies where {where} and grader_id = ? and not is_read "
             "order by asked_at, reply_id",
+            value,
             self.grader.grader_id,
-            self.about.round,
         )
         return [_entry(row) for row in rows]
 
@@ -180,7 +191,7 @@ def _await_end(files: list[Path]) -> None:
 
 
 def _entry(row: dict[str, Any]) -> Entry:
-    """An entry that was answered, as `raw.replies` has it."""
+    """An entry, as `raw.replies` has it."""
     own = ("asked", "chunk_id", "attempt", "seconds", "reply_id", "asked_at", *OF_WHAT)
-    response = Response(row["reply"], **{name: row[name] for name in OF_RESPONSE})
+    response = Response(row["reply"] or "", **{name: row[name] for name in OF_RESPONSE})
     return Entry(**{name: row[name] for name in own}, response=response)

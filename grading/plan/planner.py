@@ -145,7 +145,7 @@ class Plan:
         return self.lake.value(
             "select sum(ok + unanswerable + defaulted + failed) / nullif(sum(wall_seconds), 0) "
             "from lake.raw.grading_runs where grader_id = getvariable('grader_id') "
-            "and run_id not in (select submission_id from lake.raw.submissions)"
+            "and run_id not in (select batch_id from lake.raw.batches)"
         )
 
     def chunks(self) -> Iterator[Chunk]:

@@ -72,12 +72,12 @@ class Worker:
     def _graded(
         self, chunk: Chunk, answered: list[tuple[Reading, Response]], seconds: float = 0.0
     ) -> Graded:
-        rows = self.rows(chunk, answered)
+        rows = self.rows(chunk.pairs, answered)
         longest = rows.select(pl.col("completion_tokens").max()).item() or 0
         return Graded(chunk.id, rows, counts_of(rows), longest, seconds)
 
-    def rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
-        """The grades of a chunk, with `prompt_no` and `is_leader`."""
+    def rows(self, pairs: pl.DataFrame, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
+        """The grades of a chunk's pairs, with `prompt_no` and `is_leader`."""
         words = list(self.grader.prompt.grade_scale.words.values())
         answers = []
         for reading, response in answered:
@@ -99,7 +99,7 @@ class Worker:
         prompts = pl.DataFrame(answers, schema=_OF_A_PROMPT).with_row_index("prompt_no")
         # a pair that shares another's prompt cost nothing
         free = [pl.when("is_leader").then(name).otherwise(0).alias(name) for name in TOKENS]
-        rows = chunk.pairs.join(prompts, on="prompt_no", how="left", maintain_order="left")
+        rows = pairs.join(prompts, on="prompt_no", how="left", maintain_order="left")
         return rows.with_columns(
             *free,
             grader_id=pl.lit(self.grader.grader_id),
