@@ -12,8 +12,10 @@ from gradelake.grading.generate.asking import Generated, ask
 from gradelake.grading.generate.nuggets import create
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.prompt import Prompt
+from gradelake.grading.run.attempts import TRIES
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.grader_run import stop_signals
+from gradelake.grading.run.spending import Spending
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 
@@ -37,6 +39,13 @@ class QueryBatch:
     def n_prompts(self) -> int:
         return len(self.queries)
 
+    def __len__(self) -> int:
+        return self.n_prompts
+
+    def to_ask(self, prompt: Prompt) -> list[tuple[Mapping[str, Any], int]]:
+        """The values of each query's prompt, and how often it is asked at most."""
+        return [(values, TRIES) for _, values in self.queries]
+
     def halves(self) -> "tuple[QueryBatch, QueryBatch]":
         middle = self.n_prompts // 2
         return (
@@ -49,10 +58,15 @@ class QueryBatch:
 class Account:
     """What came of a batch; `notes` are the engine's, for people."""
 
+    chunk_id: str
     generated: list[Generated]
     notes: list[str] = field(default_factory=list)
     stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
     replies: Replies = field(default_factory=Replies)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {"pairs": len(self.generated)}
 
 
 @dataclass(frozen=True)
@@ -65,11 +79,11 @@ class GenerationWorker:
     def died(self, batch: QueryBatch, reason: str) -> Account:
         """The account of a batch that killed each worker that tried."""
         failed = [Generated(query_id, None, reason, 0, {}) for query_id, _ in batch.queries]
-        return Account(failed)
+        return Account(batch.id, failed)
 
     def grade(self, engine: Asking, batch: QueryBatch) -> Account:
         """Ask about every query of the batch. Raises as `Worker.grade` does."""
-        return Account(self._written(engine, batch, batch.queries))
+        return Account(batch.id, self._written(engine, batch, batch.queries))
 
     def partly(self, engine: Asking, batch: QueryBatch) -> Account:
         """What is read of the queries that were answered before the engine could not go on."""
@@ -77,7 +91,7 @@ class GenerationWorker:
         for query in batch.queries:
             with engine.replaying() as replay:
                 found += self._written(replay, batch, (query,))
-        return Account(found)
+        return Account(batch.id, found)
 
     def _written(self, engine: Any, batch: QueryBatch, queries: Queries) -> list[Generated]:
         grader = replace(self.grader, prompt=batch.prompt or self.grader.prompt)
@@ -122,17 +136,22 @@ class Writers:
     def __post_init__(self) -> None:
         self.show_progress = console.now_and_then(self.outcome.progress)
 
-    def ask(self, batches: Iterable[QueryBatch]) -> Iterator[list[Generated]]:
+    def ask(
+        self, batches: Iterable[QueryBatch], spending: Spending | None = None
+    ) -> Iterator[list[Generated]]:
         """What became of each batch, as it comes in; who makes something of it commits the log, too
-        (`ReplyLog.commit`)."""
-        for account in self.crew.run(iter(batches), self.stop):
+        (`ReplyLog.commit`). `spending`: the batches that there is money for."""
+        for account in self.crew.run(iter(spending or batches), self.stop):
             if account:
                 self.log.came(account.replies)
+                if spending:
+                    spending.settle(account)
                 for note in account.notes:
                     if note not in self.outcome.notes:
                         self.outcome.notes.append(note)
                         console.warn(f"note: {note}")
-                self.outcome.tokens += sum(one.tokens for one in account.generated)
+                paid = account.replies.paid
+                self.outcome.tokens += paid["prompt_tokens"] + paid["completion_tokens"]
                 yield account.generated
             self.show_progress()
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar
 
 import polars as pl
 
@@ -33,9 +32,8 @@ SERVER_GONE_FOR = 300  # seconds without the catalog's server, after which a run
 
 @dataclass
 class Committer:
-    """Takes the chunks of one run of one grader on one collection into the lake."""
-
-    table: ClassVar[str] = "grades"
+    """Takes the chunks of one run of one grader on one collection into the lake; those of a
+    sentinel's round, or a probe's, beside all other grades."""
 
     lake: Lake
     grader: Grader
@@ -49,6 +47,7 @@ class Committer:
 
     def __post_init__(self) -> None:
         self.log = ReplyLog(self.lake, self.grader, self.about)
+        self.table = "grades" if self.about.purpose == "grade" else "sentinel_grades"
         self.counts = dict.fromkeys((*STATUSES, "pairs", "reused", "cut", "uncounted", *TOKENS), 0)
         self._what = f"{self.collection} {self.grader.name}"
         self._waiting: list[Graded] = []
@@ -278,7 +277,9 @@ class Committer:
             self.counts[name] += n
 
     def account(self, transaction: Transaction, state: str) -> None:
-        """The batch's row, as of now."""
+        """The run's row, as of now; a round has none."""
+        if self.table != "grades":
+            return
         transaction.delete("grading_runs", run_id=self.run_id)
         counts = self.counts
         row = {

@@ -22,7 +22,6 @@ class Graded:
     chunk_id: str
     rows: pl.DataFrame  # of `raw.grades`, with `prompt_no` and `is_leader`
     counts: dict[str, int] = field(default_factory=dict)
-    longest: int = 0  # tokens of the longest reply to one prompt
     seconds: float = 0.0  # in the engine
     notes: list[str] = field(default_factory=list)  # of the engine, for people
     stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
@@ -73,8 +72,7 @@ class Worker:
         self, chunk: Chunk, answered: list[tuple[Reading, Response]], seconds: float = 0.0
     ) -> Graded:
         rows = self.rows(chunk.pairs, answered)
-        longest = rows.select(pl.col("completion_tokens").max()).item() or 0
-        return Graded(chunk.id, rows, counts_of(rows), longest, seconds)
+        return Graded(chunk.id, rows, counts_of(rows), seconds)
 
     def rows(self, pairs: pl.DataFrame, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
         """The grades of a chunk's pairs, with `prompt_no` and `is_leader`."""
