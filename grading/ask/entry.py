@@ -57,6 +57,7 @@ class Entry:
     query_id: str | None = None
     passage_id: str | None = None
     item_id: str | None = None
+    prompt_bytes: int | None = None
     reply_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     asked_at: datetime = field(default_factory=utc_now)
 
@@ -114,6 +115,11 @@ def hash_of(grader: Grader, round_: str) -> Callable[[Rendered], str]:
         return found.hexdigest()[:32]
 
     return asked
+
+
+def bytes_of(prompt: Rendered) -> int:
+    """How long what the model is sent is, before anything is cut."""
+    return len(f"{prompt.system or ''}{prompt.text}".encode(errors="surrogatepass"))
 
 
 class Segment:

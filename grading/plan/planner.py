@@ -125,7 +125,7 @@ class Plan:
             "select query_id, count(*) from plan_missing inner join plan_passages "
             "using (passage_no) group by query_id"
         )
-        cost = prices.estimated_cost(lake, grader, pairs, prompts, n_bytes, before)
+        cost = prices.estimated_cost(lake, grader, prompts, n_bytes, before)
         return Totals(
             **counts,
             asked=pairs,

@@ -174,7 +174,8 @@ class BatchLog:
                 continue
             reply.mend()
             reply.cut_characters, before = row["cut_characters"], tries.of(row)
-            known = {name: row[name] for name in ("asked", "attempt", "reply_id", *OF_WHAT)}
+            names = ("asked", "attempt", "reply_id", "prompt_bytes", *OF_WHAT)
+            known = {name: row[name] for name in names}
             entry = Entry(chunk_id=sent.batch_id, seconds=0.0, response=replace(reply), **known)
             log.entries.append(entry)
             # one that had more of its passage was another

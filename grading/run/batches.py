@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from gradelake.grading.ask.entry import OF_WHAT, hash_of
+from gradelake.grading.ask.entry import OF_WHAT, bytes_of, hash_of
 from gradelake.grading.engines import TOKENS, EngineUnusable, Response
 from gradelake.grading.engines._batches import MOST_BYTES, OVER, Batch, Refused, Unsure, line
 from gradelake.grading.engines._connection import ACCOUNT
@@ -123,15 +123,12 @@ class BatchRun:
                 f"Change base_url back until it is collected. {_AGAIN}",
             )
         try:
-            if sent.provider_id is None:
-                batch = self.api.settle(sent.batch_id)
-                if batch is None:
-                    self.log.end(sent, "withdrawn")
-                    self.tell(f"{_title(sent)} was never sent; its pairs are missing")
-                    return None
-                self.log.submitted(sent, batch.id)
-            else:
-                batch = self.api.look(sent.provider_id)
+            batch = (
+                self._made(sent) if sent.provider_id is None else self.api.look(sent.provider_id)
+            )
+            if batch is None:
+                self.tell(f"{_title(sent)} was never sent; its pairs are missing")
+                return None
             if batch.status not in OVER:
                 return batch
             if batch.status == "failed":
@@ -145,6 +142,15 @@ class BatchRun:
             hint = f"{error.hint} {_AGAIN}" if error.hint else _AGAIN
             raise _Stuck(f"{_title(sent)}: {error.message}", hint) from None
         return None
+
+    def _made(self, sent: Sent) -> Batch | None:
+        """The batch of an intent; None: there is none, and never will be."""
+        batch = self.api.settle(sent.batch_id)
+        if batch is None:
+            self.log.end(sent, "withdrawn")
+        else:
+            self.log.submitted(sent, batch.id)
+        return batch
 
     def _collect(self, sent: Sent, batch: Batch) -> None:
         prompts = self.log.prompts(sent)
@@ -254,6 +260,7 @@ class BatchRun:
             row = {
                 "reply_id": f"{part.name}-{len(part.lines) + number}",
                 "asked": self.hash_of(prompt),
+                "prompt_bytes": bytes_of(prompt),
                 **{name: own[0][name] for name in OF_WHAT},
                 "pairs": own,
             }
@@ -279,7 +286,7 @@ class BatchRun:
         sent = self.log.intend(part.name, part.prompts, part.reserved if self.price else None)
         self.tell(f"submitting {counted(sent.n_pairs, 'pairs')}")
         try:
-            batch = self.api.make(part.name, part.lines)
+            self.log.submitted(sent, self.api.make(part.name, part.lines).id)
         except Refused as error:
             self.log.end(sent, "failed", error.message)
             url = self.grader.settings["base_url"]
@@ -288,13 +295,10 @@ class BatchRun:
                 "Does it have a batch API? Else batch = false.",
             ) from None
         except Unsure as error:
-            batch = self.api.settle(part.name)
-            if batch is None:
-                self.log.end(sent, "withdrawn")
+            if self._made(sent) is None:
                 raise EngineUnusable(
                     f"no batch was made: {error}", "The same command submits it again."
                 ) from None
-        self.log.submitted(sent, batch.id)
         self.done.submitted += sent.n_pairs
         self.done.batches_submitted += 1
 

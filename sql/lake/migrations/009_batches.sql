@@ -1,3 +1,4 @@
+alter table raw.replies add column prompt_bytes bigint;
 alter table raw.replies add column pairs varchar;
 -- what was tried in vain waits for its grade, as what is under way does
 update raw.replies
