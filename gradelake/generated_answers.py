@@ -6,7 +6,6 @@ an encyclopedia, as a web page, and as an answer. The answers land as those of a
 
 import hashlib
 import math
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +26,6 @@ from gradelake.ingest.collections.targets import Outcome, Targets
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, check_name
-from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
@@ -232,10 +230,9 @@ def generate(project: Project, request: AnswersRequest, arguments: list[str]) ->
     request that cannot be met, and `WorkFailed` when the engine cannot work, or when another
     process is at work with this grader; what was committed stays.
     """
-    grader = request.grader
-    purpose = f"gradelake generate answers {request.collection} --grader {grader.name}"
-    started = time.monotonic()
-    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
+    grader, about = request.grader, Asked(request.collection, "generate")
+    with ReplyLog.of_run(project, grader, about) as log:
+        lake = log.lake
         system = WrittenSystem(lake, request)
         written = Written(*system.facts)
         ensure_views(lake, (prices.VIEW,))
@@ -247,7 +244,6 @@ def generate(project: Project, request: AnswersRequest, arguments: list[str]) ->
         limit = math.inf if request.max_cost is None else request.max_cost
         spending = Spending(price, limit, grader, batches) if price else None
         if system.to_ask:
-            log = ReplyLog(lake, grader, Asked(request.collection, "generate"))
             with writers(log, written) as crew:
                 for generated in crew.ask(batches, spending):
                     system.commit(generated, arguments, written.notes, log)
@@ -255,7 +251,6 @@ def generate(project: Project, request: AnswersRequest, arguments: list[str]) ->
         if spending:
             written.cost, written.currency = round(spending.spent, 10), spending.price.currency
             written.out_of_money = spending.is_over
-    written.seconds = time.monotonic() - started
     return written
 
 

@@ -2,10 +2,11 @@
 
 import glob
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -23,7 +24,8 @@ from gradelake.grading.ask.recorder import Place, Replies
 from gradelake.grading.engines import Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.errors import WorkFailed
-from gradelake.sql.lake.connection import grading_folder
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import grader_lock, grading_folder
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
@@ -42,8 +44,18 @@ class ReplyLog:
         self.lake, self.grader = lake, grader
         self.place = Place(grading_folder(lake.project) / grader.grader_id, about)
         self.place.folder.mkdir(parents=True, exist_ok=True)
+        self.began = time.monotonic()
         self._waiting: list[Replies] = []  # of chunks that are not committed yet
         self._is_unsure = False  # whether what waits was entered once before
+
+    @classmethod
+    @contextmanager
+    def of_run(cls, project: Project, grader: Grader, about: Asked) -> Iterator[Self]:
+        """That of a command, with the lake and the grader's lock. Raises `Busy` while another
+        process is at work with the grader."""
+        what = f"gradelake {about.purpose} {about.collection} --grader {grader.name}"
+        with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, what):
+            yield cls(lake, grader, about)
 
     @property
     def about(self) -> Asked:

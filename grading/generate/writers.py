@@ -1,6 +1,7 @@
 """Workers that write texts: what to ask goes in, what was read comes out, and all who want to know
 how it goes are told."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -167,5 +168,6 @@ def writers(log: ReplyLog, outcome: WritingRun) -> Iterator[Writers]:
         with Crew(GenerationWorker(log.grader), log) as crew, stop_signals() as stop:
             yield Writers(crew, log, stop, outcome)
             outcome.stopped = stop()
+            outcome.seconds = time.monotonic() - log.began
     finally:
         log.end()

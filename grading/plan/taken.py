@@ -145,7 +145,7 @@ def bytes_of(grader: Grader, asks: pl.DataFrame) -> int:
     asks = asks.with_columns(pl.col("passage").str.head(_longest_passage(grader)))
     texts = (asks[slot] for slot in ("query", "passage", "item") if slot in prompt.slots)
     frames = asks.height * len(prompt.text.encode())
-    return frames + sum(text.str.len_bytes().sum() for text in texts)
+    return frames + sum(int(text.str.len_bytes().sum()) for text in texts)
 
 
 def taken(lake: Lake, grader: Grader, collection: str) -> Taken:

@@ -188,9 +188,7 @@ class BatchLog:
             tokens = tokens_of(*(each.response for each in before), reply)
             answered.append((row, replace(reply, **tokens)))
         committer = Committer(
-            self.lake,
-            self.grader,
-            Asked(self.collection, "grade", sent.batch_id),
+            ReplyLog(self.lake, self.grader, Asked(self.collection, "grade", sent.batch_id)),
             began_at=sent.began_at,
             planned=sent.n_pairs,
             notes=dict.fromkeys(notes),

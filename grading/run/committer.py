@@ -9,10 +9,8 @@ from datetime import datetime
 
 import polars as pl
 
-from gradelake.grading.ask.entry import Asked
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import TOKENS
-from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.reply import STATUSES
 from gradelake.grading.run.worker import Graded, Worker
 from gradelake.sql.common import console
@@ -35,9 +33,7 @@ class Committer:
     """Takes the chunks of one run of one grader on one collection into the lake; those of a
     sentinel's round, or a probe's, beside all other grades."""
 
-    lake: Lake
-    grader: Grader
-    about: Asked
+    log: ReplyLog
     began_at: datetime = field(default_factory=utc_now)  # before this process, perhaps
     planned: int = 0
     notes: dict[str, None] = field(default_factory=dict)  # of engines, each once
@@ -46,7 +42,7 @@ class Committer:
     began: bool = False
 
     def __post_init__(self) -> None:
-        self.log = ReplyLog(self.lake, self.grader, self.about)
+        self.lake, self.grader, self.about = self.log.lake, self.log.grader, self.log.about
         self.table = "grades" if self.about.purpose == "grade" else "sentinel_grades"
         self.counts = dict.fromkeys((*STATUSES, "pairs", "reused", "cut", "uncounted", *TOKENS), 0)
         self._what = f"{self.collection} {self.grader.name}"

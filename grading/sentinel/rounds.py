@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from gradelake.grading.ask.entry import OF_WHAT, Asked
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
@@ -204,7 +205,7 @@ def grade_round(
         number, n_graded, due_on = round_at_work(lake, name, sentinel, grader, now)
         command = "probe" if name.startswith(OF_PROBES) else "sentinel"
         asked = Asked(collection, command, round=f"{name}/{number}")
-        committer = Committer(lake, grader, asked)
+        committer = Committer(ReplyLog(lake, grader, asked))
         if recovered := committer.recover():
             console.tell(f"kept {counted(recovered, 'replies')} of an interrupted round")
         key = (collection, name, grader.grader_id, number)
