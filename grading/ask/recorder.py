@@ -57,6 +57,18 @@ class Replies:
         return max((entry.response.completion_tokens or 0 for entry in self.entries), default=0)
 
 
+@dataclass
+class Account:
+    """What a worker made of a chunk; `counts` has its `pairs`, or queries, and what is counted
+    beside them."""
+
+    chunk_id: str
+    counts: dict[str, int]
+    notes: list[str] = field(default_factory=list, kw_only=True)  # of the engine, for people
+    stack: dict[str, Any] = field(default_factory=dict, kw_only=True)  # what the engine runs on
+    replies: Replies = field(default_factory=Replies, kw_only=True)
+
+
 class NotAnswered(EngineUnusable):
     """A prompt that the chunk did not come to."""
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from gradelake.grading.ask.recorder import Asking, Replies
+from gradelake.grading.ask.recorder import Account, Asking
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated, ask
 from gradelake.grading.generate.nuggets import create
@@ -56,18 +56,10 @@ class QueryBatch:
 
 
 @dataclass
-class Account:
-    """What came of a batch; `notes` are the engine's, for people."""
+class Wrote(Account):
+    """A batch's account."""
 
-    chunk_id: str
     generated: list[Generated]
-    notes: list[str] = field(default_factory=list)
-    stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
-    replies: Replies = field(default_factory=Replies)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        return {"pairs": len(self.generated)}
 
 
 @dataclass(frozen=True)
@@ -77,22 +69,22 @@ class GenerationWorker:
     side_by_side: ClassVar[bool] = False  # a second try, and another prompt, change the engine
     grader: Grader
 
-    def died(self, batch: QueryBatch, reason: str) -> Account:
+    def died(self, batch: QueryBatch, reason: str) -> Wrote:
         """The account of a batch that killed each worker that tried."""
         failed = [Generated(query_id, None, reason, 0, {}) for query_id, _ in batch.queries]
-        return Account(batch.id, failed)
+        return _wrote(batch, failed)
 
-    def grade(self, engine: Asking, batch: QueryBatch) -> Account:
+    def grade(self, engine: Asking, batch: QueryBatch) -> Wrote:
         """Ask about every query of the batch. Raises as `Worker.grade` does."""
-        return Account(batch.id, self._written(engine, batch, batch.queries))
+        return _wrote(batch, self._written(engine, batch, batch.queries))
 
-    def partly(self, engine: Asking, batch: QueryBatch) -> Account:
+    def partly(self, engine: Asking, batch: QueryBatch) -> Wrote:
         """What is read of the queries that were answered before the engine could not go on."""
         found: list[Generated] = []
         for query in batch.queries:
             with engine.replaying() as replay:
                 found += self._written(replay, batch, (query,))
-        return Account(batch.id, found)
+        return _wrote(batch, found)
 
     def _written(self, engine: Any, batch: QueryBatch, queries: Queries) -> list[Generated]:
         grader = replace(self.grader, prompt=batch.prompt or self.grader.prompt)
@@ -100,6 +92,10 @@ class GenerationWorker:
             engine.set_prompt(grader.prompt)
         written = create if grader.prompt.importance else ask
         return written(grader, engine, queries)
+
+
+def _wrote(batch: QueryBatch, generated: list[Generated]) -> Wrote:
+    return Wrote(batch.id, {"pairs": len(generated)}, generated)
 
 
 @dataclass(kw_only=True)

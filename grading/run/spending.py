@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradelake.grading.ask.entry import OF_WHAT
+from gradelake.grading.ask.recorder import Account
 from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
@@ -93,9 +94,8 @@ class Spending:
         """What a chunk that was given out may cost at most."""
         return self._at_work[chunk.id].cost
 
-    def settle(self, account: Any) -> None:
-        """A chunk, or a part of it, is back (`Graded`, or like it): what it took is spent, and no
-        more is reserved."""
+    def settle(self, account: Account) -> None:
+        """A chunk, or a part of it, is back: what it took is spent, and no more is reserved."""
         paid, n = account.replies.paid, account.counts["pairs"]
         tokens = [paid[name] for name in TOKENS]
         # the crew may have halved it: its parts have its id with a letter or more behind

@@ -138,7 +138,7 @@ def _graded(chunk: Chunk, prompt_tokens: int, completion_tokens: int) -> Graded:
         for m, k in zip(asked, said, strict=True)
     ]
     replies = Replies(chunk.id, entries)
-    return Graded(chunk.id, pl.DataFrame(), {"pairs": n}, replies=replies)
+    return Graded(chunk.id, {"pairs": n}, pl.DataFrame(), replies=replies)
 
 
 def test_whatever_replies_take_a_limit_is_kept_and_nearly_used(hosted):
