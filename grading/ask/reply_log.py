@@ -130,7 +130,7 @@ class ReplyLog:
         self._insert(transaction, [each for each in new + old if each[0].reply_id not in in_lake])
         if read := in_lake & {entry.reply_id for entry, read in old if entry.reply_id in read}:
             transaction.run(
-                "update {lake}.raw.replies set is_read = true where list_contains(?, reply_id)",
+                "update {lake}.raw.replies set is_read = true where reply_id in (select unnest(?))",
                 [*read],
             )
         self._is_unsure = True
@@ -162,7 +162,7 @@ class ReplyLog:
             return set()
         return set(
             self.lake.column(
-                "select reply_id from lake.raw.replies where list_contains(?, reply_id)",
+                "select reply_id from lake.raw.replies where reply_id in (select unnest(?))",
                 [entry.reply_id for entry in entries],
             )
         )
