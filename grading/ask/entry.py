@@ -117,11 +117,6 @@ def hash_of(grader: Grader, round_: str) -> Callable[[Rendered], str]:
     return asked
 
 
-def bytes_of(prompt: Rendered) -> int:
-    """How long what the model is sent is, before anything is cut."""
-    return len(f"{prompt.system or ''}{prompt.text}".encode(errors="surrogatepass"))
-
-
 class Segment:
     """The entries of one chunk, in a file that has them as they come.
 

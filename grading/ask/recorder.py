@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gradelake.grading.ask.entry import OF_WHAT, Asked, Entry, Segment, bytes_of, hash_of, room_for
+from gradelake.grading.ask.entry import OF_WHAT, Asked, Entry, Segment, hash_of, room_for
 from gradelake.grading.engines import TOKENS, Engine, EngineUnusable, Response
 from gradelake.grading.prompts.prompt import Prompt, Rendered
 
@@ -158,7 +158,7 @@ class Asking:
         asked = hashes.get(id(prompt)) or self.hash_of(prompt)  # one by which it tries the server
         before = self.of_prompts[asked]
         about: dict[str, Any] = {name: prompt.values.get(name) for name in OF_WHAT}
-        about["prompt_bytes"] = bytes_of(prompt)
+        about["prompt_bytes"] = prompt.n_bytes
         entry = Entry(
             asked, self.replies.chunk_id, len(before) + 1, seconds, replace(response), **about
         )

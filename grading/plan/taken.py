@@ -37,7 +37,7 @@ _SIZE = """
                 when plan_work.answer = '' then 0
                 else len(plan_items.gold_answers)
             end as n_prompts,
-            strlen($prompt)
+            $n_bytes
             + if(contains($prompt, '{query}'), strlen(queries.text), 0)
             + if(contains($prompt, '{description}'), coalesce(strlen(queries.description), 0), 0)
             + if(contains($prompt, '{narrative}'), coalesce(strlen(queries.narrative), 0), 0)
@@ -133,6 +133,7 @@ def size(lake: Lake, grader: Grader) -> tuple[int, int, int]:
     ((pairs, prompts, n_bytes),) = lake.rows(
         _SIZE,
         prompt=prompt.text,
+        n_bytes=prompt.n_bytes,
         verifies=prompt.target == "verify",
         longest_passage=_longest_passage(grader),
     )
@@ -144,8 +145,7 @@ def bytes_of(grader: Grader, asks: pl.DataFrame) -> int:
     prompt = grader.prompt
     asks = asks.with_columns(pl.col("passage").str.head(_longest_passage(grader)))
     texts = (asks[slot] for slot in ("query", "passage", "item") if slot in prompt.slots)
-    frames = asks.height * len(prompt.text.encode())
-    return frames + sum(int(text.str.len_bytes().sum()) for text in texts)
+    return asks.height * prompt.n_bytes + sum(int(text.str.len_bytes().sum()) for text in texts)
 
 
 def taken(lake: Lake, grader: Grader, collection: str) -> Taken:

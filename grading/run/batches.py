@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from gradelake.grading.ask.entry import OF_WHAT, bytes_of, hash_of
+from gradelake.grading.ask.entry import OF_WHAT, hash_of
 from gradelake.grading.engines import TOKENS, EngineUnusable, Response
 from gradelake.grading.engines._batches import MOST_BYTES, OVER, Batch, Refused, Unsure, line
 from gradelake.grading.engines._connection import ACCOUNT
@@ -260,7 +260,7 @@ class BatchRun:
             row = {
                 "reply_id": f"{part.name}-{len(part.lines) + number}",
                 "asked": self.hash_of(prompt),
-                "prompt_bytes": bytes_of(prompt),
+                "prompt_bytes": prompt.n_bytes,
                 **{name: own[0][name] for name in OF_WHAT},
                 "pairs": own,
             }

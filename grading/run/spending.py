@@ -133,11 +133,10 @@ class Spending:
     def _bound(self, chunk: Any) -> _Reserved:
         """What a chunk may cost at most."""
         prompt = self.grader.prompt
-        frame = len(f"{prompt.system or ''}{prompt.frame.text}".encode())
         size = requests = 0
         for values, times in chunk.to_ask(prompt):
             texts = (text for slot, text in values.items() if slot not in OF_WHAT)
-            size += times * (frame + sum(len(text.encode()) for text in texts))
+            size += times * (prompt.n_bytes + sum(len(text.encode()) for text in texts))
             requests += times
         if prompt.window:
             n_passages = chunk.pairs.select("query_id", "passage_id").n_unique()
