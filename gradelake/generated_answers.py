@@ -5,20 +5,19 @@ an encyclopedia, as a web page, and as an answer. The answers land as those of a
 """
 
 import hashlib
-import time
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from gradelake.grading.ask.entry import Asked
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated
-from gradelake.grading.generate.budget import Budget
 from gradelake.grading.generate.generation import BATCH
-from gradelake.grading.generate.writers import QueryBatch, Writers, WritingRun, writers
+from gradelake.grading.generate.writers import QueryBatch, WritingRun, writers
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan import prices
 from gradelake.grading.plan.planner import check_queries, check_slots, ensure_views
+from gradelake.grading.run.spending import Spending
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.system_names import generated_of
@@ -27,7 +26,6 @@ from gradelake.ingest.collections.targets import Outcome, Targets
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project, check_name
-from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
@@ -232,49 +230,28 @@ def generate(project: Project, request: AnswersRequest, arguments: list[str]) ->
     request that cannot be met, and `WorkFailed` when the engine cannot work, or when another
     process is at work with this grader; what was committed stays.
     """
-    grader = request.grader
-    purpose = f"gradelake generate answers {request.collection} --grader {grader.name}"
-    started = time.monotonic()
-    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
+    grader, about = request.grader, Asked(request.collection, "generate")
+    with ReplyLog.of_run(project, grader, about) as log:
+        lake = log.lake
         system = WrittenSystem(lake, request)
         written = Written(*system.facts)
         ensure_views(lake, (prices.VIEW,))
         price = prices.price_of(lake, grader, keeps_limit=request.max_cost is not None)
-        budget = Budget(grader, price, request.max_cost) if price else None
+        batches = (
+            QueryBatch(f"{n:08d}", tuple(system.to_ask[n : n + BATCH]))
+            for n in range(0, len(system.to_ask), BATCH)
+        )
+        limit = math.inf if request.max_cost is None else request.max_cost
+        spending = Spending(price, limit, grader, batches) if price else None
         if system.to_ask:
-            log = ReplyLog(lake, grader, Asked(request.collection, "generate"))
             with writers(log, written) as crew:
-                for generated in _asked(crew, system, written, budget):
+                for generated in crew.ask(batches, spending):
                     system.commit(generated, arguments, written.notes, log)
                     _add(written, generated)
-        if budget:
-            written.cost, written.currency = round(budget.spent, 10), budget.price.currency
-            written.out_of_money = budget.is_over
-    written.seconds = time.monotonic() - started
+        if spending:
+            written.cost, written.currency = round(spending.spent, 10), spending.price.currency
+            written.out_of_money = spending.is_over
     return written
-
-
-def _asked(
-    crew: Writers, system: WrittenSystem, written: Written, budget: Budget | None
-) -> Iterator[list[Generated]]:
-    """What became of each batch. What there was no money for is tried again once it is known what
-    those before it took."""
-    tried = set[str]()
-    while True:
-        waiting = [each for each in system.to_ask if each[0] not in tried]
-        batches = (
-            QueryBatch(f"{len(tried):08d}-{n:08d}", tuple(waiting[n : n + BATCH]))
-            for n in range(0, len(waiting), BATCH)
-        )
-        before = len(tried)
-        for generated in crew.ask(budget.within(batches) if budget else batches):
-            tried |= {one.query_id for one in generated}
-            if budget:
-                budget.settle(generated)
-            yield generated
-        if not budget or not budget.is_over or len(tried) == before or crew.stop():
-            return
-        budget.is_over = False
 
 
 def _add(written: Written, generated: list[Generated]) -> None:

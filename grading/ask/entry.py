@@ -57,6 +57,7 @@ class Entry:
     query_id: str | None = None
     passage_id: str | None = None
     item_id: str | None = None
+    prompt_bytes: int | None = None
     reply_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     asked_at: datetime = field(default_factory=utc_now)
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,23 @@ class Replies:
             for each in responses
         )
         return found
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest of them."""
+        return max((entry.response.completion_tokens or 0 for entry in self.entries), default=0)
+
+
+@dataclass
+class Account:
+    """What a worker made of a chunk; `counts` has its `pairs`, or queries, and what is counted
+    beside them."""
+
+    chunk_id: str
+    counts: dict[str, int]
+    notes: list[str] = field(default_factory=list, kw_only=True)  # of the engine, for people
+    stack: dict[str, Any] = field(default_factory=dict, kw_only=True)  # what the engine runs on
+    replies: Replies = field(default_factory=Replies, kw_only=True)
 
 
 class NotAnswered(EngineUnusable):
@@ -106,11 +124,12 @@ class Asking:
         is no room to keep what would be answered."""
         if not self.engine.asks_model:
             return self.engine.score(prompts)
-        hashes = [self.hash_of(prompt) for prompt in prompts]
-        found = [self._recall(asked) for asked in hashes]
+        hashes = {id(prompt): self.hash_of(prompt) for prompt in prompts}
+        found = [self._recall(hashes[id(prompt)]) for prompt in prompts]
         missing = [n for n, response in enumerate(found) if response is None]
         if missing:
-            for n, response in zip(missing, self._ask([prompts[n] for n in missing]), strict=True):
+            answers = self._ask([prompts[n] for n in missing], hashes)
+            for n, response in zip(missing, answers, strict=True):
                 found[n] = response
         return [response for response in found if response is not None]
 
@@ -122,21 +141,24 @@ class Asking:
         self.replies.recalled.append(entry)
         return replace(entry.response, is_recalled=True)
 
-    def _ask(self, prompts: Sequence[Rendered]) -> list[Response]:
+    def _ask(self, prompts: Sequence[Rendered], hashes: Mapping[int, str]) -> list[Response]:
         if self._segment:
             if not self._recorder.place.mark.exists():  # the command was killed, and began anew
                 raise EngineUnusable("the run that this worker is of has ended")
             longest = self.engine.longest_reply(self.engine.grader)
             self._segment.make_room(room_for(len(prompts), longest))
-        return self.engine.score_each(prompts, self._keep)
+        return self.engine.score_each(prompts, partial(self._keep, hashes))
 
-    def _keep(self, prompt: Rendered, response: Response, seconds: float) -> None:
+    def _keep(
+        self, hashes: Mapping[int, str], prompt: Rendered, response: Response, seconds: float
+    ) -> None:
         response.mend()
         if response.probabilities is not None:  # of any kind of number
             response.probabilities = [float(each) for each in response.probabilities]
-        asked = self.hash_of(prompt)
+        asked = hashes.get(id(prompt)) or self.hash_of(prompt)  # one by which it tries the server
         before = self.of_prompts[asked]
         about: dict[str, Any] = {name: prompt.values.get(name) for name in OF_WHAT}
+        about["prompt_bytes"] = prompt.n_bytes
         entry = Entry(
             asked, self.replies.chunk_id, len(before) + 1, seconds, replace(response), **about
         )

@@ -2,10 +2,11 @@
 
 import glob
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -23,7 +24,8 @@ from gradelake.grading.ask.recorder import Place, Replies
 from gradelake.grading.engines import Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.errors import WorkFailed
-from gradelake.sql.lake.connection import grading_folder
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import grader_lock, grading_folder
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
@@ -42,8 +44,18 @@ class ReplyLog:
         self.lake, self.grader = lake, grader
         self.place = Place(grading_folder(lake.project) / grader.grader_id, about)
         self.place.folder.mkdir(parents=True, exist_ok=True)
+        self.began = time.monotonic()
         self._waiting: list[Replies] = []  # of chunks that are not committed yet
         self._is_unsure = False  # whether what waits was entered once before
+
+    @classmethod
+    @contextmanager
+    def of_run(cls, project: Project, grader: Grader, about: Asked) -> Iterator[Self]:
+        """That of a command, with the lake and the grader's lock. Raises `Busy` while another
+        process is at work with the grader."""
+        what = f"gradelake {about.purpose} {about.collection} --grader {grader.name}"
+        with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, what):
+            yield cls(lake, grader, about)
 
     @property
     def about(self) -> Asked:
@@ -74,12 +86,23 @@ class ReplyLog:
 
     def unread(self) -> list[Entry]:
         """Replies that this grader gave for this round, and that nothing was made of."""
+        return self._found(
+            "round = ? and state = 'answered' and asked is not null", self.about.round
+        )
+
+    def in_vain(self) -> list[Entry]:
+        """What this grader did not answer in batches, and will be asked again."""
+        return self._found(
+            "collection = ? and state = 'failed' and in_batch", self.about.collection
+        )
+
+    def _found(self, where: str, value: str) -> list[Entry]:
+        """Of what nothing was made of."""
         rows = self.lake.objects(
-            "select * from lake.raw.replies where grader_id = ? and round = ? "
-            "and state = 'answered' and not is_read and asked is not null "
+            f"select * from lake.raw.replies where {where} and grader_id = ? and not is_read "
             "order by asked_at, reply_id",
+            value,
             self.grader.grader_id,
-            self.about.round,
         )
         return [_entry(row) for row in rows]
 
@@ -107,7 +130,7 @@ class ReplyLog:
         self._insert(transaction, [each for each in new + old if each[0].reply_id not in in_lake])
         if read := in_lake & {entry.reply_id for entry, read in old if entry.reply_id in read}:
             transaction.run(
-                "update {lake}.raw.replies set is_read = true where list_contains(?, reply_id)",
+                "update {lake}.raw.replies set is_read = true where reply_id in (select unnest(?))",
                 [*read],
             )
         self._is_unsure = True
@@ -139,7 +162,7 @@ class ReplyLog:
             return set()
         return set(
             self.lake.column(
-                "select reply_id from lake.raw.replies where list_contains(?, reply_id)",
+                "select reply_id from lake.raw.replies where reply_id in (select unnest(?))",
                 [entry.reply_id for entry in entries],
             )
         )
@@ -180,7 +203,7 @@ def _await_end(files: list[Path]) -> None:
 
 
 def _entry(row: dict[str, Any]) -> Entry:
-    """An entry that was answered, as `raw.replies` has it."""
+    """An entry, as `raw.replies` has it."""
     own = ("asked", "chunk_id", "attempt", "seconds", "reply_id", "asked_at", *OF_WHAT)
-    response = Response(row["reply"], **{name: row[name] for name in OF_RESPONSE})
+    response = Response(row["reply"] or "", **{name: row[name] for name in OF_RESPONSE})
     return Entry(**{name: row[name] for name in own}, response=response)

@@ -9,7 +9,6 @@ What was drawn, explained and distilled is stored as one version of a named rubr
 by the rubric, is `gradelake grade` with a prompt that has the slot {label_rubrics}.
 """
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +24,6 @@ from gradelake.grading.prompts.prompt import OF_QUERY
 from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
 
 BATCH = 16  # pairs that are explained, and kept, together
@@ -113,12 +111,9 @@ def distil(project: Project, request: DistilRequest, arguments: list[str]) -> Ou
     met, and `WorkFailed` when the engine cannot work, when a label gets no explanation or no
     rubric, or when another process is at work with this grader.
     """
-    grader = request.grader
-    purpose = f"gradelake distil {request.collection} --grader {grader.name}"
-    started = time.monotonic()
-    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
-        outcome = Outcome(request, draw(lake, request))
-        log = ReplyLog(lake, grader, Asked(request.collection, "distil"))
+    about = Asked(request.collection, "distil")
+    with ReplyLog.of_run(project, request.grader, about) as log:
+        outcome = Outcome(request, draw(log.lake, request))
         with writers(log, outcome) as crew:
             made = Distilled(outcome.sample.pairs, _explain(request, crew))
             if not crew.stop():
@@ -130,7 +125,6 @@ def distil(project: Project, request: DistilRequest, arguments: list[str]) -> Ou
                 )
                 outcome.rubrics = made.rubrics[-1]
                 log.committed()
-    outcome.seconds = time.monotonic() - started
     return outcome
 
 

@@ -53,11 +53,11 @@ class Batch:
 
 @dataclass
 class Replies:
-    """What was replied to each prompt of a batch, by its number; without an entry no reply came.
+    """What was replied to each prompt of a batch, by its id; without an entry no reply came.
     None: nobody asked the model, and the prompt is not to blame; `refused` says why.
     """
 
-    found: dict[int, Response | None] = field(default_factory=dict)
+    found: dict[str, Response | None] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
     of_account: bool = False  # some were, for who pays
     note: str = ""  # what else is to be told
@@ -151,8 +151,8 @@ class Batches:
 
     # --- what comes down --------------------------------------------------------------------------
 
-    def replies(self, name: str, batch: Batch, n: int) -> "Replies":
-        """What came down of a batch of n prompts.
+    def replies(self, batch: Batch, ids: set[str]) -> Replies:
+        """What came down of a batch of prompts with these ids.
 
         Raises `Refused` where a file is gone, or another model answered, or the files answer other
         prompts alone: what was paid for once would be so again.
@@ -162,21 +162,22 @@ class Batches:
         for file in batch.files:
             content = self._politely(partial(self.client.files.content, file), _FILE_SECONDS)
             for line in content.content.splitlines():
-                number, entry = _entry(line, name) if line.strip() else (None, None)
-                if number is None or not 0 <= number < n or found.get(number):
+                entry = _entry(line)
+                prompt = getattr(entry, "custom_id", None)
+                if not isinstance(prompt, str) or prompt not in ids or found.get(prompt):
                     n_others += bool(line.strip())
                 else:
-                    found[number] = self._answer(entry, replies)
+                    found[prompt] = self._answer(entry, replies)
         note = f"{n_others:,} lines of the batch's files answer none of its prompts"
         if n_others and not found:
             raise Refused(note, "Ask the provider whose prompts these are.")
         if n_others and batch.status == "completed":
-            for number in set(range(n)) - found.keys():
-                found[number] = Response(error=f"no reply came: {note}", is_final=True)
+            for prompt in ids - found.keys():
+                found[prompt] = Response(error=f"no reply came: {note}", is_final=True)
         replies.note = note if n_others else ""
         return replies
 
-    def _answer(self, entry: Any, replies: "Replies") -> Response | None:
+    def _answer(self, entry: Any, replies: Replies) -> Response | None:
         error, reply = getattr(entry, "error", None), getattr(entry, "response", None)
         status, body = getattr(reply, "status_code", None), getattr(reply, "body", None)
         if getattr(error, "code", None) in _NOT_ASKED:
@@ -266,21 +267,15 @@ class Batches:
         return value
 
 
-def _entry(line: bytes, name: str) -> tuple[int | None, Any]:
-    """(number of the prompt, what is told of it); no number: it is of no prompt of this batch."""
+def _entry(line: bytes) -> Any:
+    """What is told of a prompt; None where nothing is."""
     try:
-        if len(line) > LONGEST_REPLY:
-            return None, None
-        entry = read_json(line)
-        mine, _, number = entry.custom_id.rpartition("-")
-        if mine != name or not (number.isascii() and number.isdigit() and len(number) < 10):
-            return None, None
-    except (ValueError, AttributeError):
-        return None, None
-    return int(number), entry
+        return read_json(line) if len(line) <= LONGEST_REPLY else None
+    except ValueError:
+        return None
 
 
-def line(name: str, number: int, body: dict[str, Any]) -> bytes:
-    """A prompt in the file of the batch of this name."""
-    entry = {"custom_id": f"{name}-{number}", "method": "POST", "url": _ENDPOINT, "body": body}
+def line(prompt: str, body: dict[str, Any]) -> bytes:
+    """The prompt of this id in the file of a batch."""
+    entry = {"custom_id": prompt, "method": "POST", "url": _ENDPOINT, "body": body}
     return json.dumps(entry, ensure_ascii=False).encode() + b"\n"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradelake.grading.ask.recorder import Asking
-from gradelake.grading.engines import Response
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.written_reply import Unreadable, reader_of
@@ -27,9 +26,6 @@ class Generated:
     error: str | None
     tries: int
     decoding: Mapping[str, float | int]
-    tokens: int = 0  # of prompts and replies
-    cached_tokens: int = 0  # of these, of prompts that the provider had cached
-    reply_tokens: int = 0  # and of replies
     cut_characters: int = 0  # of the prompt's long text, which did not fit
     is_recalled: bool = False  # its last reply came in an earlier run
 
@@ -62,12 +58,6 @@ def ask(
         unread = []
         responses = score_with_retries(engine.score, prompts)
         for n, prompt, response in zip(pending, prompts, responses, strict=True):
-            paid = Response() if response.is_recalled else response
-            said, cached = paid.completion_tokens or 0, paid.cached_tokens or 0
-            tokens = (paid.prompt_tokens or 0) + said
-            if n in found:
-                tokens += found[n].tokens
-                said, cached = said + found[n].reply_tokens, cached + found[n].cached_tokens
             items, error = None, response.error
             if error is None:
                 try:
@@ -84,9 +74,6 @@ def ask(
                 error,
                 tries=attempt + 1,
                 decoding=decoding,
-                tokens=tokens,
-                cached_tokens=cached,
-                reply_tokens=said,
                 cut_characters=response.cut_characters,
                 is_recalled=response.is_recalled,
             )

@@ -1,7 +1,6 @@
 """Makes a rubric bank with a model: asks about queries, or facets of them, that have no items, and
 commits batch by batch."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +13,6 @@ from gradelake.grading.generate.writers import QueryBatch, WritingRun, writers
 from gradelake.grading.prompts.label_list import as_list
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
 
 _ODD = ("duplicates", "empty", "unusable", "long_nuggets", "beyond")  # of `Items`
@@ -115,19 +113,15 @@ def generate(project: Project, request: GenerationRequest, arguments: list[str])
     it was. Raises `BadInput` for a request that cannot be met, and `WorkFailed` when the engine
     cannot work, or when another process is at work with this grader; what was committed stays.
     """
-    grader = request.grader
-    purpose = f"gradelake generate {request.collection} --grader {grader.name}"
-    started = time.monotonic()
-    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
-        bank = Bank(lake, request)
+    about = Asked(request.collection, "generate")
+    with ReplyLog.of_run(project, request.grader, about) as log:
+        bank = Bank(log.lake, request)
         outcome = Outcome(*bank.facts)
         if able := _able(bank, outcome):
-            log = ReplyLog(lake, grader, Asked(request.collection, "generate"))
             with writers(log, outcome) as crew:
                 for generated in crew.ask(_batches(bank, able)):
                     n_items = bank.commit(generated, arguments, outcome.notes, log)
                     _add(outcome, generated, n_items)
-    outcome.seconds = time.monotonic() - started
     return outcome
 
 

@@ -54,7 +54,6 @@ class _Draft:
             reply,
             tries=max(before.tries, reply.tries),
             decoding=before.decoding if before.tries > reply.tries else reply.decoding,
-            tokens=before.tokens + reply.tokens,
             cut_characters=before.cut_characters + reply.cut_characters,
         )
         for text in self.texts:
@@ -125,10 +124,8 @@ def _ask_importance(judge: Grader, engine: Asking, drafts: list[_Draft]) -> None
             {**draft.about, "passage": draft.one.query_id, "item": text} for draft, text in pending
         ]
         answers = ask_windows(judge, partial(score_with_retries, engine.score), prompts)
-        for (draft, text), (reading, response) in zip(pending, answers, strict=True):
+        for (draft, text), (reading, _) in zip(pending, answers, strict=True):
             draft.importance[text] = reading
-            tokens = (response.prompt_tokens or 0) + (response.completion_tokens or 0)
-            draft.one = replace(draft.one, tokens=draft.one.tokens + tokens)
             if attempt >= draft.one.tries:
                 draft.one = replace(draft.one, tries=attempt + 1, decoding=decoding)
         pending = [one for one in pending if one[0].importance[one[1]].status == "failed"]

@@ -1,19 +1,22 @@
 """Workers that write texts: what to ask goes in, what was read comes out, and all who want to know
 how it goes are told."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from gradelake.grading.ask.recorder import Asking, Replies
+from gradelake.grading.ask.recorder import Account, Asking
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated, ask
 from gradelake.grading.generate.nuggets import create
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.prompt import Prompt
+from gradelake.grading.run.attempts import TRIES
 from gradelake.grading.run.crew import Crew
 from gradelake.grading.run.grader_run import stop_signals
+from gradelake.grading.run.spending import Spending
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 
@@ -37,6 +40,13 @@ class QueryBatch:
     def n_prompts(self) -> int:
         return len(self.queries)
 
+    def __len__(self) -> int:
+        return self.n_prompts
+
+    def to_ask(self, prompt: Prompt) -> list[tuple[Mapping[str, Any], int]]:
+        """The values of each query's prompt, and how often it is asked at most."""
+        return [(values, TRIES) for _, values in self.queries]
+
     def halves(self) -> "tuple[QueryBatch, QueryBatch]":
         middle = self.n_prompts // 2
         return (
@@ -46,13 +56,10 @@ class QueryBatch:
 
 
 @dataclass
-class Account:
-    """What came of a batch; `notes` are the engine's, for people."""
+class Wrote(Account):
+    """A batch's account."""
 
     generated: list[Generated]
-    notes: list[str] = field(default_factory=list)
-    stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
-    replies: Replies = field(default_factory=Replies)
 
 
 @dataclass(frozen=True)
@@ -62,22 +69,22 @@ class GenerationWorker:
     side_by_side: ClassVar[bool] = False  # a second try, and another prompt, change the engine
     grader: Grader
 
-    def died(self, batch: QueryBatch, reason: str) -> Account:
+    def died(self, batch: QueryBatch, reason: str) -> Wrote:
         """The account of a batch that killed each worker that tried."""
         failed = [Generated(query_id, None, reason, 0, {}) for query_id, _ in batch.queries]
-        return Account(failed)
+        return _wrote(batch, failed)
 
-    def grade(self, engine: Asking, batch: QueryBatch) -> Account:
+    def grade(self, engine: Asking, batch: QueryBatch) -> Wrote:
         """Ask about every query of the batch. Raises as `Worker.grade` does."""
-        return Account(self._written(engine, batch, batch.queries))
+        return _wrote(batch, self._written(engine, batch, batch.queries))
 
-    def partly(self, engine: Asking, batch: QueryBatch) -> Account:
+    def partly(self, engine: Asking, batch: QueryBatch) -> Wrote:
         """What is read of the queries that were answered before the engine could not go on."""
         found: list[Generated] = []
         for query in batch.queries:
             with engine.replaying() as replay:
                 found += self._written(replay, batch, (query,))
-        return Account(found)
+        return _wrote(batch, found)
 
     def _written(self, engine: Any, batch: QueryBatch, queries: Queries) -> list[Generated]:
         grader = replace(self.grader, prompt=batch.prompt or self.grader.prompt)
@@ -85,6 +92,10 @@ class GenerationWorker:
             engine.set_prompt(grader.prompt)
         written = create if grader.prompt.importance else ask
         return written(grader, engine, queries)
+
+
+def _wrote(batch: QueryBatch, generated: list[Generated]) -> Wrote:
+    return Wrote(batch.id, {"pairs": len(generated)}, generated)
 
 
 @dataclass(kw_only=True)
@@ -122,17 +133,22 @@ class Writers:
     def __post_init__(self) -> None:
         self.show_progress = console.now_and_then(self.outcome.progress)
 
-    def ask(self, batches: Iterable[QueryBatch]) -> Iterator[list[Generated]]:
+    def ask(
+        self, batches: Iterable[QueryBatch], spending: Spending | None = None
+    ) -> Iterator[list[Generated]]:
         """What became of each batch, as it comes in; who makes something of it commits the log, too
-        (`ReplyLog.commit`)."""
-        for account in self.crew.run(iter(batches), self.stop):
+        (`ReplyLog.commit`). `spending`: the batches that there is money for."""
+        for account in self.crew.run(iter(spending or batches), self.stop):
             if account:
                 self.log.came(account.replies)
+                if spending:
+                    spending.settle(account)
                 for note in account.notes:
                     if note not in self.outcome.notes:
                         self.outcome.notes.append(note)
                         console.warn(f"note: {note}")
-                self.outcome.tokens += sum(one.tokens for one in account.generated)
+                paid = account.replies.paid
+                self.outcome.tokens += paid["prompt_tokens"] + paid["completion_tokens"]
                 yield account.generated
             self.show_progress()
 
@@ -148,5 +164,6 @@ def writers(log: ReplyLog, outcome: WritingRun) -> Iterator[Writers]:
         with Crew(GenerationWorker(log.grader), log) as crew, stop_signals() as stop:
             yield Writers(crew, log, stop, outcome)
             outcome.stopped = stop()
+            outcome.seconds = time.monotonic() - log.began
     finally:
         log.end()

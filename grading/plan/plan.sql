@@ -171,12 +171,27 @@ where plan_grades.is_in_force;
 
 -- pairs that a provider's batch is to answer, with these texts and gold answers
 create or replace temp table plan_under_way as
+with
+
+pairs as (
+    select
+        unnest(pairs ->> '$[*].query_id') as query_id,
+        unnest(pairs ->> '$[*].passage_id') as passage_id,
+        unnest(pairs ->> '$[*].item_id') as item_id,
+        unnest(pairs ->> '$[*].passage_sha256') as passage_sha256,
+        unnest(pairs ->> '$[*].query_sha256') as query_sha256,
+        unnest(pairs ->> '$[*].gold_sha256') as gold_sha256
+    from lake.raw.replies
+    where
+        collection = getvariable('collection')
+        and grader_id = getvariable('grader_id')
+        and state = 'under way'
+)
+
 select distinct
     plan_passages.passage_no,
     plan_items.item_no
-from lake.raw.submitted_pairs as pairs
-inner join lake.raw.submissions as submissions
-    on pairs.submission_id = submissions.submission_id
+from pairs
 inner join plan_passages
     on
         pairs.query_id = plan_passages.query_id
@@ -188,11 +203,7 @@ inner join plan_items
     on
         pairs.query_id = plan_items.query_id
         and pairs.item_id = plan_items.item_id
-        and pairs.gold_sha256 is not distinct from plan_items.gold_sha256
-where
-    submissions.collection = getvariable('collection')
-    and submissions.grader_id = getvariable('grader_id')
-    and submissions.state in ('intended', 'submitted');
+        and pairs.gold_sha256 is not distinct from plan_items.gold_sha256;
 
 -- what the model replied when the item had other gold answers: an answer that was extracted need
 -- not be extracted again to be compared with these. A verifier was told the old ones, and the judge

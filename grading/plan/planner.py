@@ -125,7 +125,7 @@ class Plan:
             "select query_id, count(*) from plan_missing inner join plan_passages "
             "using (passage_no) group by query_id"
         )
-        cost = prices.estimated_cost(lake, grader, pairs, prompts, n_bytes, before)
+        cost = prices.estimated_cost(lake, grader, prompts, n_bytes, before)
         return Totals(
             **counts,
             asked=pairs,
@@ -145,7 +145,7 @@ class Plan:
         return self.lake.value(
             "select sum(ok + unanswerable + defaulted + failed) / nullif(sum(wall_seconds), 0) "
             "from lake.raw.grading_runs where grader_id = getvariable('grader_id') "
-            "and run_id not in (select submission_id from lake.raw.submissions)"
+            "and run_id not in (select batch_id from lake.raw.batches)"
         )
 
     def chunks(self) -> Iterator[Chunk]:

@@ -36,7 +36,7 @@ class Price:
 @dataclass(frozen=True)
 class Cost:
     """What a plan may cost. `measured`: `low` to `high` is a 95% interval from what this grader's
-    grades of the collection took; else from few tokens to many, with replies like its others, or
+    replies in the collection took; else from few tokens to many, with replies like its others, or
     from the shortest to the longest."""
 
     currency: str | None  # None: it calls no model
@@ -76,9 +76,9 @@ def price_of(lake: Lake, grader: Grader, keeps_limit: bool = False) -> Price | N
 
 
 def estimated_cost(
-    lake: Lake, grader: Grader, pairs: int, prompts: int, n_bytes: int, taken: Taken
+    lake: Lake, grader: Grader, prompts: int, n_bytes: int, taken: Taken
 ) -> Cost | None:
-    """What a plan of so many pairs in so many prompts may cost; None where there is no price.
+    """What a plan of so many prompts may cost; None where there is no price.
 
     `n_bytes` is how long the prompts are together; `taken` is what others took.
     """
@@ -88,22 +88,22 @@ def estimated_cost(
     price = price_of(lake, grader)
     if price is None:
         return None
-    grades: Any = taken.grades  # a mean of polars may be of anything
+    replies: Any = taken.replies  # a mean of polars may be of anything
     tokens = n_bytes * taken.tokens_per_byte
-    asked, cached, said = (grades[f"{name}_tokens"] for name in ("prompt", "cached", "completion"))
+    asked, cached, said = (replies[f"{name}_tokens"] for name in ("prompt", "cached", "completion"))
     if taken.is_here:
         # of a sum to come: its own spread, and that of the rates that it is told by
         costs = (asked - cached) * price.input + cached * price.cached
-        rate = costs.sum() / grades["n_bytes"].sum()
-        off = costs - rate * grades["n_bytes"] + said * price.output
-        mean = rate * n_bytes + pairs * said.mean() * price.output
-        reach = 1.96 * math.sqrt(pairs * off.var() * (1 + pairs / off.len()))
+        rate = costs.sum() / replies["n_bytes"].sum()
+        off = costs - rate * replies["n_bytes"] + said * price.output
+        mean = rate * n_bytes + prompts * said.mean() * price.output
+        reach = 1.96 * math.sqrt(prompts * off.var() * (1 + prompts / off.len()))
         return Cost(price.currency, max(0.0, mean - reach), mean + reach, True)
     share, fewest, most = 0.0, float(prompts), float(prompts * engine.longest_reply(grader))
     if taken.is_own:
         share = cached.sum() / asked.sum()
-        replies = pairs * said.mean()
-        fewest, most = max(fewest, _FEW * replies), max(replies, min(most, _MANY * replies))
+        usual = prompts * said.mean()
+        fewest, most = max(fewest, _FEW * usual), max(usual, min(most, _MANY * usual))
     return Cost(
         price.currency,
         price.of(_FEW * tokens, _FEW * tokens * share, fewest),

@@ -1,12 +1,13 @@
 """What is asked to be graded, and the chunks it is done in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from gradelake.grading.graders.grader import Grader
+from gradelake.grading.prompts.prompt import Prompt
 
 FAILURES = ("no_reply", "refused", "unreadable")  # why there is no grade
 
@@ -65,6 +66,13 @@ class Chunk:
     def replies(self) -> list[str | None]:
         """What the model replied to each prompt before, when its item had other gold answers."""
         return self.asks["reply"].to_list()
+
+    def to_ask(self, prompt: Prompt) -> Iterator[tuple[dict[str, str], int]]:
+        """The values of each prompt that is to be answered, and how often it is asked with them."""
+        verifies = prompt.target == "verify"
+        for values, gold, reply in zip(self.prompts, self.gold_answers, self.replies, strict=True):
+            if reply is None:
+                yield values, len(gold or [""]) if verifies else 1
 
     def part(self, numbers: Sequence[int], mark: str) -> "Chunk":
         """Those prompts with their pairs, in this order; the id gets a mark behind it."""

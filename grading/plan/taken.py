@@ -7,28 +7,11 @@ import polars as pl
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.lake.opening import Lake
 
-ENOUGH = 30  # grades that tell what others will take
-_SAMPLE = 2000  # grades that are looked at, at most
+ENOUGH = 30  # replies that tell what others will take
+_SAMPLE = 2000  # replies that are looked at, at most
 _BYTES_PER_TOKEN = 4  # of a prompt, before anything is measured. Letters of all scripts vary more
 _ANY_LENGTH = 2**31 - 1
 
-# how long a prompt is, without the item
-_PROMPT_BYTES = """
-    create or replace temp macro prompt_bytes(
-        prompt, query, description, narrative, passage_bytes, answer
-    ) as
-    strlen(prompt)
-    + if(contains(prompt, '{query}'), strlen(query), 0)
-    + if(contains(prompt, '{description}'), coalesce(strlen(description), 0), 0)
-    + if(contains(prompt, '{narrative}'), coalesce(strlen(narrative), 0), 0)
-    + if(contains(prompt, '{passage}'), passage_bytes, 0)
-    + if(contains(prompt, '{answer}'), coalesce(strlen(answer), 0), 0);
-
-    -- of the item; where the prompt shows a rubric, it stands in the place of gold answers
-    create or replace temp macro item_bytes(prompt, item, gold_answers) as
-    strlen(item)
-    + if(contains(prompt, '{rubric}'), coalesce(strlen(array_to_string(gold_answers, '')), 0), 0)
-"""
 # pairs to ask about, their prompts, and the bytes of these; `plan.sql` says of what
 _SIZE = """
     with
@@ -54,11 +37,20 @@ _SIZE = """
                 when plan_work.answer = '' then 0
                 else len(plan_items.gold_answers)
             end as n_prompts,
-            prompt_bytes(
-                $prompt, queries.text, queries.description, queries.narrative,
-                texts.n_bytes, plan_work.answer
-            ) as n_shared,
-            item_bytes($prompt, plan_items.item_text, plan_items.gold_answers) as n_item
+            $n_bytes
+            + if(contains($prompt, '{query}'), strlen(queries.text), 0)
+            + if(contains($prompt, '{description}'), coalesce(strlen(queries.description), 0), 0)
+            + if(contains($prompt, '{narrative}'), coalesce(strlen(queries.narrative), 0), 0)
+            + if(contains($prompt, '{passage}'), texts.n_bytes, 0)
+            + if(contains($prompt, '{answer}'), coalesce(strlen(plan_work.answer), 0), 0)
+                as n_shared,
+            -- where the prompt shows a rubric, it stands in the place of gold answers
+            strlen(plan_items.item_text)
+            + if(
+                contains($prompt, '{rubric}'),
+                coalesce(strlen(array_to_string(plan_items.gold_answers, '')), 0),
+                0
+            ) as n_item
         from plan_work
         inner join plan_passages using (passage_no)
         inner join plan_items using (item_no)
@@ -90,148 +82,80 @@ _SIZE = """
         coalesce(sum(n_bytes), 0)::bigint
     from windows
 """
-# what grades of the model took: those of this grader first, and of those the ones of this
-# collection; else in an order of chance. A window's tokens are divided among its pairs
+# what replies of the model took: those of this grader first, and of those the ones of this
+# collection; else in an order of chance
 _TAKEN = """
-    with
-
-    sampled as (
-        select grades.*
-        from lake.raw.grades
-        inner join lake.raw.graders as graders using (grader_id)
-        where
-            grades.prompt_tokens > 0
-            and graders.engine = $engine
-            and graders.model = $model
-            and graders.prompt_text is not null
-            and (not contains(graders.prompt_text, '{items}') or grader_id = $grader_id)
-        order by
-            grader_id != $grader_id,
-            grades.collection != $collection,
-            hash(grades.query_id, grades.passage_id, grades.item_id)
-        limit $most
-    ),
-
-    n_together as (
-        select
-            grader_id,
-            collection,
-            query_id,
-            passage_id,
-            count(*) as n_pairs
-        from lake.raw.grades
-        where grader_id = $grader_id and $window > 1
-        group by all
-    ),
-
-    items as (
-        select distinct on (collection, query_id, item_id) *
-        from lake.marts.wanted_items
-        semi join sampled using (collection, query_id, item_id)
-    )
-
     select
-        sampled.grader_id = $grader_id as is_own,
-        sampled.collection = $collection as is_here,
-        sampled.prompt_tokens,
-        coalesce(sampled.cached_tokens, 0) as cached_tokens,  -- not every endpoint tells them
-        coalesce(sampled.completion_tokens, 0) as completion_tokens,
-        if(graders.target = 'verify', len(items.gold_answers), 1) * (
-            prompt_bytes(
-                graders.prompt_text,
-                queries.text,
-                queries.description,
-                queries.narrative,
-                strlen(left(passages.text, $longest_passage)),
-                answer
-            )
-            * coalesce(ceil(n_together.n_pairs / $window) / n_together.n_pairs, 1)
-            + item_bytes(graders.prompt_text, items.text, items.gold_answers)
-        ) as n_bytes
-    from sampled
+        grader_id = $grader_id as is_own,
+        replies.collection = $collection as is_here,
+        replies.prompt_tokens,
+        coalesce(replies.cached_tokens, 0) as cached_tokens,  -- not every endpoint tells them
+        coalesce(replies.completion_tokens, 0) as completion_tokens,
+        replies.prompt_bytes - replies.cut_characters as n_bytes
+    from lake.raw.replies as replies
     inner join lake.raw.graders as graders using (grader_id)
-    inner join lake.raw.queries using (collection, query_id)
-    inner join lake.raw.passages using (collection, passage_id)
-    inner join items using (collection, query_id, item_id)
-    left join n_together using (grader_id, collection, query_id, passage_id)
     where
-        passages.text_sha256 = coalesce(sampled.passage_sha256, passages.text_sha256)
+        graders.engine = $engine
+        and graders.model = $model
+        and replies.prompt_tokens > 0
         and n_bytes > 0
-"""
-_WAS_ASKED = """
-    select exists (
-        from lake.raw.grades
-        semi join (from lake.raw.graders where engine = ? and model = ?) using (grader_id)
-        where prompt_tokens > 0
-    )
+    order by not is_own, not is_here, hash(replies.reply_id)
+    limit $most
 """
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What prompts took. `grades` has prompt_tokens, cached_tokens, completion_tokens and n_bytes,
-    of the grades that tell most; none where the model was never asked.
+    """What prompts took. `replies` has prompt_tokens, cached_tokens, completion_tokens and n_bytes,
+    of those that tell most; none where the model was never asked.
 
     `is_own`: they are this grader's, and enough of them; `is_here`: and of this collection.
     """
 
-    grades: pl.DataFrame
+    replies: pl.DataFrame
     is_own: bool = False
     is_here: bool = False
 
     @property
     def is_measured(self) -> bool:
-        return not self.grades.is_empty()
+        return not self.replies.is_empty()
 
     @property
     def tokens_per_byte(self) -> float:
         if not self.is_measured:
             return 1 / _BYTES_PER_TOKEN
-        return float(self.grades["prompt_tokens"].sum()) / float(self.grades["n_bytes"].sum())
+        return float(self.replies["prompt_tokens"].sum()) / float(self.replies["n_bytes"].sum())
 
 
 def size(lake: Lake, grader: Grader) -> tuple[int, int, int]:
     """Pairs that a planned grader is to be asked about, prompts for them, and bytes of these."""
     prompt = grader.prompt
-    lake.connection.execute(_PROMPT_BYTES)
     ((pairs, prompts, n_bytes),) = lake.rows(
         _SIZE,
         prompt=prompt.text,
+        n_bytes=prompt.n_bytes,
         verifies=prompt.target == "verify",
         longest_passage=_longest_passage(grader),
     )
     return pairs, prompts, n_bytes
 
 
-def bytes_of(lake: Lake, grader: Grader, asks: pl.DataFrame) -> int:
+def bytes_of(grader: Grader, asks: pl.DataFrame) -> int:
     """How long the prompts are together that show these texts: query, passage, item."""
-    lake.connection.execute(_PROMPT_BYTES)
-    with lake.registered("asks", asks):
-        return lake.value(
-            "select coalesce(sum(prompt_bytes($prompt, query, '', '', "
-            "strlen(left(passage, $longest)), '') + strlen(item)), 0)::bigint from asks",
-            prompt=grader.prompt.text,
-            longest=_longest_passage(grader),
-        )
+    prompt = grader.prompt
+    asks = asks.with_columns(pl.col("passage").str.head(_longest_passage(grader)))
+    texts = (asks[slot] for slot in ("query", "passage", "item") if slot in prompt.slots)
+    return asks.height * prompt.n_bytes + sum(int(text.str.len_bytes().sum()) for text in texts)
 
 
 def taken(lake: Lake, grader: Grader, collection: str) -> Taken:
-    """What grades of this grader took, or others of its model.
-
-    The lake must have the view `marts.wanted_items`.
-    """
-    if not lake.value(_WAS_ASKED, grader.engine, grader.model):  # a fifth of the rest
-        tokens = [f"{name}_tokens" for name in ("prompt", "cached", "completion")]
-        return Taken(pl.DataFrame(schema=[*tokens, "n_bytes"]))
-    lake.connection.execute(_PROMPT_BYTES)
+    """What replies of this grader took, or others of its model."""
     found = lake.frame(
         _TAKEN,
         grader_id=grader.grader_id,
         engine=grader.engine,
         model=grader.model,
         collection=collection,
-        window=grader.prompt.window or 1,
-        longest_passage=_longest_passage(grader),
         most=_SAMPLE,
     )
     own = found.filter("is_own")

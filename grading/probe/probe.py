@@ -196,7 +196,7 @@ def plan(project: Project, probe: Probe) -> Plans:
                 missing = missing_in_round(lake, grader, key)
             else:
                 missing = made(lake, probe, grader)[1]
-            n, n_bytes = missing.height, bytes_of(lake, grader, missing)
+            n, n_bytes = missing.height, bytes_of(grader, missing)
             before = taken(lake, grader, probe.collection)
             totals = Totals(
                 graded,
@@ -205,7 +205,7 @@ def plan(project: Project, probe: Probe) -> Plans:
                 prompts=n,
                 prompt_tokens=round(n_bytes * before.tokens_per_byte),
                 tokens_measured=before.is_measured,
-                cost=prices.estimated_cost(lake, grader, n, n, n_bytes, before),
+                cost=prices.estimated_cost(lake, grader, n, n_bytes, before),
             )
             plans.append((grader, totals))
     return Plans(probe.collection, plans)

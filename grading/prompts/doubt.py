@@ -56,10 +56,15 @@ _OF_SCORE = r"(?:(?:an?|the)[ \t]+)?(?:(?:score|grade|rating|label)[ \t]+(?:of[ 
 _HEDGE = rf"(?:maybe|perhaps|possibly|even|else|rather|more likely|,|{_OF_SCORE})?"
 
 
+def _another(words: tuple[str, ...], numeric: bool) -> str:
+    """A pattern of a word of the scale, or of any number."""
+    return rf"(?:\d+|{'|'.join(NUMBERS)})\b" if numeric else words_of(words)
+
+
 @lru_cache(maxsize=64)
 def _choice_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
     """How a grade goes on as a choice between it and another."""
-    other = rf"\d+|(?:{'|'.join(NUMBERS)})\b" if numeric else words_of(words)
+    other = _another(words, numeric)
     signs = r",|;|&|\||~|\u2026|\.{2,}|/|-|\u2013|\u2014"
     joined = r"or|and|to|through|vs\.?|versus|but|maybe|perhaps|possibly|oder|bis|ou"
     return re.compile(
@@ -72,7 +77,7 @@ def _choice_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
 @lru_cache(maxsize=64)
 def _torn_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
     """What stands before the second of two grades between which a reply does not choose."""
-    other = rf"\d+|(?:{'|'.join(NUMBERS)})" if numeric else words_of(words)
+    other = _another(words, numeric)
     first = rf"\b(?P<{{}}>{other})\b[\"'`*_)]*,?\s+"
     return re.compile(
         rf"(?:\b(?:between|either)\b.*{first.format('one')}and|{first.format('other')}or)\s+"
@@ -84,7 +89,7 @@ def _torn_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
 @lru_cache(maxsize=64)
 def _revision_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
     """How a reply takes its grade back, or gives another."""
-    other = rf"\d+\b|(?:{'|'.join(NUMBERS)})\b" if numeric else words_of(words)
+    other = _another(words, numeric)
     said = (
         r"wait(?=\s*(?:[,.!?\u2026\u2014-]|\Z|no\b|actually\b|that\b|i\b|the\b))|hold on|hang on"
         r"|oops|scratch that|strike that|correction\b|on second thoughts?|on reflection"

@@ -41,6 +41,11 @@ class Rendered:
         """What the user's message says."""
         return f"{self.before}{self.passage}{self.after}"
 
+    @property
+    def n_bytes(self) -> int:
+        """How long it is, before anything is cut."""
+        return len(f"{self.system or ''}{self.text}".encode(errors="surrogatepass"))
+
 
 @dataclass(frozen=True)
 class Example:
@@ -167,6 +172,11 @@ class Prompt:
         if self.label_rubrics is None:
             return {}
         return {"label_rubrics": neutralise(self.label_rubrics)}
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """How long it is before the texts of a pair are put in."""
+        return self.render(dict.fromkeys(self.slots, "")).n_bytes
 
     @property
     def frame(self) -> Rendered:

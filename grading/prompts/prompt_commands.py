@@ -8,17 +8,38 @@ import click
 
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, with_options
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import if_any
 
 # slot -> the option that its text comes from, where that has another name
 _OPTIONS = {"items": "--item", "n_items": "--item", "passages": "--passage"}
+# what `prompts render` puts into slots
+_SLOTS = {
+    "query": "The query's text.",
+    "description": "The topic's description.",
+    "narrative": "The topic's narrative.",
+    "passage": "The passage's text.",
+    "gold_answer": "The answer that counts as correct.",
+    "answer": "The answer to verify.",
+    "subtopic": "The query's subtopic.",
+    "label": "The label to explain, or to write a rubric for.",
+    "max_label": "The highest label.",
+    "rubric": "What a good answer holds, to judge a battle by.",
+    "rubrics": "The rubrics of the labels so far.",
+    "explanations": "Explanations of a label.",
+    "label_rubrics": "The rubrics to judge by.",
+    "scores": "What other graders said of the passage, a line each.",
+}
 # what `prompts list --json` says of each
 _TOLD = (
     *("name", "version", "target", "items", "description", "source", "scale", "output", "parser"),
     *("context_first", "window", "slots", "sha256", "file"),
 )
+
+
+def _option(slot: str) -> str:
+    return _OPTIONS.get(slot) or f"--{slot.replace('_', '-')}"
 
 
 @click.group()
@@ -78,22 +99,9 @@ def show(project, name):
 
 @prompts.command(short_help="Print a prompt as a model would read it, with your texts.")
 @click.argument("name")
-@click.option("--query", help="The query's text.")
-@click.option("--description", help="The topic's description.")
-@click.option("--narrative", help="The topic's narrative.")
 @click.option("--item", "items", multiple=True, help="The question or nugget; of a list, each.")
-@click.option("--passage", help="The passage's text.")
 @click.option("--passage-file", type=click.Path(path_type=Path), help="A file with the passage.")
-@click.option("--gold-answer", help="The answer that counts as correct.")
-@click.option("--answer", help="The answer to verify.")
-@click.option("--subtopic", help="The query's subtopic.")
-@click.option("--label", help="The label to explain, or to write a rubric for.")
-@click.option("--max-label", help="The highest label.")
-@click.option("--rubric", help="What a good answer holds, to judge a battle by.")
-@click.option("--rubrics", help="The rubrics of the labels so far.")
-@click.option("--explanations", help="Explanations of a label.")
-@click.option("--label-rubrics", help="The rubrics to judge by.")
-@click.option("--scores", help="What other graders said of the passage, a line each.")
+@with_options(*(click.option(_option(slot), help=words) for slot, words in _SLOTS.items()))
 @click.pass_obj
 def render(project, name, passage_file, items, **texts):
     """Print a prompt exactly as a model would read it, with your texts put in.
@@ -132,10 +140,6 @@ def render(project, name, passage_file, items, **texts):
     if rendered.system:
         click.echo(f"--- system message\n{rendered.system}\n--- user message")
     click.echo(rendered.text)
-
-
-def _option(slot: str) -> str:
-    return _OPTIONS.get(slot) or f"--{slot.replace('_', '-')}"
 
 
 @prompts.command(short_help="Draw worked examples from a collection's judged passages.")

@@ -91,11 +91,7 @@ def reader_of(prompt: Prompt) -> Callable[[str], Any]:
 
 def read_answer(reply: str) -> str:
     """An answer as it was written, without a model's reasoning before it."""
-    text = final_output(reply)
-    if text is None:
-        raise Unreadable(UNFINISHED)
-    if not text:
-        raise Unreadable("the reply is empty")
+    text = _final(reply)
     if not can_be_stored(text):
         raise Unreadable("the reply has characters that no file of text may hold")
     return text

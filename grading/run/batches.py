@@ -10,25 +10,18 @@ from typing import Any, cast
 
 import polars as pl
 
+from gradelake.grading.ask.entry import OF_WHAT, hash_of
 from gradelake.grading.engines import TOKENS, EngineUnusable, Response
-from gradelake.grading.engines._batches import (
-    MOST_BYTES,
-    OVER,
-    Batch,
-    Refused,
-    Replies,
-    Unsure,
-    line,
-)
+from gradelake.grading.engines._batches import MOST_BYTES, OVER, Batch, Refused, Unsure, line
 from gradelake.grading.engines._connection import ACCOUNT
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
+from gradelake.grading.run.batch_log import PAIR, BatchLog, Sent, Tries
 from gradelake.grading.run.committer import Committer
 from gradelake.grading.run.spending import Spending, replies_so_far
-from gradelake.grading.run.submissions import PAIR, Submission, Submissions
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError
@@ -58,7 +51,7 @@ class _Part:
     """A batch that is being put together."""
 
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
-    pairs: list[pl.DataFrame] = field(default_factory=list)
+    prompts: list[dict[str, Any]] = field(default_factory=list)  # as `BatchLog.intend` has them
     lines: list[bytes] = field(default_factory=list)
     size: int = 0
     reserved: float = 0.0
@@ -68,10 +61,10 @@ class _Part:
 class BatchRun:
     """Its steps. Hold the grader's lock; a kill between any two of them loses and repeats nothing.
 
-    1. the intent and its pairs are committed, under a name that is made here
+    1. the intent is committed under a name that is made here: its prompts are under way
     2. the prompts are sent under that name, and a batch is made of them
     3. that it was is committed
-    4. once it is over, grades, what is to be asked again and its end are committed together
+    4. once it is over, replies, grades and its end are committed together
 
     An intent without step 3 is looked for at the provider: it is there, or its pairs are missing.
     """
@@ -85,9 +78,10 @@ class BatchRun:
     def __post_init__(self) -> None:
         self.lake, self.grader = self.committer.lake, self.committer.grader
         self.done = Batched(dict.fromkeys(self.committer.counts, 0))
-        self.submissions = Submissions(self.lake, self.grader, self.committer.collection)
+        self.log = BatchLog(self.committer)
         self.engine = cast(Any, engine_finder.started(self.grader))  # one that takes batches
         self.api = self.engine.batches()
+        self.hash_of = hash_of(self.grader, self.committer.about.round)
         self._line = console.now_and_then(
             lambda n, done, prompts: (
                 f"waiting for {counted(n, 'batches')}: "
@@ -103,14 +97,14 @@ class BatchRun:
         again.
         """
         troubles, waiting, before = [], [], self.done.batches_collected
-        for submission in self.submissions.under_way():
+        for sent in self.log.under_way():
             try:
-                if batch := self._settled(submission):
-                    waiting.append((batch.n_done, submission.n_prompts))
+                if batch := self._settled(sent):
+                    waiting.append((batch.n_done, sent.n_prompts))
             except _Trouble as trouble:
                 if give_up and isinstance(trouble, _Stuck):
-                    self.submissions.end(submission, "failed", trouble.message)
-                    self.tell(f"gave up {_title(submission)}: {trouble.message}")
+                    self.log.end(sent, "failed", trouble.message, paid=True)
+                    self.tell(f"gave up {_title(sent)}: {trouble.message}")
                 else:
                     troubles.append(trouble)
         if waiting:
@@ -121,48 +115,55 @@ class BatchRun:
             raise EngineUnusable(f"{troubles[0].message}{more}", troubles[0].hint)
         return self.done.batches_collected > before
 
-    def _settled(self, submission: Submission) -> Batch | None:
-        """Go on with a submission; the batch while it is not over."""
-        if submission.base_url != self.grader.settings["base_url"]:
+    def _settled(self, sent: Sent) -> Batch | None:
+        """Go on with a batch; as it is while it is not over."""
+        if sent.base_url != self.grader.settings["base_url"]:
             raise _Stuck(
-                f"{_title(submission)} is at {submission.base_url}, not at base_url",
+                f"{_title(sent)} is at {sent.base_url}, not at base_url",
                 f"Change base_url back until it is collected. {_AGAIN}",
             )
         try:
-            if submission.provider_id is None:
-                batch = self.api.settle(submission.submission_id)
-                if batch is None:
-                    self.submissions.end(submission, "withdrawn")
-                    self.tell(f"{_title(submission)} was never sent; its pairs are missing")
-                    return None
-                self.submissions.submitted(submission, batch.id)
-            else:
-                batch = self.api.look(submission.provider_id)
+            batch = (
+                self._made(sent) if sent.provider_id is None else self.api.look(sent.provider_id)
+            )
+            if batch is None:
+                self.tell(f"{_title(sent)} was never sent; its pairs are missing")
+                return None
             if batch.status not in OVER:
                 return batch
             if batch.status == "failed":
-                self.submissions.end(submission, "failed", batch.reason)
+                self.log.end(sent, "failed", batch.reason)
                 raise _Trouble(
-                    f"{_title(submission)} was refused: {batch.reason}",
+                    f"{_title(sent)} was refused: {batch.reason}",
                     "No pair is blamed for it; the same command submits them again.",
                 )
-            self._collect(submission, batch)
+            self._collect(sent, batch)
         except Refused as error:
             hint = f"{error.hint} {_AGAIN}" if error.hint else _AGAIN
-            raise _Stuck(f"{_title(submission)}: {error.message}", hint) from None
+            raise _Stuck(f"{_title(sent)}: {error.message}", hint) from None
         return None
 
-    def _collect(self, submission: Submission, batch: Batch) -> None:
-        name, n = submission.submission_id, submission.n_prompts
-        came: Replies = self.api.replies(name, batch, n)
+    def _made(self, sent: Sent) -> Batch | None:
+        """The batch of an intent; None: there is none, and never will be."""
+        batch = self.api.settle(sent.batch_id)
+        if batch is None:
+            self.log.end(sent, "withdrawn")
+        else:
+            self.log.submitted(sent, batch.id)
+        return batch
+
+    def _collect(self, sent: Sent, batch: Batch) -> None:
+        prompts = self.log.prompts(sent)
+        ids = {each["reply_id"] for each in prompts}
+        came = self.api.replies(batch, ids)
         replies, note = came.found, came.note
         if batch.status == "completed":
-            for number in range(n):
-                replies.setdefault(number, Response(error="the batch came back without a reply"))
+            for prompt in ids - replies.keys():
+                replies[prompt] = Response(error="the batch came back without a reply")
         notes, self.engine.notes = [*self.engine.notes, *([note] if note else [])], []
         stack, self.engine.said = self.engine.stack(), {}
         state = "collected" if batch.status == "completed" else batch.status
-        counts, again, unasked = self.submissions.collect(submission, replies, state, notes, stack)
+        counts, again, unasked = self.log.collect(sent, prompts, replies, state, notes, stack)
         done = self.done
         for what, count in counts.items():
             done.counts[what] += count
@@ -170,23 +171,23 @@ class BatchRun:
         done.collected += counts["pairs"]
         done.again += again
         done.batches_collected += 1
-        self.tell(f"collected {counted(counts['pairs'], 'pairs')} of {_title(submission)}")
+        self.tell(f"collected {counted(counts['pairs'], 'pairs')} of {_title(sent)}")
         if unasked:
             missing = counted(unasked, "pairs", "were")
-            self.tell(f"{_title(submission)}: {batch.status}, {missing} not asked about")
+            self.tell(f"{_title(sent)}: {batch.status}, {missing} not asked about")
         with suppress(EngineUnusable):  # it costs nothing
             self.api.forget(batch.input_file)
-        if came.of_account or came.refused.total() == n:
+        if came.of_account or came.refused.total() == len(ids):
             reason, times = came.refused.most_common(1)[0]
-            refused = f"{times:,} of {counted(n, 'prompts', 'were')} refused"
+            refused = f"{times:,} of {counted(len(ids), 'prompts', 'were')} refused"
             raise _Trouble(
-                f"{_title(submission)}: {refused}: {reason}",
+                f"{_title(sent)}: {refused}: {reason}",
                 f"{ACCOUNT if came.of_account else 'Check the key and model.'} No pair is blamed; "
                 "the same command submits them again.",
             )
 
     def _count(self) -> None:
-        under_way = self.submissions.under_way()
+        under_way = self.log.under_way()
         self.done.under_way = sum(each.n_pairs for each in under_way)
         known = [each.reserved for each in under_way if each.reserved is not None]
         self.done.reserved = sum(known) if len(known) == len(under_way) else None
@@ -218,7 +219,7 @@ class BatchRun:
             chunks = spending = Spending(
                 self.price, left, self.grader, chunks, *replies_so_far(self.lake, self.grader)
             )
-        limits, part = self.submissions.limits(), _Part()
+        tries, part = self.log.tries(), _Part()
         most = self.grader.settings["batch_prompts"]
         for chunk in chunks:
             reserved = spending.reserved(chunk) if spending else 0.0
@@ -229,14 +230,10 @@ class BatchRun:
             waiting = [chunk] if chunk.n_prompts else []
             while waiting:
                 piece = waiting.pop()
-                bodies = self._bodies(piece, limits)
-                lines = [
-                    line(part.name, number, body)
-                    for number, (body, *_) in enumerate(bodies, len(part.lines))
-                ]
+                prompts, lines = self._prompts(part, piece, tries)
                 size = part.size + sum(map(len, lines))
                 if len(part.lines) + len(lines) <= most and size <= MOST_BYTES:
-                    part.pairs.append(self._pairs(part, piece, bodies))
+                    part.prompts += prompts
                     part.lines += lines
                     part.size = size
                     part.reserved += reserved * piece.n_prompts / chunk.n_prompts
@@ -252,55 +249,57 @@ class BatchRun:
         if part.lines:
             yield part
 
-    def _bodies(self, chunk: Chunk, limits: dict[tuple, int]) -> list[tuple[dict, int, int]]:
-        """Of each prompt: what is sent, characters of its passage in that, and those left out."""
-        leaders = chunk.pairs.filter("is_leader").sort("prompt_no").select(PAIR).rows()
-        found = []
-        for leader, values in zip(leaders, chunk.prompts, strict=True):
+    def _prompts(
+        self, part: _Part, chunk: Chunk, tries: Tries
+    ) -> tuple[list[dict[str, Any]], list[bytes]]:
+        """Of each prompt of a chunk: what the log has of it, and its line in the batch's file."""
+        rows, lines = [], []
+        pairs = self._pairs(chunk)
+        for number, (values, own) in enumerate(zip(chunk.prompts, pairs, strict=True)):
             prompt = self.grader.prompt.render(values)
-            body, length = self.engine.body(prompt, limits.get(leader))
-            found.append((body, length, len(prompt.passage) - length))
+            row = {
+                "reply_id": f"{part.name}-{len(part.lines) + number}",
+                "asked": self.hash_of(prompt),
+                "prompt_bytes": prompt.n_bytes,
+                **{name: own[0][name] for name in OF_WHAT},
+                "pairs": own,
+            }
+            row["attempt"] = len(tries.of(row)) + 1
+            body, length = self.engine.body(prompt, tries.limit(row, prompt.passage))
+            row["cut_characters"] = len(prompt.passage) - length
+            rows.append(row)
+            lines.append(line(row["reply_id"], body))
+        return rows, lines
+
+    def _pairs(self, chunk: Chunk) -> list[list[dict[str, Any]]]:
+        """The pairs of each prompt, its first one first, with what their grade is made with."""
+        found: list[list[dict[str, Any]]] = [[] for _ in range(chunk.n_prompts)]
+        needs_gold = PARSERS[self.grader.parser].needs_gold
+        golds = chunk.gold_answers
+        for row in chunk.pairs.sort("prompt_no", pl.col("is_leader").not_()).to_dicts():
+            number = row["prompt_no"]
+            pair = {name: row[name] for name in PAIR}
+            found[number].append(pair | {"gold_answers": golds[number] if needs_gold else None})
         return found
 
-    def _pairs(
-        self, part: _Part, chunk: Chunk, bodies: list[tuple[dict, int, int]]
-    ) -> pl.DataFrame:
-        """Rows of `raw.submitted_pairs`."""
-        of_prompts = pl.DataFrame(
-            {
-                "passage_characters": [length for _, length, _ in bodies],
-                "cut_characters": [cut for *_, cut in bodies],
-            }
-        ).with_row_index("prompt_no")
-        if PARSERS[self.grader.parser].needs_gold:
-            of_prompts = of_prompts.with_columns(chunk.asks["gold_answers"])
-        return chunk.pairs.join(of_prompts, on="prompt_no").with_columns(
-            pl.col("prompt_no").cast(pl.Int64) + len(part.lines), submission_id=pl.lit(part.name)
-        )
-
     def _send(self, part: _Part) -> None:
-        pairs = pl.concat(part.pairs)
-        reserved = part.reserved if self.price else None
-        submission = self.submissions.intend(part.name, pairs, reserved)
-        self.tell(f"submitting {counted(pairs.height, 'pairs')}")
+        sent = self.log.intend(part.name, part.prompts, part.reserved if self.price else None)
+        self.tell(f"submitting {counted(sent.n_pairs, 'pairs')}")
         try:
-            batch = self.api.make(part.name, part.lines)
+            self.log.submitted(sent, self.api.make(part.name, part.lines).id)
         except Refused as error:
-            self.submissions.end(submission, "failed", error.message)
+            self.log.end(sent, "failed", error.message)
             url = self.grader.settings["base_url"]
             raise EngineUnusable(
                 f"{url} refuses a batch: {error.message}",
                 "Does it have a batch API? Else batch = false.",
             ) from None
         except Unsure as error:
-            batch = self.api.settle(part.name)
-            if batch is None:
-                self.submissions.end(submission, "withdrawn")
+            if self._made(sent) is None:
                 raise EngineUnusable(
                     f"no batch was made: {error}", "The same command submits it again."
                 ) from None
-        self.submissions.submitted(submission, batch.id)
-        self.done.submitted += pairs.height
+        self.done.submitted += sent.n_pairs
         self.done.batches_submitted += 1
 
     def pause(self) -> None:
@@ -311,12 +310,12 @@ class BatchRun:
 
 
 class _Trouble(GradelakeError):
-    """A submission that cannot be gone on with."""
+    """A batch that cannot be gone on with."""
 
 
 class _Stuck(_Trouble):
     """One that cannot be gone on with later either, unless it is given up."""
 
 
-def _title(submission: Submission) -> str:
-    return f"batch {submission.submission_id[:8]}"
+def _title(sent: Sent) -> str:
+    return f"batch {sent.batch_id[:8]}"

@@ -6,14 +6,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar
 
 import polars as pl
 
-from gradelake.grading.ask.entry import Asked
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import TOKENS
-from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.reply import STATUSES
 from gradelake.grading.run.worker import Graded, Worker
 from gradelake.sql.common import console
@@ -33,13 +30,10 @@ SERVER_GONE_FOR = 300  # seconds without the catalog's server, after which a run
 
 @dataclass
 class Committer:
-    """Takes the chunks of one run of one grader on one collection into the lake."""
+    """Takes the chunks of one run of one grader on one collection into the lake; those of a
+    sentinel's round, or a probe's, beside all other grades."""
 
-    table: ClassVar[str] = "grades"
-
-    lake: Lake
-    grader: Grader
-    about: Asked
+    log: ReplyLog
     began_at: datetime = field(default_factory=utc_now)  # before this process, perhaps
     planned: int = 0
     notes: dict[str, None] = field(default_factory=dict)  # of engines, each once
@@ -48,7 +42,8 @@ class Committer:
     began: bool = False
 
     def __post_init__(self) -> None:
-        self.log = ReplyLog(self.lake, self.grader, self.about)
+        self.lake, self.grader, self.about = self.log.lake, self.log.grader, self.log.about
+        self.table = "grades" if self.about.purpose == "grade" else "sentinel_grades"
         self.counts = dict.fromkeys((*STATUSES, "pairs", "reused", "cut", "uncounted", *TOKENS), 0)
         self._what = f"{self.collection} {self.grader.name}"
         self._waiting: list[Graded] = []
@@ -278,7 +273,9 @@ class Committer:
             self.counts[name] += n
 
     def account(self, transaction: Transaction, state: str) -> None:
-        """The batch's row, as of now."""
+        """The run's row, as of now; a round has none."""
+        if self.table != "grades":
+            return
         transaction.delete("grading_runs", run_id=self.run_id)
         counts = self.counts
         row = {

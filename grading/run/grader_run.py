@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from gradelake.grading.ask.entry import Asked
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.configured import configured
@@ -23,7 +24,6 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.interrupts import handled
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
 
 
@@ -128,11 +128,10 @@ def grade(
     committed stays.
     """
     grader = request.grader
-    purpose = f"gradelake grade {request.collection} --grader {grader.name}"
-    with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, purpose):
+    with ReplyLog.of_run(project, grader, Asked(request.collection, "grade")) as log:
+        lake, committer = log.lake, Committer(log)
         ensure_views(lake)
         price = price_of(lake, grader, keeps_limit=max_cost is not None)
-        committer = Committer(lake, grader, Asked(request.collection, "grade"))
         recovered = committer.recover()
         if recovered:
             tell(f"kept {counted(recovered, 'replies')} of an interrupted run")

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from gradelake.grading.ask.entry import OF_WHAT
+from gradelake.grading.ask.recorder import Account
 from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.prices import Price
-from gradelake.grading.plan.request import Chunk
-from gradelake.grading.run.worker import Graded
 from gradelake.sql.lake.opening import Lake
 
 _TOKENS_PER_BYTE = 0.5  # of a prompt, before anything is measured: twice what English has
@@ -38,7 +38,7 @@ class _Reserved:
 
 @dataclass
 class Spending:
-    """The chunks of a plan, as long as there is money for them.
+    """The chunks of a plan, or batches of queries, as long as there is money for them.
 
     A chunk is given out when what it may cost at most is left beside what was spent and what those
     at work may cost. Where nothing is at work and a chunk is too dear, its first half is tried.
@@ -50,7 +50,7 @@ class Spending:
     price: Price
     limit: float  # in the price's currency
     grader: Grader
-    chunks: Iterator[Chunk]
+    chunks: Iterator[Any]  # of `Chunk`, or like it
     reply: float | None = None  # tokens of one so far; then of the chunk with the longest ones
     longest: int = 0  # tokens of the longest reply so far; 0: none came
     tries_first: bool = False  # whether a first prompt goes alone, where no reply came so far
@@ -61,14 +61,14 @@ class Spending:
     def __post_init__(self) -> None:
         self._allowed = engine_finder.engine_of(self.grader).longest_reply(self.grader)
         self.tries_first &= not self.longest
-        self.waiting: list[Chunk] = []  # what there is no money for
+        self.waiting: list[Any] = []  # what there is no money for
         self._at_work: dict[str, _Reserved] = {}
         self._tokens_per_byte: float | None = None
 
-    def __iter__(self) -> Iterator[Chunk]:
+    def __iter__(self) -> Iterator[Any]:
         return self
 
-    def __next__(self) -> Chunk:
+    def __next__(self) -> Any:
         if not self.waiting:
             self.waiting.append(next(self.chunks))
         while True:
@@ -90,30 +90,30 @@ class Spending:
         self._at_work[chunk.id] = reserved
         return self.waiting.pop()
 
-    def reserved(self, chunk: Chunk) -> float:
+    def reserved(self, chunk: Any) -> float:
         """What a chunk that was given out may cost at most."""
         return self._at_work[chunk.id].cost
 
-    def settle(self, graded: Graded) -> None:
+    def settle(self, account: Account) -> None:
         """A chunk, or a part of it, is back: what it took is spent, and no more is reserved."""
-        counts = graded.counts | graded.replies.paid
-        tokens = [counts.get(name, 0) for name in TOKENS]
+        paid, n = account.replies.paid, account.counts["pairs"]
+        tokens = [paid[name] for name in TOKENS]
         # the crew may have halved it: its parts have its id with a letter or more behind
-        chunk_id = max((id_ for id_ in self._at_work if graded.chunk_id.startswith(id_)), key=len)
+        chunk_id = max((id_ for id_ in self._at_work if account.chunk_id.startswith(id_)), key=len)
         reserved = self._at_work[chunk_id]
-        unknown = reserved.cost * counts.get("uncounted", 0) / reserved.pairs
+        unknown = reserved.cost * paid["uncounted"] / reserved.pairs
         self.uncounted += unknown
         self.spent += self.price.of(*tokens) + unknown
-        left = 1 - counts["pairs"] / reserved.pairs
+        left = 1 - n / reserved.pairs
         if left:
             reserved.cost *= left
             reserved.requests *= left
             reserved.size *= left
-            reserved.pairs -= counts["pairs"]
+            reserved.pairs -= n
         else:
             del self._at_work[chunk_id]
         self.tries_first &= not reserved.requests
-        self._heed(graded.longest * (self.grader.prompt.window or 1))
+        self._heed(account.replies.longest)
         if left:
             return
         if reserved.requests >= MEASURED and not unknown:
@@ -130,23 +130,14 @@ class Spending:
                 each.cost += self.price.output * (longest - each.reply) * each.requests
                 each.reply = longest
 
-    def _bound(self, chunk: Chunk) -> _Reserved:
+    def _bound(self, chunk: Any) -> _Reserved:
         """What a chunk may cost at most."""
         prompt = self.grader.prompt
-        frame = len(prompt.text.encode())
         size = requests = 0
-        for values, gold, reply in zip(
-            chunk.prompts, chunk.gold_answers, chunk.replies, strict=True
-        ):
-            if reply is None:
-                times = len(gold or [""]) if prompt.target == "verify" else 1
-                size += times * (
-                    frame
-                    + sum(
-                        len(text.encode()) for slot, text in values.items() if slot not in OF_WHAT
-                    )
-                )
-                requests += times
+        for values, times in chunk.to_ask(prompt):
+            texts = (text for slot, text in values.items() if slot not in OF_WHAT)
+            size += times * (prompt.n_bytes + sum(len(text.encode()) for text in texts))
+            requests += times
         if prompt.window:
             n_passages = chunk.pairs.select("query_id", "passage_id").n_unique()
             requests = min(requests, requests // prompt.window + n_passages)

@@ -1,12 +1,12 @@
 """What a process with an engine does: chunks go in, rows of grades come out."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
 
-from gradelake.grading.ask.recorder import Asking, Replies
+from gradelake.grading.ask.recorder import Account, Asking
 from gradelake.grading.engines import TOKENS, Engine, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan.request import Chunk
@@ -16,17 +16,11 @@ from gradelake.sql.common.clock import utc_now
 
 
 @dataclass
-class Graded:
+class Graded(Account):
     """A chunk's account."""
 
-    chunk_id: str
     rows: pl.DataFrame  # of `raw.grades`, with `prompt_no` and `is_leader`
-    counts: dict[str, int] = field(default_factory=dict)
-    longest: int = 0  # tokens of the longest reply to one prompt
     seconds: float = 0.0  # in the engine
-    notes: list[str] = field(default_factory=list)  # of the engine, for people
-    stack: dict[str, Any] = field(default_factory=dict)  # what the engine runs on
-    replies: Replies = field(default_factory=Replies)
 
 
 @dataclass(frozen=True)
@@ -72,12 +66,11 @@ class Worker:
     def _graded(
         self, chunk: Chunk, answered: list[tuple[Reading, Response]], seconds: float = 0.0
     ) -> Graded:
-        rows = self.rows(chunk, answered)
-        longest = rows.select(pl.col("completion_tokens").max()).item() or 0
-        return Graded(chunk.id, rows, counts_of(rows), longest, seconds)
+        rows = self.rows(chunk.pairs, answered)
+        return Graded(chunk.id, counts_of(rows), rows, seconds)
 
-    def rows(self, chunk: Chunk, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
-        """The grades of a chunk, with `prompt_no` and `is_leader`."""
+    def rows(self, pairs: pl.DataFrame, answered: list[tuple[Reading, Response]]) -> pl.DataFrame:
+        """The grades of a chunk's pairs, with `prompt_no` and `is_leader`."""
         words = list(self.grader.prompt.grade_scale.words.values())
         answers = []
         for reading, response in answered:
@@ -99,7 +92,7 @@ class Worker:
         prompts = pl.DataFrame(answers, schema=_OF_A_PROMPT).with_row_index("prompt_no")
         # a pair that shares another's prompt cost nothing
         free = [pl.when("is_leader").then(name).otherwise(0).alias(name) for name in TOKENS]
-        rows = chunk.pairs.join(prompts, on="prompt_no", how="left", maintain_order="left")
+        rows = pairs.join(prompts, on="prompt_no", how="left", maintain_order="left")
         return rows.with_columns(
             *free,
             grader_id=pl.lit(self.grader.grader_id),

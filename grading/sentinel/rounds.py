@@ -5,11 +5,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
 from gradelake.grading.ask.entry import OF_WHAT, Asked
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
@@ -36,7 +37,6 @@ from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.lake.transaction import Transaction
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,6 @@ class Limits:
             None if self.seconds is None else self.seconds - seconds,
             None if self.cost is None else self.cost - cost,
         )
-
-
-class RoundCommitter(Committer):
-    """Takes a round's chunks into the lake, beside all other grades. No run tells of it."""
-
-    table: ClassVar[str] = "sentinel_grades"
-
-    def account(self, transaction: Transaction, state: str) -> None:
-        pass
 
 
 def missing_in_round(lake: Lake, grader: Grader, key: tuple[str, str, str, int]) -> pl.DataFrame:
@@ -214,7 +205,7 @@ def grade_round(
         number, n_graded, due_on = round_at_work(lake, name, sentinel, grader, now)
         command = "probe" if name.startswith(OF_PROBES) else "sentinel"
         asked = Asked(collection, command, round=f"{name}/{number}")
-        committer = RoundCommitter(lake, grader, asked)
+        committer = Committer(ReplyLog(lake, grader, asked))
         if recovered := committer.recover():
             console.tell(f"kept {counted(recovered, 'replies')} of an interrupted round")
         key = (collection, name, grader.grader_id, number)

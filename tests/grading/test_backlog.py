@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from gradelake.grading.ask.entry import Asked
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.plan.planner import Plan
 from gradelake.grading.plan.request import Request
@@ -87,7 +88,8 @@ def lake(tmp_path_factory, graded_demo):
             )
             transaction.run(ANSWERS, configured(project, lake, "answers").grader_id)
         for name in NEW:
-            committer = Committer(lake, configured(project, lake, name), Asked("demo", "grade"))
+            grader = configured(project, lake, name)
+            committer = Committer(ReplyLog(lake, grader, Asked("demo", "grade")))
             committer.begin(0)
             committer.finish("done")
         yield lake

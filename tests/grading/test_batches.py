@@ -62,12 +62,18 @@ def logged(judged) -> int:
     return n
 
 
+def unread(judged) -> int:
+    """Prompts of batches that are under way, or are asked again."""
+    ((n,),) = judged.rows("select count(*) from lake.raw.replies where not is_read")
+    return n
+
+
 def to_its_end(judged, **options):
     return grade(judged, wait=True, **options)
 
 
 def state_of(judged) -> list[tuple]:
-    return judged.rows("select state, n_pairs, n_prompts from lake.raw.submissions order by 1, 2")
+    return judged.rows("select state, n_pairs, n_prompts from lake.raw.batches order by 1, 2")
 
 
 def cost_of(judged) -> float:
@@ -190,19 +196,32 @@ def test_after_three_tries_a_pair_has_failed_each_is_paid_for_and_no_key_is_told
     assert cost_of(hosted) == run.cost == pytest.approx(server.bill(half))
     errors = "select distinct error from lake.raw.grades where passage_id = 'p4'"
     assert hosted.rows(errors) == [("500: you sent ***",)]
-    assert hosted.rows("select count(*) from lake.raw.submitted_pairs") == [(0,)]
+    assert unread(hosted) == 0
 
     asked = Asked(0.0, "", {"authorization": "Bearer sk-a-long-key"}, {})
     server.refusals["upload"] = [echo(400)(asked)]
     with pytest.raises(EngineUnusable) as error:
         grade(hosted, retry=FAILURES)
     assert "sk-a-long-key" not in str(error.value)
-    for table in ("submissions", "submitted_pairs", "grades", "grading_runs"):
+    for table in ("batches", "replies", "grades", "grading_runs"):
         assert "sk-a-long-key" not in repr(hosted.rows(f"select * from lake.raw.{table}"))
     server.on("landmarks", answer("4"))
     server.on("steel", answer("4"))
     assert to_its_end(hosted).counts["ok"] == 5
     assert len(hosted.grades("gpt")) == 12
+
+
+def test_what_an_older_lake_has_under_way_is_collected_and_its_tries_count(hosted, server):
+    """It tells no hashes of prompts."""
+    server.on("steel", refuse(500, "busy"))
+    for _ in range(2):
+        grade(hosted)
+        with hosted.lake.transaction("grade") as transaction:
+            transaction.run("update {lake}.raw.replies set asked = null")
+    run = to_its_end(hosted)
+    whole, *again = (len(made.lines) for made in server.batches.values())
+    assert (whole, again) == (10, [run.counts["failed"]] * 2)
+    assert unread(hosted) == 0
 
 
 def test_a_passage_that_is_too_long_is_cut_and_sent_again(hosted, server):
@@ -469,10 +488,10 @@ def require_once(judged, server, n_prompts):
     assert judged.rows(graded) == [(12, 12)]
     assert set(server.times_billed().values()) == {1}
     assert len(server.replies) == n_prompts
-    ledger = judged.rows("select count(*) from lake.raw.submissions where state = 'collected'")
+    ledger = judged.rows("select count(*) from lake.raw.batches where state = 'collected'")
     assert ledger == [(len(server.batches),)]
     assert cost_of(judged) == pytest.approx(server.bill(half))
-    assert judged.rows("select count(*) from lake.raw.submitted_pairs") == [(0,)]
+    assert unread(judged) == 0
 
 
 @pytest.mark.parametrize("what", ["questions", "battles"])

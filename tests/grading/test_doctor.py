@@ -6,6 +6,7 @@ from importlib.metadata import version
 import pytest
 
 from gradelake.grading.ask.entry import Asked
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.graders import doctor
 from gradelake.grading.run.committer import Committer
 from gradelake.sql.operations.doctor import Finding
@@ -59,7 +60,8 @@ def test_another_version_than_that_of_its_last_run_is_told(judged):
         ({"polars": [version("polars")], "gpu": ["H100", "A100"]}, "good", "gpu H100 or A100"),
         ({"polars": ["0.1"], "gpu": ["H100"]}, "note", "polars 0.1"),
     ):
-        committer = Committer(judged.lake, grader, Asked("tiny", "grade"), stack=stack)
+        log = ReplyLog(judged.lake, grader, Asked("tiny", "grade"))
+        committer = Committer(log, stack=stack)
         with judged.lake.transaction("grade") as transaction:
             committer.account(transaction, "done")
         told = found(judged, **own)

@@ -128,12 +128,17 @@ def test_a_limit_needs_a_price(hosted):
         grader_run.grade(hosted.project, request, lambda line: None, max_cost=5)
 
 
-def _graded(chunk: Chunk, prompt_tokens: int, completion_tokens: int, longest: int = 0) -> Graded:
+def _graded(chunk: Chunk, prompt_tokens: int, completion_tokens: int) -> Graded:
     """The account of a chunk whose requests took so much together."""
-    took = Response(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
-    replies = Replies(chunk.id, [Entry(None, chunk.id, 1, 0.1, took)])
-    counts = {"pairs": len(chunk)}
-    return Graded(chunk.id, pl.DataFrame(), counts, longest, replies=replies)
+    n = len(chunk)
+    said = [completion_tokens // n + (place < completion_tokens % n) for place in range(n)]
+    asked = [prompt_tokens, *[0] * (n - 1)]
+    entries = [
+        Entry(None, chunk.id, 1, 0.1, Response(prompt_tokens=m, completion_tokens=k))
+        for m, k in zip(asked, said, strict=True)
+    ]
+    replies = Replies(chunk.id, entries)
+    return Graded(chunk.id, {"pairs": n}, pl.DataFrame(), replies=replies)
 
 
 def test_whatever_replies_take_a_limit_is_kept_and_nearly_used(hosted):
@@ -175,7 +180,7 @@ def test_a_limit_is_kept_where_a_server_heeds_no_length_of_replies(hosted):
             break
         most = max(most, len(at_work))
         back = at_work.pop(0)
-        spending.settle(_graded(back, 130 * len(back), 500 * len(back), longest=500))
+        spending.settle(_graded(back, 130 * len(back), 500 * len(back)))
     assert most == 16
     assert 0.9 < spending.spent <= 1
 

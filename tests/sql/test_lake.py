@@ -46,6 +46,26 @@ def queries(*ids: str) -> pl.DataFrame:
     )
 
 
+# raw tables that the first schema had not, and those that no lake has any more
+NEWER = ("query_weights", "clicks", "probe_variants", "imported_scores", "replies", "batches")
+SUBMISSIONS = """
+    create table {lake}.raw.submissions (
+        submission_id varchar not null, grader_id varchar not null, collection varchar not null,
+        base_url varchar not null, provider_id varchar, n_pairs bigint not null,
+        n_prompts bigint not null, reserved double, state varchar not null, reason varchar,
+        began_at timestamp not null, finished_at timestamp
+    );
+    create table {lake}.raw.submitted_pairs (
+        submission_id varchar not null, prompt_no bigint not null, is_leader boolean not null,
+        query_id varchar not null, passage_id varchar not null, item_id varchar not null,
+        passage_sha256 varchar not null, query_sha256 varchar, gold_sha256 varchar,
+        gold_answers varchar[], passage_characters bigint not null,
+        cut_characters bigint not null, error varchar, most_characters bigint,
+        prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint
+    );
+"""
+
+
 def stored(lake: Lake) -> dict[tuple[str, str], tuple]:
     """Type and nullability of each raw column, by table and name."""
     rows = lake.rows(
@@ -272,7 +292,7 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
             table, types={key: table.types[key] for key in table.types if key not in later}
         )
         for name, table in declared.items()
-        if name not in ("query_weights", "clicks", "probe_variants", "imported_scores", "replies")
+        if name not in NEWER
     }
     monkeypatch.setattr(migrate, "raw_tables", lambda: first)
     monkeypatch.setattr(migrate, "migrations", lambda: known[:1])
@@ -316,7 +336,20 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
             ("asked", "probe", "probe/5/1/2", "answered", "3", 10, False),
             ("batch", "grade", "", "answered", "3", 10, True),
             ("failed", "grade", "", "failed", None, 7, False),
+            ("first", "grade", "", "under way", None, None, True),
+            ("vain", "grade", "", "failed", None, 9, True),
         ], "not what was copied, imported, or cost nothing"
+        assert old.rows(
+            "select reply_id, run_id, error, cut_characters, is_read, json_array_length(pairs), "
+            "pairs ->> '$[1].passage_id', pairs -> '$[0].gold_answers' ->> 0 "
+            "from lake.raw.replies where not is_read order by passage_id"
+        ) == [
+            ("w-3", "w", None, 5, False, 2, "second", "blue"),
+            ("b-1", "b", "500: busy", 5, False, None, None, None),
+        ]
+        assert old.rows(
+            "select batch_id, state, provider_id, n_pairs from lake.raw.batches order by 1"
+        ) == [("b", "collected", "batch_b", 4), ("w", "submitted", "batch_w", 4)]
         assert old.rows(
             "select passage_id, failure from lake.raw.grades where failure is not null"
         ) == [("failed", "no_reply")]
@@ -325,13 +358,30 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
         )
 
 
+def _insert_batches(transaction) -> None:
+    """One that was collected but for a prompt that is to be asked again, and one under way."""
+    transaction.run(SUBMISSIONS)
+    row = "(?, 'g', 'c', 'http://h', ?, 4, 3, 0.5, ?, null, now()::timestamp, null)"
+    for batch, state in (("b", "collected"), ("w", "submitted")):
+        transaction.run(
+            f"insert into {{lake}}.raw.submissions values {row}", batch, f"batch_{batch}", state
+        )
+    row = "(?, ?, ?, 'q1', ?, '', 'p', 'q', 'g', ['blue'], 100, 5, ?, null, ?, 0, 1)"
+    for batch, number, leads, passage, error, tokens in (
+        ("b", 1, True, "vain", "500: busy", 9),
+        ("w", 3, False, "second", None, None),
+        ("w", 3, True, "first", None, None),
+    ):
+        values = (batch, number, leads, passage, error, tokens)
+        transaction.run(f"insert into {{lake}}.raw.submitted_pairs values {row}", *values)
+
+
 def _insert_what_was_paid_for(transaction) -> None:
     """Grades of before the log: asked, copied, in a batch, failed, imported, of no model."""
     for grader_id, engine in (("g", "openai"), ("l", "lexical")):
         row = projects.rows("graders", grader_id=grader_id, name=grader_id, engine=engine)
         transaction.insert("graders", row)
-    batch = projects.rows("submissions", submission_id="b", grader_id="g", collection="c")
-    transaction.insert("submissions", batch)
+    _insert_batches(transaction)
     run = projects.rows("pipeline_runs", run_id="i", command="import grades c g.jsonl")
     transaction.insert("pipeline_runs", run)
     told = {"collection": "c", "query_id": "q1", "item_id": "", "grader_id": "g", "run_id": "r"}

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from gradelake.grading.ask.entry import Asked
+from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.run import committer as committing
 from gradelake.grading.run.committer import Committer
 from gradelake.sql.common.errors import GradelakeError, Unreachable, WorkFailed
@@ -147,7 +148,7 @@ def test_a_run_outlives_its_server_for_minutes_and_ends_where_another_took_its_g
         assert (run.exit_code, run.counts["ok"], len(judged.grades("slow"))) == (0, 12, 12)
         assert len(judged.asked()) == run.totals.prompts, "a prompt was paid for twice"
 
-        committer = Committer(judged.lake, grader, Asked(judged.name, "grade"))
+        committer = Committer(ReplyLog(judged.lake, grader, Asked(judged.name, "grade")))
         with grader_lock(judged.project, grader.grader_id, "t"):
             ours = postgres._held
             committer.begin(0)

@@ -1,14 +1,29 @@
+with
+
+pairs as (
+    select
+        grader_id,
+        collection,
+        unnest(pairs ->> '$[*].query_id') as query_id,
+        unnest(pairs ->> '$[*].passage_id') as passage_id,
+        unnest(pairs ->> '$[*].item_id') as item_id,
+        unnest(pairs ->> '$[*].passage_sha256') as passage_sha256,
+        unnest(pairs ->> '$[*].query_sha256') as query_sha256,
+        unnest(pairs ->> '$[*].gold_sha256') as gold_sha256
+    from {{ source('raw', 'replies') }}
+    where state = 'under way'
+)
+
 select distinct
-    submissions.grader_id,
-    submissions.collection,
-    submitted_pairs.query_id,
-    submitted_pairs.passage_id,
-    submitted_pairs.item_id,
-    submitted_pairs.passage_sha256,
-    submitted_pairs.gold_sha256
-from {{ source('raw', 'submitted_pairs') }} as submitted_pairs
-inner join {{ source('raw', 'submissions') }} as submissions using (submission_id)
+    pairs.grader_id,
+    pairs.collection,
+    pairs.query_id,
+    pairs.passage_id,
+    pairs.item_id,
+    pairs.passage_sha256,
+    pairs.gold_sha256
+from pairs
 left join {{ ref('stg_query_hashes') }} as texts using (collection, query_id, query_sha256)
 where
-    submissions.state in ('intended', 'submitted')
-    and (submitted_pairs.query_sha256 is null or texts.slots is not null)
+    pairs.query_sha256 is null
+    or texts.slots is not null
