@@ -1,5 +1,7 @@
 """The scatter picture: each system's score by labels and by the reference's."""
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import rankdata
 
@@ -65,7 +67,7 @@ def scatter_picture(
     far = find_outliers(x, y)
     outliers, more = ([systems[i] for i in some] for some in np.split(far, [len(SHAPES)]))
     names = apart(outliers)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"system": system, "named": names.get(system, ""), "far": system in names}
         | {"reference": float(at[0]), "labels": float(at[1])}
         for system, *at in zip(systems, x, y, strict=True)

@@ -7,6 +7,7 @@ Each carries what it shows in words, as a hash: a test compares that with the re
 """
 
 import hashlib
+import json
 import tempfile
 from dataclasses import dataclass
 from importlib.resources import files
@@ -17,6 +18,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Browser, Page
 
+from gradelake.sql.shown.pictures import picture as pictures
 from tests.browser import Look, chromium
 from tests.command_line import gradelake
 from tests.end_to_end.edited_demo import BIRDS
@@ -63,10 +65,10 @@ def picture(browser: Browser, report: Path, shown: Shown) -> tuple[bytes, str]:
     look.page.evaluate("hash => { location.hash = hash; return follow(); }", shown.address)
     if shown.focus:
         look.page.locator(shown.focus).first.focus()
-    parts = files("gradelake.analyses.report") / "page"
-    return _taken(
-        look.page, shown.at_top, [(parts / name).read_text(encoding="utf-8") for name in LOOK]
-    )
+    page = files("gradelake.analyses.report") / "page"
+    parts = [(page / name).read_text(encoding="utf-8") for name in LOOK]
+    specs = json.dumps([pictures.look(), pictures.specs()])
+    return _taken(look.page, shown.at_top, [*parts, specs])
 
 
 def card(browser: Browser, form: Path) -> tuple[bytes, str]:

@@ -23,7 +23,9 @@ FORMS = ("svg", "png", "pdf")
 VEGA_LITE = "6.4"  # of those that vl-convert has
 PX, PT = 96, 72  # specs are in the page's pixels, files in points: so many make an inch
 PIXELS = 200  # of a PNG, an inch
+MOST_NAMES = 0.6  # of a width that was asked for: what names of rows may take
 POINTS = 9.0  # of usual text, as look.json has it in pixels
+_FITS = {("width", "height"): "fit", ("width",): "fit-x", ("height",): "fit-y", (): "pad"}
 _SLOT = re.compile(r"\{(\w+)\}")
 _COLOUR = re.compile(r"var\(--(\w+)\)")
 _UNSPEAKABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML
@@ -83,6 +85,8 @@ def draw(
     for side, inches in (("width", width), ("height", height)):
         if inches:
             spec[side] = inches * PX
+    if width:
+        spec["config"]["axisYBand"]["labelLimit"] = MOST_NAMES * width * PX
     fits = [side for side in ("width", "height") if isinstance(spec.get(side), int | float)]
     spec["autosize"] = {"type": _FITS[tuple(fits)], "contains": "padding"}
     svg = _svg(spec)
@@ -113,9 +117,6 @@ def form_of(output: Path) -> str:
             "Give --output a name that ends in .svg, .png or .pdf.",
         )
     return ending
-
-
-_FITS = {("width", "height"): "fit", ("width",): "fit-x", ("height",): "fit-y", (): "pad"}
 
 
 def _squeezed(png: bytes) -> bytes:
@@ -214,8 +215,10 @@ def _clean(data: Any) -> Any:
 
 
 def _resize(part: Any, by: float) -> None:
-    """Set all texts of a spec greater or smaller, in proportion."""
+    """Set all texts of a spec greater or smaller, in proportion; its rows stay as they are."""
     for name, each in part.items() if isinstance(part, dict) else enumerate(part):
+        if name == "data":
+            continue
         if isinstance(each, dict | list):
             _resize(each, by)
         elif str(name).lower().endswith(("fontsize", "lineheight", "dy")):
