@@ -53,7 +53,7 @@ def battles(lake, collection, label_set, segment, replicates, **settings):
     found = rate(board, wins, n_replicates=replicates, **settings)
     rows = [
         vars(one)
-        | {"interval": Interval(one.low, one.high, "" if one.low else "undefined")}
+        | {"interval": Interval(one.low, one.high)}
         | {"ranks": f"{one.best_rank} to {one.worst_rank}" if one.best_rank else "undefined"}
         for one in found
     ]

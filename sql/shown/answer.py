@@ -47,7 +47,7 @@ class Column:
 
     @property
     def shown_head(self) -> str:
-        return self.head or self.looks.head or self.key.replace("_", " ")
+        return self.head or self.key.replace("_", " ")
 
     @property
     def is_number(self) -> bool:

@@ -16,7 +16,7 @@ UNDEFINED = "--"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of figure. `head`: the word above it; `digits`: behind the point, none of a text.
+    """A kind of figure. `digits`: behind the point, none of a text.
 
     `below`: what is less than half of the last digit is `< 0.001`, not 0. `tells`: what would be 0,
     and is not, has as many digits as it takes. `is_signed`: with its plus. `percent`: a share,
@@ -24,7 +24,6 @@ class Kind:
     """
 
     name: str
-    head: str = ""
     digits: int | None = None
     is_number: bool = True
     undefined: str = UNDEFINED
@@ -82,18 +81,18 @@ KINDS: Mapping[str, Kind] = {
         Kind("score", digits=3),
         Kind("difference", digits=3, tells=True),
         Kind("change", digits=3, tells=True, is_signed=True),
-        Kind("kappa", "kappa", digits=3),
-        Kind("tau", "tau", digits=3),
-        Kind("p", "p", digits=3, below=True),
+        Kind("kappa", digits=3),
+        Kind("tau", digits=3),
+        Kind("p", digits=3, below=True),
         Kind("share", digits=1, percent=True),
         Kind("percent", digits=0, percent=True, tells=True),
         Kind("ratio", digits=2),
-        Kind("interval", "interval", undefined="none"),
+        Kind("interval", undefined="none"),
         Kind("count", digits=0),
-        Kind("label", "label", digits=0, is_plain=True),
-        Kind("rank", "rank", write=_rank),
-        Kind("money", "cost", write=amount),
-        Kind("seconds", "time", write=_seconds),
+        Kind("label", digits=0, is_plain=True),
+        Kind("rank", write=_rank),
+        Kind("money", write=amount),
+        Kind("seconds", write=_seconds),
         Kind("flag", is_number=False, undefined="", write=_flag),
         Kind("id", is_number=False, undefined=""),
         Kind("text", is_number=False, undefined=""),
@@ -146,7 +145,8 @@ def said_p(value: float | None) -> str:
 # what a column of a mart or of the query book is, by its name; of more general names the last word
 _NAMED = {
     "score": "score value mean difference loss cover low high stderr observed expected precision "
-    "recall specificity ece brier brier_of_share generosity",
+    "recall specificity ece brier brier_of_share generosity residual favour rise risen fallen "
+    "fooled by_chance",
     "kappa": "kappa alpha kappa_assessor kappa_other kappa_people shortfall",
     "tau": "spearman kendall tau_ap rbo tau",
     "p": "p p_value p_holm probability",
