@@ -181,7 +181,7 @@ def test_systems_without_an_interval_are_told_which_sample_gives_one(depth, k, d
     sample = JudgedSample("", (), "judge:Sun", "pair", depth, {"s1": 900}, [])
     assert _about_pairs(np.array([2.04, 30.0, 4.9, 5.0]), sample, 100, k) == [
         "2 systems have no interval: 100 pairs so drawn hold on average fewer than 5 of their top "
-        f"10 (as few as 2.0); draw the sample {draw}"
+        f"10 (as few as 2.04); draw the sample {draw}"
     ]
     assert _about_pairs(np.array([5.0, np.inf]), sample, 100, k) == []
 

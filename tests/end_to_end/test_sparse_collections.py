@@ -103,7 +103,7 @@ COMMANDS = [
     serve --host nowhere.invalid | assessor add ann | assessor list | assessor remove ann
     nightly | schedule --cron | release list | release keep r1 | release drop r1
     release diff r1 r1 | log | lake verify | lake backup saved | lake restore saved there
-    lake recover --from r1 | lake copy there.toml | lake tidy | doctor
+    lake recover --from r1 | lake copy there.toml | lake tidy | doctor | mcp --help
     """.replace("\n", "|").split("|")
     if command.strip()
 ]

@@ -22,6 +22,8 @@ from tests.serve.server import Server
 from tests.sql.escapes import REFUSED, STATEMENTS, filled_in, state
 from tests.sql.small_lake import N_GRADES, small_lake
 
+# every test starts a server, which imports the protocol first: two of them are in `make test`
+pytestmark = pytest.mark.slow
 LONG = "select count(*) from range(1000000) a, range(1000000) b where a.range * b.range % 7 = 8"
 
 
@@ -69,6 +71,7 @@ def test_what_there_is_can_be_looked_up(graded_demo):
     assert [row["column_name"] for row in records(columns)] == ["collection", "label_set", "level"]
 
 
+@pytest.mark.fast
 def test_an_answer_is_what_its_command_line_prints(graded_demo):
     board = {"label-set": "lexical/v0/best", "measure": "AP", "level": 3}
     answers = called(
@@ -262,7 +265,6 @@ def test_a_killed_server_leaves_nothing(project):
     assert talk(project.folder, work) == []
 
 
-@pytest.mark.slow
 def test_the_page_of_an_answer_shows_the_same(graded_demo):
     given = {"collection": "demo", "measure": "AP", "label_set": "assessor:human"}
     query = "select system, score from leaderboard order by all limit 3"
@@ -285,6 +287,7 @@ def test_the_page_of_an_answer_shows_the_same(graded_demo):
         assert all(row["system"] in page.text for row in records(answers[1]))
 
 
+@pytest.mark.fast
 def test_nothing_imports_the_protocol_until_it_is_spoken(tmp_path):
     code = """
 import sys
