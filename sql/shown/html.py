@@ -10,12 +10,17 @@ from gradelake.sql.shown.answer import Answer, Cell, Page, Table
 def render(answer: Answer) -> str:
     """Paragraphs, tables and what limits the answer; every text is escaped."""
     parts = [_paragraph("answer", answer.sentence)] if answer.sentence else []
-    facts = "".join(f"<li>{escape(answer.fact(*fact))}</li>" for fact in answer.facts)
+    facts = "".join(_fact(answer.fact(*fact)) for fact in answer.facts)
     parts += [f'<ul class="facts">{facts}</ul>'] if facts else []
     parts += map(_folded, answer.shown_tables())
     parts += [_paragraph("note", note) for note in answer.notes]
     parts += [_paragraph("next", step) for step in answer.next]
     return f'<section class="shown">{"".join(parts)}</section>\n'
+
+
+def _fact(text: str) -> str:
+    shown = escape(text)
+    return f"<li><pre>{shown}</pre></li>" if "\n" in text else f"<li>{shown}</li>"
 
 
 def page(page: Page) -> str:

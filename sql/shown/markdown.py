@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from gradelake.sql.common.table_text import one_line
+from gradelake.sql.common.table_text import one_line, printable
 from gradelake.sql.shown.answer import BOLD, Answer, Cell, Page, Table
 
 _CODE = re.compile(r"([^`]+)|`([^`]*)`?")
@@ -14,7 +14,9 @@ _OF_LINES = re.compile(rf"{_MARKUP.pattern}|^[-+]|^\d+(?=\.(\s|$))")  # a list b
 def render(answer: Answer, level: int = 3) -> str:
     """Paragraphs and tables; a table's caption is a heading of this level."""
     parts = [prose(answer.sentence)] if answer.sentence else []
-    parts += _list(answer.fact(*fact) for fact in answer.facts)
+    said = [answer.fact(*fact) for fact in answer.facts]
+    parts += _list(line for line in said if "\n" not in line)
+    parts += [_as_it_is(text) for text in said if "\n" in text]
     for table in answer.shown_tables():
         shown = [*table_parts(table)]
         if table.is_extra:
@@ -40,6 +42,12 @@ def _list(lines: Iterable[str]) -> list[str]:
     """The lines as one list, if there are any."""
     shown = "\n".join(f"- {prose(line)}" for line in lines)
     return [shown] if shown else []
+
+
+def _as_it_is(text: str) -> str:
+    """Lines behind a fence that none of them is."""
+    fence = "`" * max(4, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}text\n{printable(text).strip()}\n{fence}"
 
 
 def prose(text: str) -> str:
