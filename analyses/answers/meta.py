@@ -77,7 +77,7 @@ def meta(lake, collection, reference, label_sets, measures, top, only_shared_que
             truth = read_reference(lake, collection, reference, asked["reference_level"], like)
             found.append(meta_evaluation(board, truth, top, only_shared_queries))
             labelled[board.label_set] = (board, truth)
-    statistics = [Column(name, kind="tau") for name in found[0].statistics]
+    statistics = [Column(name, name, "tau") for name in found[0].statistics]
     tables = [Table.of("rows", ABOUT + statistics + COMPLETE, map(_row, found))]
     if asked["qrels"]:
         rows = [

@@ -112,7 +112,9 @@ def _asked(lake: Lake, section: Section, judge: dict[str, Any]) -> Iterator[tupl
 def _table(section: Section, rows: list[dict[str, Any]]) -> Table:
     """The rows; an only row is a line for each of its values."""
     if not section.is_one:
-        columns = [Column(name, kind=kind_of(name) or "text") for name in rows[0]]
+        of_ends = dict.fromkeys(("low", "high"), "share") if "share" in rows[0] else {}
+        kinds = {name: of_ends.get(name) or kind_of(name) or "text" for name in rows[0]}
+        columns = [Column(name, kind=kind) for name, kind in kinds.items()]
         return Table.of("rows", columns, rows)
     known = {name: value for name, value in rows[0].items() if name not in ("settings", "text")}
     for name, value in json.loads(rows[0].get("settings") or "{}").items():
