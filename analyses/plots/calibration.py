@@ -6,6 +6,7 @@ from gradelake.analyses import choosing
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown as as_shown
 from gradelake.sql.shown.pictures.picture import Picture
 
 NEWEST = """
@@ -53,7 +54,8 @@ def calibration_picture(
     for place, row in enumerate(found):
         shown = (
             f"{names[row['grader']]} \u2265 {row['cut']}: ECE "
-            f"{row['expected_calibration_error']:.3f}, Brier {row['brier']:.3f}"
+            f"{as_shown('score', row['expected_calibration_error'])}, "
+            f"Brier {as_shown('score', row['brier'])}"
         )
         of = {"grader": row["grader"], "cut": row["cut"], "shown": shown, "place": place}
         bins = lake.objects(BINS, collection, assessor, row["grader"], row["cut"])

@@ -3,6 +3,7 @@
 from gradelake.analyses import choosing
 from gradelake.sql.common.shortened import shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown as as_shown
 from gradelake.sql.shown.pictures.picture import Picture
 
 KAPPA = """
@@ -41,7 +42,7 @@ def confusion_picture(
             share = n / total if total else None
             rows.append({"label": label, "judgment": judgment, "n": n, "share": share})
     n_pairs, whose = sum(counts.values()), label_set if by_label else reference
-    known = "" if kappa is None else f", Cohen's \u03ba = {kappa:.2f}"
+    known = "" if kappa is None else f", Cohen's \u03ba = {as_shown('kappa', kappa)}"
     slots = {
         "title": [
             f"{shortened(collection)}: {n_pairs:,} pairs{known}",

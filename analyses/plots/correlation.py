@@ -9,6 +9,7 @@ from gradelake.analyses.stats.correlation import Agreement, Reference, agreement
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown as as_shown
 from gradelake.sql.shown.pictures.picture import Picture
 
 DRAWN = {"kendall": "Kendall's \u03c4-b", "spearman": "Spearman's \u03c1"}
@@ -72,7 +73,8 @@ def correlation_picture(
         "title": f"{shortened(collection)}: {len(found)} label sets",
         "x": [
             f"agreement by {measure} with {against}",
-            f"{settings['confidence']:.0%} intervals: queries and systems resampled",
+            f"{as_shown('percent', settings['confidence'])} intervals: "
+            "queries and systems resampled",
         ],
         "name": "shown",
         "step": 31,

@@ -8,6 +8,7 @@ from gradelake.analyses.stats.boards import read_board
 from gradelake.analyses.stats.ranks import RankedSystem, RankUncertainty, rank_uncertainty
 from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown as as_shown
 from gradelake.sql.shown.pictures.picture import Picture
 
 
@@ -33,7 +34,11 @@ def leaderboard_picture(
     if says := board.completeness.says:
         title.append(f"{shortened(label_set)} is {says}")
     by = f"{measure} by {shortened(label_set)}{choosing.at_level(lake, measure, board.level)}"
-    slots = {"title": title, "x": [by, f"{found.confidence:.0%} intervals"], "name": "shown"}
+    slots = {
+        "title": title,
+        "x": [by, f"{as_shown('percent', found.confidence)} intervals"],
+        "name": "shown",
+    }
     return Picture("leaderboard", rows, slots), found
 
 

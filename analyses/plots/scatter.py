@@ -11,6 +11,7 @@ from gradelake.analyses.stats.boards import default_level, read_board
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown
 from gradelake.sql.shown.pictures.picture import Picture
 
 # of the named systems, the farthest first; the last is a cross that lies
@@ -73,7 +74,9 @@ def scatter_picture(
         for system, *at in zip(systems, x, y, strict=True)
     ]
     rows.sort(key=lambda row: bool(row["far"]))  # drawn over the others
-    known = f"\u03c4-b = {tau:.3f}" if tau is not None else f"\u03c4-b undefined: {reason}"
+    known = (
+        f"\u03c4-b = {shown('tau', tau)}" if tau is not None else f"\u03c4-b undefined: {reason}"
+    )
     title = [f"{shortened(collection)}: {len(systems)} systems, {known}"]
     title += [
         f"{shortened(board.label_set, 30)} is {says}"

@@ -8,6 +8,7 @@ from gradelake.analyses.stats.boards import UNIT, read_board
 from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import said_p, shown
 from gradelake.sql.shown.pictures.picture import Picture
 
 
@@ -52,7 +53,7 @@ def topics_picture(
     one, other = apart(systems).values()
     title = [
         f"{one} minus {other}",
-        f"{found['difference']:+.4f} on average, p = {found['p']:.3f}",
+        f"{shown('change', found['difference'])} on average, {said_p(found['p'])}",
         f"better on {found['wins']}, equal on {found['ties']}, worse on {found['losses']} of "
         f"{found['queries']} queries",
     ]

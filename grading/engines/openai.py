@@ -17,8 +17,18 @@ from gradelake.sql.common.errors import BadInput, how_to_install
 _REACHED_WITHIN = 10.0  # seconds
 # who refuses vLLM's `structured_outputs`, or heeds it not, and documents JSON schemas
 _HOSTED = (
-    *(".openai.com", ".azure.com", ".googleapis.com", ".mistral.ai", ".openrouter.ai", ".x.ai"),
-    *(".together.xyz", ".together.ai", ".groq.com", ".fireworks.ai", ".cerebras.ai", ".cohere.ai"),
+    ".openai.com",
+    ".azure.com",
+    ".googleapis.com",
+    ".mistral.ai",
+    ".openrouter.ai",
+    ".x.ai",
+    ".together.xyz",
+    ".together.ai",
+    ".groq.com",
+    ".fireworks.ai",
+    ".cerebras.ai",
+    ".cohere.ai",
 )
 
 

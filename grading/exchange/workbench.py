@@ -21,10 +21,27 @@ GRADER_COLUMNS = tuple(name for name in types_of("graders") if name != "label_ru
 # columns of raw.grades that a file can bring; collection and run_id belong to the lake. Of those
 # after the tenth a `gradelake` object tells
 GRADE_COLUMNS = (
-    *("grader_id", "query_id", "passage_id", "item_id", "grade", "status", "answer", "response"),
-    *("error", "passage_sha256", "expected_grade", "scale_mass", "prompt_tokens", "cached_tokens"),
-    *("completion_tokens", "cut_characters", "query_sha256", "gold_sha256", "graded_at"),
-    *("probabilities", "reasoning"),
+    "grader_id",
+    "query_id",
+    "passage_id",
+    "item_id",
+    "grade",
+    "status",
+    "answer",
+    "response",
+    "error",
+    "passage_sha256",
+    "expected_grade",
+    "scale_mass",
+    "prompt_tokens",
+    "cached_tokens",
+    "completion_tokens",
+    "cut_characters",
+    "query_sha256",
+    "gold_sha256",
+    "graded_at",
+    "probabilities",
+    "reasoning",
 )
 OF_ITEM = GRADE_COLUMNS[3:]  # what a `gradelake` object holds of a grade
 

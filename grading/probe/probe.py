@@ -125,7 +125,8 @@ def name_of(lake: Lake, probe: Probe, grader: Grader) -> tuple[str, int | None]:
         return name, None
     version = lake.value(
         "select max(rubric_version) from lake.marts.wanted_items where collection = ? and kind = ?",
-        *(probe.collection, kind),
+        probe.collection,
+        kind,
     )
     return f"{name}/{kind}/v{version or 0}", version or 0
 

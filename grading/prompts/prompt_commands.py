@@ -33,8 +33,20 @@ _SLOTS = {
 }
 # what `prompts list --json` says of each
 _TOLD = (
-    *("name", "version", "target", "items", "description", "source", "scale", "output", "parser"),
-    *("context_first", "window", "slots", "sha256", "file"),
+    "name",
+    "version",
+    "target",
+    "items",
+    "description",
+    "source",
+    "scale",
+    "output",
+    "parser",
+    "context_first",
+    "window",
+    "slots",
+    "sha256",
+    "file",
 )
 
 

@@ -30,8 +30,10 @@ def _print_queues(found):
     rows = [
         (
             *(one[key] for key in ("collection", "queue", "grader", "source")),
-            *(f"{one['n_done']}/{one['n_cards']}", one["n_conflicts"]),
-            *(person["assessor"], f"{person['n_answered']}/{person['n_assigned']}"),
+            f"{one['n_done']}/{one['n_cards']}",
+            one["n_conflicts"],
+            person["assessor"],
+            f"{person['n_answered']}/{person['n_assigned']}",
         )
         for one in found
         for person in one["assessors"]

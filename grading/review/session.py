@@ -48,7 +48,10 @@ class Session:
         found = self.verdicts.lake.objects(
             "select * from lake.marts.review_agreement "
             "where collection = ? and grader = ? and assessor = ? and tau = ? order by reveal",
-            *(about.collection, about.grader.name, about.assessor, about.tau),
+            about.collection,
+            about.grader.name,
+            about.assessor,
+            about.tau,
         )
         n_first = sum(
             1 for at, review in self.reviews.items() if review and not self.deck.cards[at].before

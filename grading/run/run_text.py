@@ -14,8 +14,17 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.shown.units import amount
 
 _COLUMNS = (
-    *("grader", "wanted", "graded", "of them failed", "under way", "missing", "taken over"),
-    *("prompts to answer", "prompt tokens", "time", "cost"),
+    "grader",
+    "wanted",
+    "graded",
+    "of them failed",
+    "under way",
+    "missing",
+    "taken over",
+    "prompts to answer",
+    "prompt tokens",
+    "time",
+    "cost",
 )
 
 

@@ -69,7 +69,8 @@ def missing_in_round(lake: Lake, grader: Grader, key: tuple[str, str, str, int])
         where collection = $1 and sentinel = $2 and kind = $5
         order by query_id, {first}
         """,
-        *(*key, KINDS[grader.prompt.target]),
+        *key,
+        KINDS[grader.prompt.target],
     )
 
 
@@ -78,7 +79,11 @@ def _chunks(rows: pl.DataFrame, grader: Grader, key: tuple[str, str, str, int]) 
     head = "".join(f"{part}\n" for part in key)
     for some in rows.iter_slices(grader.chunk_pairs):
         pairs = some.select(
-            *("sentinel", "round", "query_id", "passage_id", "item_id"),
+            "sentinel",
+            "round",
+            "query_id",
+            "passage_id",
+            "item_id",
             pl.int_range(pl.len(), dtype=pl.UInt32).alias("prompt_no"),
             pl.lit(True).alias("is_leader"),
         )
@@ -255,7 +260,9 @@ def round_at_work(
         order by round desc
         limit 1
         """,
-        *(sentinel.collection, name, grader.grader_id),
+        sentinel.collection,
+        name,
+        grader.grader_id,
     )
     if not newest:
         return 1, 0, None

@@ -179,7 +179,9 @@ def n_drawn(lake: Lake, collection: str, name: str, kind: str = "%") -> tuple[in
     return lake.rows(
         "select count(distinct (query_id, passage_id)), count(*) from lake.raw.sentinel_pairs "
         "where collection = ? and sentinel = ? and kind like ?",
-        *(collection, name, kind),
+        collection,
+        name,
+        kind,
     )[0]
 
 
