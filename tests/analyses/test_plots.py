@@ -83,7 +83,7 @@ def test_on_a_common_scale_the_confusion_picture_names_kappa(demo, tmp_path):
         "select kappa, n from lake.marts.kappa where label_set = 'judge:overlap' "
         "and reference = 'assessor:human' and kind = 'graded'"
     )[0]
-    assert f"demo: {n} pairs, Cohen's κ = {kappa:.2f}" in written
+    assert f"demo: {n} pairs, Cohen's κ = {kappa:.3f}" in written
 
 
 def test_the_scatter_picture_names_the_tau_of_the_leaderboards_and_the_outliers(demo, tmp_path):
