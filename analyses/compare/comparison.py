@@ -356,13 +356,18 @@ def says(found: dict[str, Any], decided: Decided) -> dict[str, str]:
         known = f"unknown for {measure}; known for {', '.join(f'{name}@k' for name in BOUNDED)}"
         said[f"judged of the first {found['k']}"] = ", ".join(judged)
         said[f"{b} less {a}, if all of it were judged"] = (
-            known if found["least"] is None else _from_to(found, "least", "most")
+            known if found["least"] is None else _bounds(found)
         )
     return said
 
 
 def _from_to(found: dict[str, Any], low: str, high: str) -> str:
     return shown("difference", Interval(found[low], found[high]))
+
+
+def _bounds(found: dict[str, Any]) -> str:
+    """How far labels could move the difference: no doubt, where both ends are the same."""
+    return f"{shown('difference', found['least'])} to {shown('difference', found['most'])}"
 
 
 def _rounded(**figures: float) -> dict[str, float | None]:

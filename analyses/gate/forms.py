@@ -11,6 +11,7 @@ from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, Judged, w
 from gradelake.analyses.stats.better import queries_of_half
 from gradelake.analyses.stats.boards import UNIT
 from gradelake.sql.common.counted import counted
+from gradelake.sql.shown import markdown
 from gradelake.sql.shown.answer import Answer, Column, Table
 from gradelake.sql.shown.kinds import Interval, shown
 
@@ -44,7 +45,7 @@ def answer(found: Gate, n_queries: int) -> Answer:
     about_rows = [replace(c, is_title=several, is_detail=not several) for c in _DECIDERS[:2]]
     columns = [*about_rows, *_DECIDERS[2:]]
     tables.append(Table.of("queries", columns, deciders, caption=caption, is_extra=True))
-    return Answer(
+    made = Answer(
         {"verdict": found.verdict.verdict},
         f"{found.verdict.verdict}: {_of(found, about)}",
         facts,
@@ -62,8 +63,13 @@ def answer(found: Gate, n_queries: int) -> Answer:
             "baseline_release": found.baseline_release,
         },
         exit_code=_EXIT_CODES[found.verdict.verdict],
-        forms={"junit": lambda: junit(found, n_queries)},
     )
+    title = f"### Gate {found.verdict.verdict}\n\n"
+    own = {
+        "junit": lambda: junit(found, n_queries),
+        "markdown": lambda: title + markdown.render(made, level=4),
+    }
+    return replace(made, forms=own)
 
 
 def _columns(found: Gate, several: bool) -> list[Column]:

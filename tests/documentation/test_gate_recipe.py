@@ -132,15 +132,15 @@ def server() -> Iterator[Server]:
 def test_a_pull_request_pays_for_grades_once_and_a_worse_run_fails_it(tmp_path, server):
     runner = Runner(tmp_path, server.url)
     assert runner.job("yes", "no")
-    assert runner.comment.startswith("### Gate passed: <code>new</code> against <code>bm25</code>")
-    assert runner.comment.count("#### Passed: by <code>") == 4
+    assert runner.comment.startswith("### Gate passed\n\npassed: new against bm25; tolerance")
+    assert runner.comment.count("- passed by ") == 4
     assert len(server.asked) == 60
     assert runner.grades_with["OPENAI_API_KEY"] == KEY  # workers of another job's Ray have its own
 
     assert not runner.job("other", "no", "yes")
     assert len(server.asked) == 90  # the lake has the others
-    assert runner.comment.startswith("### Gate fell: <code>new</code> against <code>bm25</code>")
-    assert "#### Fell: by <code>judge&#58;gpt</code>, segment <code>tail</code>" in runner.comment
+    assert runner.comment.startswith("### Gate fell\n\nfell: new against bm25; tolerance")
+    assert "- fell by judge:gpt, segment tail: " in runner.comment
     assert (tmp_path / "summary.md").read_text().endswith(runner.comment)
     commented = "gh pr comment 7 --body-file gate.md --edit-last --create-if-none; of-github"
     assert (tmp_path / "asked").read_text().splitlines()[1::2] == 2 * [commented]
