@@ -133,7 +133,7 @@ def test_a_pull_request_pays_for_grades_once_and_a_worse_run_fails_it(tmp_path, 
     runner = Runner(tmp_path, server.url)
     assert runner.job("yes", "no")
     assert runner.comment.startswith("### Gate passed\n\npassed: new against bm25; tolerance")
-    assert runner.comment.count("- passed by ") == 4
+    assert runner.comment.count("\n**") == 4  # by two label sets, on two segments
     assert len(server.asked) == 60
     assert runner.grades_with["OPENAI_API_KEY"] == KEY  # workers of another job's Ray have its own
 
