@@ -166,9 +166,11 @@ def test_by_traffic_a_shop_keeps_the_ranker_that_an_unweighted_board_would_drop(
     assert [one["verdict"] for one in together] == ["passed", "fell"]
     assert together == [whole, tail | {"p_fell": pytest.approx(2 * tail["p_fell"])}]  # Holm
     told = gradelake(shop, *two, *both, code=4).stdout
-    assert told.startswith("fell: a against b; tolerance 0.01, alpha 0.05\nAll 2 tests must pass")
-    assert "\npassed: by assessor:me\nmeasure" in told
-    assert "\nfell: by assessor:me, segment tail\nmeasure" in told
+    assert told.startswith("fell: a against b; tolerance 0.01, alpha 0.05\n\nAll 2 tests must pass")
+    assert "\npassed by assessor:me: queries count by their weights" in told
+    assert "\nfell by assessor:me, segment tail: RR fell by" in told
+    assert "\nassessor:me, all\nmeasure" in told
+    assert "\nassessor:me, tail\nmeasure" in told
     told = gradelake(shop, "gate", "--rule", "tail", code=4).stdout
     assert told.startswith("fell: a against b by assessor:me, segment tail; tolerance 0.01")
     assert "queries count by their weights, and clusters of queries as one" in told
