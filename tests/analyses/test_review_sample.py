@@ -369,8 +369,8 @@ def test_few_queries_give_estimates_without_intervals_and_say_how_many_it_takes(
         assert not np.isnan(found.powered.value).any()
         assert re.fullmatch(
             r"\d+ systems have no interval: of 5 judged queries fewer than 8 carry the score by "
-            r"the judge's labels \(as few as [0-4]\.\d\d\); judge more whole queries: it takes more "
-            r"than the 8 there are",
+            r"the judge's labels \(as few as [0-4]\.\d\d\); judge more whole queries: it takes "
+            r"more than the 8 there are",
             found.notes[0],
         )
 
