@@ -140,6 +140,6 @@ def test_the_command_prints_it_for_people_and_for_programs(project):
     assert ["judge:a", "q2", "p1", "1", "-"] in [line.split() for line in lines]
     assert "leaderboards: 1 of 3 moved" in lines
     assert "c judge:a AP (level 2): 4 systems moved; tau-b 0.333 over the 3 on both" in lines
-    assert ["new", "-", "0.2000", "-", "4"] in [line.split() for line in lines]
+    assert ["new", "-", "0.200", "-", "4"] in [line.split() for line in lines]
     read = json.loads(gradelake(project.folder, *command, "--json").stdout)
     assert read["leaderboards"][0]["systems"][0]["rank_after"] == 1
