@@ -237,8 +237,8 @@ def test_the_sentences_say_who_leads_what_would_tell_and_how_far_judges_are_trus
         != settling
     )
     # four systems stand in one order in one case of 24, and two label sets are compared
-    assert trust.startswith("judge:fine is not shown to order systems as people do: tau 1.00 (")
-    me, other, people = (f"{each:.2f}" for each in with_each_other())
+    assert trust.startswith("judge:fine is not shown to order systems as people do: tau 1.000 (")
+    me, other, people = (f"{each:.3f}" for each in with_each_other())
     assert f"; people agree with each other by kappa {people} (" in trust
     assert f", judge:fine with them by {me} and {other} on the same 35 passages." in trust
     found = json.loads(
@@ -249,7 +249,7 @@ def test_the_sentences_say_who_leads_what_would_tell_and_how_far_judges_are_trus
         for row in found
         if (row["cut"], row["reference"]) == (">=1|>=1", "assessor:me")
     )
-    assert f"on passages kappa {mart:.2f} (" in trust
+    assert f"on passages kappa {mart:.3f} (" in trust
 
 
 def with_each_other() -> list[float]:

@@ -143,5 +143,5 @@ def test_three_people_and_a_judge_battle_and_a_killed_server_loses_nothing(brows
         words = (
             f"{one} and {other or 'fights'} gave {n_same} of {n} cards of fights the same verdict"
         )
-        assert f"{words}; kappa: {kappa:.2f}." in progress
-        assert f"{words}; kappa: {kappa:.2f}" in listed
+        assert f"{words}; kappa: {kappa:.3f}." in progress
+        assert f"{words}; kappa: {kappa:.3f}" in listed

@@ -266,7 +266,7 @@ def test_the_first_board_is_there_before_any_script(browser, demo_page, graded_d
     rows = page.locator("#leaderboard-table tbody tr").all()
     shown = [tuple(row.locator("> *").all_inner_texts()[:3]) for row in rows]
     theirs = leaderboard(graded_demo, "assessor:human", "nDCG@10", 2)
-    assert shown == [(str(rank), system, f"{score:.4f}") for rank, system, score in theirs]
+    assert shown == [(str(rank), system, f"{score:.3f}") for rank, system, score in theirs]
     assert "11 systems by nDCG@10 with the labels of assessor:human" in page.inner_text("#board")
 
 

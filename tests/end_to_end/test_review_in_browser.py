@@ -255,7 +255,7 @@ def _add_and_see_done(browser, folder: Path, server: Server) -> None:
     n_differ = sum(found["zoe"][card] != grade for card, grade in found["yan"].items())
     answers = [[found[name][card] >= 4 for card in found["zoe"]] for name in ("yan", "zoe")]
     same = f"yan and zoe gave {20 - n_differ} of 20 cards of lexical the same grade"
-    kappa = f"kappa from grade 4 on: {cohen_kappa_score(*answers):.2f}"
+    kappa = f"kappa from grade 4 on: {cohen_kappa_score(*answers):.3f}"
     expect(olga.get_by_text(f"{same}; {kappa}")).to_be_visible()
     olga.get_by_role("link", name="Review 1 card").click()
     answer(olga, 3)

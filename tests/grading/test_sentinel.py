@@ -264,7 +264,7 @@ def test_a_night_names_the_night_in_which_a_judge_changed(watching):
     assert (drift["drift_round"], drift["round"], drift["drift_began_on"]) == (6, 7, began)
     assert drift["agreement_before"] == 1
     said = f"sentinel daily: moody has not judged tiny as before since {began} (round 6 of 7): "
-    said += f"agreement 1.0000 to {drift['agreement_since']:.4f}"
+    said += f"agreement 1.000 to {drift['agreement_since']:.3f}"
     assert said in done["text"]
     assert json.loads((watching.folder / "alert.json").read_text())["text"] == done["text"]
 

@@ -130,7 +130,7 @@ def test_a_night_of_gate_money_batches_and_sentinel_is_killed_and_finished_by_th
     assert (since["verdict"], since["baseline_release"]) == ("fell", first["release"])
     assert since["measures"][0]["difference"] == -0.375
     assert unsure["verdict"] == "cannot tell"
-    fell = "gate since: base fell by 0.3750 RR (1.0000 to 0.6250)"
+    fell = "gate since: base fell by 0.375 RR (1.000 to 0.625)"
     assert fell in third["text"]
     assert json.loads((folder / "alert.json").read_text())["text"] == third["text"]
 
