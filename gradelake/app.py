@@ -76,7 +76,6 @@ SECTIONS = {
         "report": "analyses.report.commands:report",
         "stats": "analyses.answers.asking:stats",
         "gate": "analyses.gate.commands:gate",
-        "plot": "analyses.plots.commands:plot",
         "export": "grading.exchange.commands:export",
     },
     "People": {

@@ -30,7 +30,7 @@ class OpenLake:
     `ingest`, `search`, `systems`, `remove_systems`, `rename_system`, `plan`, `grade`, `sentinel`,
     `probe`, `build`, `report`, `compare` and `gate` do what the commands do, by the same functions.
     They return what a command prints with `--json`, raise `GradelakeError`, and show nothing unless
-    `progress` is true. So do all commands of `stats`, `plot`, `export` and `import`, as
+    `progress` is true. So do all commands of `stats`, `export` and `import`, as
     `lake.stats.ranks(...)` or `lake.import_.labels(...)`: `dir(lake.stats)` names them, `help` says
     what each takes, and `.rows()` of what they return are a relation.
     """
@@ -326,13 +326,9 @@ class OpenLake:
 
     @property
     def stats(self) -> "Commands":
-        """Statistics: `lake.stats.ranks("dl19", measure="AP", label_set="judge:Sun").rows()`."""
+        """Statistics: `lake.stats.ranks("dl19", measure="AP", label_set="judge:Sun").rows()`; those
+        that can be drawn take `picture="ranks.pdf"`."""
         return self._commands("stats")
-
-    @property
-    def plot(self) -> "Commands":
-        """Pictures: `lake.plot.correlation("dl19", measure="AP", output="correlation.pdf")`."""
-        return self._commands("plot")
 
     @property
     def export(self) -> "Commands":

@@ -245,14 +245,14 @@ def import_scores(project, collection, file, name, measure):
     """Store the scores of a board that was computed elsewhere: `scores:NAME`, once built.
 
     FILE is JSON {"system": score}, or a table with columns system and score, and stderr and measure
-    where there are such. The board stands in `stats leaderboard` and `correlation` and in
-    `plot boards` like a label set, in the column of its measure.
+    where there are such. The board stands in `stats leaderboard` and `correlation` like a label
+    set, in the column of its measure.
 
     \b
     Examples:
       gradelake import scores car exam.tsv --name EXAM --measure Cover@20
-      gradelake plot boards car --board scores:EXAM Cover@20 1 \\
-          --board assessor:nist AP 1 -o boards.svg
+      gradelake stats leaderboard car --board scores:EXAM Cover@20 1 \\
+          --board assessor:nist AP 1 --picture boards.svg
     """
     with console.working(f"reading {file}"), Lake.writer(project()) as lake:
         from gradelake.ingest.collections.scores import import_scores as run_import

@@ -136,7 +136,7 @@ TYPOS_OF_NAMES = [
     (["review", "demo", "--grader", "lexcal", "--assessor", "ann"], "lexical"),
     (["export", "grades", "demo", "--grader", "lexcal", "--output", "x.jsonl"], "lexical"),
     (["stats", "correlation", "demo", "--measure", "nDCG@1O"], "nDCG@10"),
-    (["plot", "scatter", "demo", "--measure", "nDCG@1O", *L, "-o", "x.svg"], "nDCG@10"),
+    (["stats", "scatter", "demo", "--measure", "nDCG@1O", *L], "nDCG@10"),
     (["stats", "leaderboard", "demo", "--measure", "nDCG@1O", *L], "nDCG@10"),
     (["stats", "judges", "demo", "--table", "judgs"], "judges"),
     (["release", "diff", "r1", "r1", "--measure", "nDCG@1O"], "nDCG@10"),
@@ -147,10 +147,7 @@ TYPOS_OF_NAMES = [
     (["sql", "select * from leaderbord"], "leaderboard"),
     (["export", "qrels", "demo", "--label-set", "judge:lexical_dirct"], "judge:lexical_direct"),
     (["stats", "alpha", "demo", "--label-set", "judge:lexical_dirct"], "judge:lexical_direct"),
-    (
-        ["plot", "confusion", "demo", "--label-set", "lexical/v0/bst", "-o", "x.svg"],
-        "lexical/v0/best",
-    ),
+    (["stats", "confusion", "demo", "--label-set", "lexical/v0/bst"], "lexical/v0/best"),
     (
         ["export", "sample", "demo", "--label-set", "lexical/v0/bst", "--size", "3", "-o", "x.csv"],
         "lexical/v0/best",

@@ -211,7 +211,7 @@ def test_the_shell_reads_a_pipe_in_any_locale(lake):
 def test_nothing_needs_a_home(lake):
     for home, words in (
         (f"{lake}/nowhere", "sql @leaderboard"),
-        ("/dev/null/home", "plot confusion demo --label-set lexical/v0/best -o c.pdf"),
+        ("/dev/null/home", "stats confusion demo --label-set lexical/v0/best --picture c.pdf"),
     ):
         done = run(lake, *words.split(), **ASCII, HOME=home)
         assert done.stdout
@@ -262,7 +262,7 @@ def test_people_edit_and_review_there(new):
 
 
 def test_verbose_says_how_long_each_step_took_before_and_after_the_command(lake):
-    drawn = "plot scatter demo --label-set lexical/v0/best --measure AP -o ap.svg"
+    drawn = "stats scatter demo --label-set lexical/v0/best --measure AP --picture ap.svg"
     for words in (f"{drawn} -v", f"--verbose {WORK[0]}"):
         done = gradelake(lake, *words.split())
         assert re.search(r"\w: [\d.]+ (s|min)", done.stderr), words

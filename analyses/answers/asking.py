@@ -1,13 +1,13 @@
 """How a question becomes a command, and a function of Python: `gradelake stats NAME`.
 
-A file beside this one declares one question: a function of a lake and a collection with its
-options, which returns an `Answer`. Nothing else is written for it. All files are imported when
-`stats` is first asked for, so each imports what it computes with where it computes.
+A file beside this one declares one question of its name: a function of a lake and a collection with
+its options, which returns an `Answer`. Nothing else is written for it. A list of commands imports
+all of them, so each imports what it computes with where it computes.
 """
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
@@ -27,39 +27,47 @@ from gradelake.sql.shown import text
 from gradelake.sql.shown.answer import Answer
 from gradelake.sql.shown.forms import ENDINGS, FORMS, written
 
+PICTURE = "picture"  # the form of an answer that is drawn
+
 
 class Questions(Growing):
-    """A group whose commands are the questions of the files beside this one."""
-
-    def _load(self) -> None:
-        for module in iter_modules(answers.__path__):
-            import_module(f"{answers.__name__}.{module.name}")
+    """A group whose commands are the questions of the files beside this one, each by its name."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        self._load()
+        for module in _modules():
+            import_module(module)
         return super().list_commands(context)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        self._load()
+        module = f"{answers.__name__}.{name.replace('-', '_')}"
+        if module in _modules():
+            import_module(module)
         return super().get_command(context, name)
+
+
+def _modules() -> set[str]:
+    return {f"{answers.__name__}.{module.name}" for module in iter_modules(answers.__path__)}
 
 
 @click.group("stats", cls=Questions, short_help="Ask of boards, labels and agreement.")
 def stats():
     """Ask what SQL alone does not answer: intervals, significance, agreement, estimates; and have
-    every answer as a table, CSV, JSON, LaTeX, Markdown or HTML.
+    every answer as a table, CSV, JSON, LaTeX, Markdown, HTML or a picture.
 
     \b
     Examples:
       gradelake stats correlation dl19 --measure nDCG@10
       gradelake stats kappa dl19 --label-set judge:Sun
       gradelake stats leaderboard dl19 --label-set judge:Sun -o board.tex
+      gradelake stats ranks dl19 --label-set judge:Sun --measure AP \\
+          --picture board.pdf
     """
 
 
 @dataclass(frozen=True)
 class Written:
-    """An answer that stands in a file, or is on standard output already."""
+    """An answer that stands in a file, or is on standard output already, as one of the forms or
+    as a picture."""
 
     answer: Answer
     output: Path
@@ -75,23 +83,35 @@ class Written:
     def show(self) -> None:
         if str(self.output) == "-":
             return
-        tables = self.answer.tables[: 1 if self.form == "csv" else None]
-        n_rows = sum(len(table.rows) for table in tables)
-        console.say(f"{self.output}: wrote {counted(n_rows, 'rows')}")
+        if self.form == PICTURE:
+            console.say(f"{self.output}: drawn")
+            if self.answer.sentence:
+                console.say(self.answer.sentence)
+        else:
+            self._count()
         for note in self.answer.notes:
             console.warn(f"note: {note}")
 
+    def _count(self) -> None:
+        tables = self.answer.tables[: 1 if self.form == "csv" else None]
+        n_rows = sum(len(table.rows) for table in tables)
+        console.say(f"{self.output}: wrote {counted(n_rows, 'rows')}")
 
-def question(name: str, short: str) -> Callable[[Callable[..., Answer]], Callable]:
+
+def question(
+    name: str, short: str, *, draws: bool = False
+) -> Callable[[Callable[..., Answer]], Callable]:
     """Make a command of `stats` of a function of a lake, a collection and its options.
 
-    The command's help is the function's docstring; `short` stands in the list of commands.
+    The command's help is the function's docstring; `short` stands in the list of commands. What it
+    `draws` can be had as a picture, too.
     """
 
     def decorate(function: Callable[..., Answer]) -> Callable:
         @stats.command(name, short_help=short)
         @options.on_collection
         @formed
+        @(drawn if draws else lambda command: command)
         @wraps(function)
         def command(read, collection, **asked):
             with console.working(f"asking for {name}"), read() as lake:
@@ -119,13 +139,17 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
     @click.option("--standalone", is_flag=True, help="LaTeX: a document to compile.")
     @wraps(command)
     def answer(*arguments, form, output, table, standalone, **asked):
-        form = form or ENDINGS.get(Path(str(output).removesuffix(".gz")).suffix, "table")
+        asked_form, form = (
+            form,
+            form or ENDINGS.get(Path(str(output).removesuffix(".gz")).suffix, "table"),
+        )
         _refuse(form, standalone)
         found = command(*arguments, **asked)
         if table:
             found = found.of(table)
         if form == "table" and str(output) == "-":
-            return found
+            picture = found.details.get(PICTURE)
+            return Written(found, Path(picture), PICTURE) if picture and not asked_form else found
         content = written(found, form, standalone)
         if str(output) == "-":
             shown = console.printable(content) if sys.stdout.isatty() else content
@@ -136,6 +160,44 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
         return Written(found, output, form)
 
     return answering(_show)(answer)
+
+
+def drawn(command: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Options of its picture for a command whose answer has one; the file is among the answer's
+    `details`."""
+
+    @click.option(
+        "--picture",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Draw it: the file, whose ending says svg, png or pdf.",
+    )
+    @_sized("--width", "INCHES", "How wide the picture is. Default: as what is in it needs.")
+    @_sized("--height", "INCHES", "How high it is. Default: as what is in it needs.")
+    @_sized("--font-size", "POINTS", "Of its usual text; all else in proportion. Default: 9.")
+    @wraps(command)
+    def draw_it(*arguments, picture, width, height, font_size, **asked):
+        sizes = {"--width": width, "--height": height, "--font-size": font_size}
+        if picture is None:
+            for name in (name for name, size in sizes.items() if size is not None):
+                raise BadInput(f"{name} is of a picture", "Add --picture FILE.")
+            return command(*arguments, **asked)
+        from gradelake.sql.shown.pictures.picture import draw, form_of
+
+        form = form_of(picture)  # before any work
+        found = command(*arguments, **asked)
+        if found.picture is None:
+            raise BadInput("there is no picture of this answer")
+        content = draw(found.picture, form, width, height, font_size)
+        with whole_file(picture) as stream:
+            stream.write(content)
+        return replace(found, details={**found.details, PICTURE: str(picture)})
+
+    return draw_it
+
+
+def _sized(name: str, unit: str, what: str) -> Callable[[Callable], Callable]:
+    return click.option(name, type=click.FloatRange(0, 100, True), metavar=unit, help=what)
 
 
 def _refuse(form: str, standalone: bool) -> None:

@@ -55,7 +55,7 @@ CHOICES = [
 ]
 
 
-@question("correlation", "Compute how well leaderboards agree, with intervals.")
+@question("correlation", "Compute how well leaderboards agree, with intervals.", draws=True)
 @options.measured
 @options.of_label_sets("Compare this one; repeat it for more. Default: all.")
 @options.with_official_ranks
@@ -86,7 +86,8 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
     the scale of the correlation's angle (arccos).
 
     --top adds tau-b, tau-AP and RBO over the first systems by the reference alone, and what one
-    loses, in its score, who takes a label set's best system for its best.
+    loses, in its score, who takes a label set's best system for its best. The picture has tau-b and
+    rho with the intervals over both.
 
     \b
     Examples:
@@ -97,15 +98,16 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
           --label-set judge:Sun --level 1 \\
           --reference assessor:nist --against judge:Thomas
     """
+    from gradelake.analyses.answers.correlation_picture import correlation_picture
+    from gradelake.analyses.stats import boards
+    from gradelake.analyses.stats.correlation import agreement
+    from gradelake.analyses.stats.top import top_agreement
+
     leaderboard, reference, reference_level = (
         asked.pop(name) for name in ("leaderboard", "reference", "reference_level")
     )
     about = {"collection": collection, "measure": measure} | asked | {"against": against}
     asked["n_replicates"] = asked.pop("replicates")
-    from gradelake.analyses.stats import boards
-    from gradelake.analyses.stats.correlation import agreement
-    from gradelake.analyses.stats.top import top_agreement
-
     read = read_compared(lake, collection, label_sets, measure, level, reference)
     official = None if reference else boards.read_official_ranks(lake, collection, leaderboard)
     rival = boards.read_board(lake, collection, against, measure, level) if against else None
@@ -130,7 +132,9 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
         caption = "Taking the label set's best system for the reference's"
         tables.append(Table.of("choices", CHOICES, map(_choice, tops), caption=caption))
     notes = [*parts.incomplete(one.board for one in found), *_undefined(found)]
-    return Answer(about, tables=tables, notes=notes)
+    against_whom = reference or f"official ranks {official.leaderboard}"
+    picture = correlation_picture(lake, collection, found, against_whom, asked["confidence"])
+    return Answer(about, tables=tables, picture=picture, notes=notes)
 
 
 def read_compared(lake, collection, label_sets, measure, level, reference):

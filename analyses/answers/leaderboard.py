@@ -80,13 +80,21 @@ class Layout:
     correlation: bool = False
 
 
-@question("leaderboard", "Show systems with their scores and ranks.")
+@question("leaderboard", "Show systems with their scores and ranks.", draws=True)
 @options.of_label_sets(
     "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
 )
 @options.of_measures("May be repeated; the first orders the systems (default: all).")
 @options.of_levels(
     "May be repeated (default: 4 of a rubric, else min_relevant, or the highest label below it)."
+)
+@click.option(
+    "--board",
+    "single",
+    type=(str, str, int),
+    multiple=True,
+    metavar="LABEL_SET MEASURE LEVEL",
+    help="One board, instead of all that the options above make; may be repeated.",
 )
 @click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
 @click.option("--stderr", is_flag=True, help="Standard errors, beside the scores.")
@@ -107,9 +115,13 @@ class Layout:
     "--correlation", is_flag=True, help="Beneath: how each column agrees with the official ranks."
 )
 def leaderboard(
-    lake, collection, label_sets, measures, levels, ranks, stderr, interval, groups, **asked
+    lake, collection, label_sets, measures, levels, single, ranks, stderr, interval, groups, **asked
 ):
     """Show the systems of COLLECTION with their scores, ranks and official ranks.
+
+    The picture has each board from its lowest to its highest score, as Figure 2 of EXAM++: bars are
+    standard errors over queries, and systems are in the order of their official ranks, or of the
+    first board. That of `stats ranks` has intervals and groups.
 
     \b
     Examples:
@@ -125,13 +137,23 @@ def leaderboard(
           --label-set flan_nuggets/v0/best --measure RR \\
           --level 3 --level 4 --level 5 --ordered-by 4 \\
           --approximate --starred --correlation
+      gradelake stats leaderboard dl19 --board flan/v0/best Cover@20 4 \\
+          --board assessor:nist AP 2 --picture boards.svg
     """
+    if single and (label_sets or measures or levels):
+        raise BadInput("give either --board LABEL_SET MEASURE LEVEL, or --label-set and the like")
     if stderr and interval:
         raise BadInput("--stderr and --interval cannot be used together")
     each = {"stderr": stderr, "half_interval": interval, "rank": ranks, "groups": groups}
     layout = Layout([name for name, is_asked in each.items() if is_asked], **asked)
-    shown = read_scores(lake, collection, label_sets, measures, levels)
+    shown = [
+        each
+        for name, measure, level in single
+        for each in read_scores(lake, collection, (name,), (measure,), (level,))
+    ] or read_scores(lake, collection, label_sets, measures, levels)
     boards = list(dict.fromkeys((each.label_set, each.level) for each in shown))
+    from gradelake.analyses.answers.boards_picture import boards_picture
+
     known = choosing.completeness(lake, collection)
     complete = {name: known[name] for name, _ in boards}
     notes = [f"{name} is {one.says}" for name, one in complete.items() if one.says]
@@ -141,6 +163,7 @@ def leaderboard(
     return Answer(
         {"collection": collection} | (about[0] if len(boards) == 1 else {"boards": about}),
         tables=[_table(lake, collection, shown, len(boards) == 1, layout, complete, notes)],
+        picture=boards_picture(lake, collection, shown),
         notes=notes,
     )
 

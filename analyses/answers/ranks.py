@@ -1,10 +1,19 @@
 """How surely each system has its rank."""
 
+from typing import TYPE_CHECKING
+
 from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
 from gradelake.analyses.stats import options
+from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.shown.answer import Answer, Column, Table
 from gradelake.sql.shown.kinds import Interval, shown
+from gradelake.sql.shown.pictures.picture import Picture, unfit
+
+if TYPE_CHECKING:
+    from gradelake.analyses.stats.boards import Board
+    from gradelake.analyses.stats.ranks import RankUncertainty
+    from gradelake.sql.lake.opening import Lake
 
 COLUMNS = [
     Column("rank", kind="rank", is_key=True),
@@ -19,7 +28,7 @@ COLUMNS = [
 ]
 
 
-@question("ranks", "Compute how surely each system has its rank.")
+@question("ranks", "Compute how surely each system has its rank.", draws=True)
 @options.measured
 @options.named("--label-set", "Whose leaderboard.", required=True)
 @options.in_segment
@@ -33,13 +42,15 @@ def ranks(lake, collection, measure, label_set, segment, level, replicates, **se
     Student's t interval of each mean over queries; the ranks that a system has when queries are
     resampled; and groups: systems that share a letter do not differ significantly by the
     randomised Tukey HSD, which looks at all pairs at once. Queries count by their weights, and
-    clusters of queries are resampled as a whole.
+    clusters of queries are resampled as a whole. The picture has a grey bar beside each group.
 
     \b
     Examples:
       gradelake stats ranks dl19 --measure nDCG@10 --label-set judge:Sun
       gradelake stats ranks shop --measure AP --label-set judge:Sun \\
           --segment tail
+      gradelake stats ranks dl19 --measure AP --label-set judge:Sun \\
+          --picture ranks.svg
     """
     from gradelake.analyses.stats.boards import read_board
     from gradelake.analyses.stats.ranks import rank_uncertainty
@@ -61,6 +72,37 @@ def ranks(lake, collection, measure, label_set, segment, level, replicates, **se
         "intervals. Systems that share a letter do not differ significantly among all of them "
         f"({found.correction}, alpha {found.alpha:g}).",
         tables=[Table.of("systems", COLUMNS, rows)],
+        picture=_picture(lake, collection, board, found),
         notes=[*parts.incomplete([board]), *([found.too_few] if found.too_few else [])],
         details=details | board.completeness.as_object() | {"top": found.top},
     )
+
+
+def _picture(lake: "Lake", collection: str, board: "Board", found: "RankUncertainty") -> Picture:
+    """Each system's score with its interval, the best on top, and a bar beside each group of
+    systems that are not shown to differ."""
+    from gradelake.analyses import choosing
+
+    names = apart([one.system for one in found.systems])
+    rows = [
+        {**vars(one), "shown": names[one.system]}
+        | {"ranks": None if one.best_rank is None else f"{one.best_rank} to {one.worst_rank}"}
+        for one in found.systems
+    ]
+    title = [
+        f"{shortened(collection)}: {len(names)} systems, {len(board.queries)} queries",
+        f"within a bar none differ significantly among all ({found.alpha:g})",
+    ]
+    if says := board.completeness.says:
+        title.append(f"{shortened(board.label_set)} is {says}")
+    at_level = choosing.at_level(lake, board.measure, board.level)
+    slots = {
+        "title": title,
+        "x": [
+            f"{board.measure} by {shortened(board.label_set)}{at_level}",
+            f"{shown('percent', found.confidence)} intervals",
+        ],
+        "name": "shown",
+    }
+    too_many = unfit(len(rows), "systems", "Leave out --picture to have them listed.")
+    return Picture("leaderboard", rows, slots, too_many)

@@ -2,7 +2,7 @@
 
 import click
 
-from gradelake.analyses.answers.asking import formed
+from gradelake.analyses.answers.asking import drawn, formed
 from gradelake.analyses.stats.options import (
     LABEL_SET,
     at_alpha,
@@ -25,19 +25,22 @@ from gradelake.sql.common.command_line import reading
 @replicated("Permutations; with up to 14 queries all sign patterns are tried.")
 @reading
 @formed
+@drawn
 def compare(read, names, **asked):
     """Say whether system B is better than A, by how much, and how surely; of three systems or more,
     who is better than whom.
 
     First the answer in one sentence; then the difference with its interval and p, the queries that
     decide, how much of what both rank high is judged, and how far judging the rest could move the
-    difference. COLLECTION may be left out where only one has both.
+    difference. COLLECTION may be left out where only one has both. The picture of two has a bar for
+    each query.
 
     \b
     Examples:
       gradelake compare bm25 mine
       gradelake compare dl19 bm25 mine --measure P@10 --label-set judge:Sun
       gradelake compare dl19 bm25 mine theirs
+      gradelake compare dl19 bm25 mine --picture topics.svg
     """
     from gradelake.analyses.compare.several import compare_named
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gradelake.analyses import choosing
 from gradelake.analyses.compare.bounds import BOUNDED, Head, least_and_most
+from gradelake.analyses.compare.topics_picture import topics_picture
 from gradelake.analyses.report.shown import (
     chosen_reference,
     judged_shares,
@@ -156,6 +157,7 @@ def compare(
         sentence(decided, found),
         list(said.items()),
         [table for table in tables if table.rows],
+        picture=topics_picture(lake, board, decided),
         details=found | {"best": best, "worst": worst},
     )
 

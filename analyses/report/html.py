@@ -18,7 +18,7 @@ from gradelake.sql.common.cache import cache_folder, keep
 from gradelake.sql.common.console import duration
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.word_diff import word_diff
-from gradelake.sql.shown.kinds import shown
+from gradelake.sql.shown.kinds import KINDS, shown
 from gradelake.sql.shown.units import amount
 
 # in this order
@@ -57,7 +57,8 @@ def render(**values: Any) -> str:
     scripts = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
     style = _part("report.css")
     template = environment("gradelake.analyses.report", "page").get_template("report.html.jinja")
-    return template.render(style=style, vega=vega(), scripts=scripts, **values)
+    kinds = {name: kind.as_object() for name, kind in KINDS.items()}
+    return template.render(style=style, vega=vega(), scripts=scripts, kinds=kinds, **values)
 
 
 def _part(name: str) -> str:

@@ -48,6 +48,6 @@ def chosen_reference(wanted: str | None, shown: list[dict[str, Any]]) -> str | N
     if not wanted.startswith("assessor:"):
         raise BadInput(
             f"the reference must be an assessor; {wanted!r} is not one",
-            "gradelake stats correlation and plot scatter compare judges with each other.",
+            "gradelake stats correlation and scatter compare judges with each other.",
         )
     return wanted

@@ -16,7 +16,6 @@ from gradelake.sql.shown.kinds import KINDS, Interval, Kind, shown
 if TYPE_CHECKING:
     from gradelake.sql.shown.pictures.picture import Picture
 
-Row = Sequence[Any]
 BOLD, BEST, BOXED, GREY = "bold", "best", "boxed", "grey"  # marks of a cell
 RULED = "ruled"  # of a row's first cell: a rule stands above the row
 
@@ -164,15 +163,15 @@ class Answer:
 
     `asked`: what was asked, by name. `sentence`: the answer in words, with its doubt. `facts`: more
     of it in words, each behind what it is about, or by itself. `notes`: what limits it. `next`:
-    what could be done next. `details`: what JSON has beside the tables. `forms`: those that this
-    answer alone can have, by name.
+    what could be done next. `picture`: its rows drawn, for those who ask for a picture. `details`:
+    what JSON has beside the tables. `forms`: those that this answer alone can have, by name.
     """
 
     asked: Mapping[str, Any]
     sentence: str = ""
     facts: Sequence[tuple[str, str]] = ()
     tables: Sequence[Table] = ()
-    pictures: Sequence["Picture"] = ()
+    picture: "Picture | None" = None
     notes: Sequence[str] = ()
     next: Sequence[str] = ()
     details: Mapping[str, Any] = field(default_factory=dict)

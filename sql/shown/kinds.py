@@ -12,6 +12,7 @@ from typing import Any
 from gradelake.sql.shown.units import amount, duration
 
 UNDEFINED = "--"
+OF_PAGES = ("digits", "tells", "is_signed", "percent")  # what a page's script heeds of a kind
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,15 @@ class Kind:
         text = f"{shown:{'+' if self.is_signed else ''}z{'' if self.is_plain else ','}.{digits}f}"
         return f"{text}%" if self.percent else text
 
+    @property
+    def d3(self) -> str:
+        """The format of a figure in a picture, as d3 writes it."""
+        sign, comma = "+" if self.is_signed else "", "" if self.is_plain else ","
+        return f"{sign}{comma}.{self.digits}{'%' if self.percent else 'f'}"
+
     def as_object(self) -> dict[str, Any]:
         """What a page's script needs to show a figure as all others do."""
-        return {name: value for name, value in asdict(self).items() if name != "write"}
+        return {name: value for name, value in asdict(self).items() if name in OF_PAGES}
 
 
 def _listed(value: Any) -> str:

@@ -112,7 +112,7 @@ def test_it_stands_in_tables_and_pictures_of_boards(folder, tmp_path):
     assert "Cover@20, by scores:EXAM, computed elsewhere" in alone
     single = ("--board", "scores:EXAM", "Cover@20", "1", "--board", "judge:sun", "RR", "2")
     picture = tmp_path / "boards.svg"
-    gradelake(folder, "plot", "boards", "c", *single, "-o", str(picture))
+    gradelake(folder, "stats", "leaderboard", "c", *single, "--picture", str(picture))
     assert "scores:EXAM, Cover@20" in texts(picture.read_text())
 
 

@@ -1,4 +1,4 @@
-"""`gradelake plot`: pictures that show the marts' numbers, and are the same from run to run."""
+"""`--picture`: pictures that show the marts' numbers, and are the same from run to run."""
 
 import json
 import re
@@ -8,14 +8,14 @@ import pytest
 from PIL import Image
 from scipy import stats
 
+from gradelake.analyses.answers.boards_picture import scaled
+from gradelake.analyses.answers.correlation_picture import by_tau
+from gradelake.analyses.answers.grades import shades
 from gradelake.analyses.answers.leaderboard import Scores
-from gradelake.analyses.plots.boards import scaled
-from gradelake.analyses.plots.correlation import by_tau
-from gradelake.analyses.plots.grades import shades
-from gradelake.analyses.plots.rows import MOST_ROWS, require_room
-from gradelake.analyses.plots.scatter import find_outliers
+from gradelake.analyses.answers.scatter import find_outliers
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart
+from gradelake.sql.shown.pictures.picture import MOST_ROWS, Picture, draw, unfit
 from tests.analyses.small import FAR, LONG
 from tests.command_line import gradelake, typed
 from tests.drawn import marks, texts
@@ -27,9 +27,10 @@ pytestmark = pytest.mark.slow
 def drawn(folder, tmp_path, *words: str) -> tuple[dict, list[str]]:
     """What `--json` says of a picture, and what is written in it."""
     file = tmp_path / "picture.svg"
-    done = gradelake(folder, "plot", *words, "-o", file, "--json")
+    group = [] if words[0] == "compare" else ["stats"]
+    done = gradelake(folder, *group, *words, "--picture", file, "--json")
     said = json.loads(done.stdout)
-    assert said["file"] == str(file)
+    assert said["picture"] == str(file)
     return said, texts(file.read_text())
 
 
@@ -137,25 +138,32 @@ def test_every_system_that_is_announced_is_drawn(far, tmp_path):
     assert {"leads", "leads-too"} <= {*names}
     assert len({*said["outliers"], *said["more_outliers"]}) == 10
     assert "and 2 more" in written
-    told = gradelake(far, "plot", *words, "-o", tmp_path / "x.svg").stdout
+    told = gradelake(far, "stats", *words, "--picture", tmp_path / "x.svg").stdout
     assert all(name in told for name in said["outliers"])
     assert told.endswith(", and 2 more\n")
 
 
+OF_JUDGE = "--label-set", "judge:other"
 PICTURES = {
-    "confusion": ("--label-set", "judge:other"),
-    "scatter": ("--label-set", "judge:other", "--measure", "RR"),
-    "boards": ("--label-set", "judge:other", "--label-set", "assessor:me", "--measure", "RR"),
-    "leaderboard": ("--label-set", "judge:other", "--measure", "RR"),
-    "correlation": ("--measure", "RR", "--reference", "assessor:me", "--replicates", "50"),
-    "topics": ("--label-set", "judge:other", "--measure", "RR", "--systems", FAR[-1], FAR[0]),
+    "confusion": ("stats", "confusion", "far", *OF_JUDGE),
+    "scatter": ("stats", "scatter", "far", *OF_JUDGE, "--measure", "RR"),
+    "leaderboard": (
+        *("stats", "leaderboard", "far", *OF_JUDGE, "--label-set", "assessor:me"),
+        *("--measure", "RR"),
+    ),
+    "ranks": ("stats", "ranks", "far", *OF_JUDGE, "--measure", "RR"),
+    "correlation": (
+        *("stats", "correlation", "far", "--measure", "RR"),
+        *("--reference", "assessor:me", "--replicates", "50"),
+    ),
+    "topics": ("compare", "far", FAR[0], FAR[-1], *OF_JUDGE, "--measure", "RR"),
 }
 
 
 @pytest.mark.parametrize("picture", PICTURES)
 def test_nothing_touches_the_edge_of_a_picture_however_long_names_are(far, tmp_path, picture):
     file = tmp_path / "x.png"
-    gradelake(far, "plot", picture, "far", *PICTURES[picture], "-o", file)
+    gradelake(far, *PICTURES[picture], "--picture", file)
     pixels = np.asarray(Image.open(file).convert("RGB"))
     for edge in (pixels[:3], pixels[-3:], pixels[:, :3], pixels[:, -3:]):
         assert edge.min() == 255, "all white"
@@ -174,21 +182,15 @@ def test_long_names_are_drawn_so_that_they_differ():
     }
 
 
-def test_the_leaderboards_picture_has_the_marts_order_and_the_groups_of_stats_ranks(demo, tmp_path):
+def test_the_picture_of_ranks_has_the_marts_order_and_a_bar_for_each_group(demo, tmp_path):
     words = ("demo", "--label-set", "assessor:human", "--measure", "AP")
-    said, written = drawn(demo, tmp_path, "leaderboard", *words)
+    said, written = drawn(demo, tmp_path, "ranks", *words)
     board = published(demo).column(
         "select system from lake.marts.leaderboard where label_set = 'assessor:human' "
         "and measure = 'AP' and level = 2 order by score desc, system"
     )
-    assert said["systems"] == board
+    assert [one["system"] for one in said["systems"]] == board
     assert [text for text in written if text in board] == board, "the best on top"
-    ranks = json.loads(gradelake(demo, "stats", "ranks", *words, "--json").stdout)
-    shared = [set(one["groups"]) for one in ranks["systems"]]
-    for a, one in enumerate(board):
-        for b, other in enumerate(board):
-            together = any({one, other} <= {*group} for group in said["groups"])
-            assert together == bool(shared[a] & shared[b])
     assert "demo: 11 systems, 8 queries" in "\n".join(written)
 
 
@@ -202,16 +204,21 @@ def test_the_picture_of_correlations_has_every_label_set_by_its_tau(demo, tmp_pa
             "where measure = 'nDCG@10'"
         )
     )
-    assert said["label_sets"] == sorted(taus, key=lambda name: -taus[name])
-    assert [text for text in written if text in taus] == said["label_sets"]
+    assert label_sets(said) == set(taus)
+    in_order = sorted(taus, key=lambda name: -taus[name])
+    assert [text for text in written if text in taus] == in_order
     assert {"Kendall's \u03c4-b", "Spearman's \u03c1"} <= {*written}
     others, _ = drawn(demo, tmp_path, "correlation", *words, "--reference", "judge:overlap")
-    assert set(others["label_sets"]) == set(taus) - {"judge:overlap"}
+    assert label_sets(others) == set(taus) - {"judge:overlap"}
     at_level = ("demo", "--measure", "AP", "--level", "2", "--replicates", "50")
     one = ("--label-set", "assessor:human")
     said, written = drawn(demo, tmp_path, "correlation", *at_level, *one)
-    assert said["label_sets"] == ["assessor:human"]
+    assert label_sets(said) == {"assessor:human"}
     assert "assessor:human (\u2265 2)" in written
+
+
+def label_sets(said: dict) -> set[str]:
+    return {one["label_set"] for one in said["correlations"]}
 
 
 @pytest.mark.fast
@@ -221,9 +228,10 @@ def test_a_tau_of_zero_stands_above_negative_ones_and_an_undefined_one_last():
 
 @pytest.mark.fast
 def test_a_picture_has_rows_for_what_a_page_has_room_for():
-    require_room(["a"] * MOST_ROWS, "systems", "")
+    assert unfit(MOST_ROWS, "systems", "") is None
+    too_many = Picture("topics", [], unfit=unfit(MOST_ROWS + 1, "systems", "Ask SQL."))
     with pytest.raises(BadInput, match="201 systems are more than") as refused:
-        require_room(["a"] * (MOST_ROWS + 1), "systems", "Ask SQL.")
+        draw(too_many, "svg")
     assert refused.value.hint == "Ask SQL."
 
 
@@ -236,8 +244,8 @@ def test_grades_below_0_have_a_shade_and_those_of_a_long_scale_share_some():
 
 
 def test_the_picture_of_topics_counts_what_sql_counts(demo, tmp_path):
-    words = ("demo", "--label-set", "assessor:human", "--measure", "AP", "--systems", "lsa", "bm25")
-    said, written = drawn(demo, tmp_path, "topics", *words)
+    words = ("demo", "bm25", "lsa", "--label-set", "assessor:human", "--measure", "AP")
+    said, written = drawn(demo, tmp_path, "compare", *words)
     differences = dict(
         published(demo).rows(
             "select query_id, a.value - b.value from lake.marts.topic_scores as a "
@@ -259,8 +267,8 @@ def test_the_picture_of_topics_counts_what_sql_counts(demo, tmp_path):
     assert shown == sorted(differences, key=lambda query: -differences[query])
     assert "difference in AP by assessor:human (\u2265 2)" in written
     assert "lsa minus bm25" in "\n".join(written)
-    twice = gradelake(demo, "plot", "topics", *words[:-1], "lsa", "-o", "x.svg", code=2)
-    assert "the same system twice" in twice.stderr
+    three = gradelake(demo, "compare", *words[:3], "tfidf", "--picture", "x.svg", code=2)
+    assert "no picture of this answer" in three.stderr
 
 
 def test_the_picture_of_coverage_has_a_dot_of_each_k_for_each_system(graded_demo, tmp_path):
@@ -270,10 +278,10 @@ def test_the_picture_of_coverage_has_a_dot_of_each_k_for_each_system(graded_demo
         "select system from lake.marts.leaderboard where label_set = 'lexical/v0/best' "
         "and measure = 'Cover@20' and level = 4 order by score_4dp desc, system"
     )
-    assert said["systems"] == board
+    assert [one["system"] for one in said["systems"]] == board
     assert [text for text in written if text in board] == board
     assert {"Cover@10", "Cover@20"} <= {*written}
-    wrong = ("plot", "coverage", "demo", "--label-set", "judge:lexical_direct", "-o", "x.svg")
+    wrong = ("stats", "coverage", "demo", "--label-set", "judge:lexical_direct")
     assert "has no rubric to cover" in gradelake(graded_demo, *wrong, code=2).stderr
 
 
@@ -290,12 +298,12 @@ def test_the_picture_of_grades_has_the_items_of_the_query_book(graded_demo, tmp_
 
 
 @pytest.mark.parametrize(
-    ("picture", "ending"), [("scatter", "pdf"), ("leaderboard", "png"), ("correlation", "svg")]
+    ("picture", "ending"), [("scatter", "pdf"), ("ranks", "png"), ("correlation", "svg")]
 )
 def test_the_same_lake_gives_the_same_bytes(far, tmp_path, picture, ending):
     files = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]
     for file in files:
-        gradelake(far, "plot", picture, "far", *PICTURES[picture], "-o", str(file))
+        gradelake(far, *PICTURES[picture], "--picture", str(file))
     one, two = (file.read_bytes() for file in files)
     assert one == two
     assert not re.search(rb"20[2-9]\d-\d\d-\d\d|CreationDate", one), "no date"
@@ -306,11 +314,11 @@ def test_the_same_lake_gives_the_same_bytes(far, tmp_path, picture, ending):
 
 
 def test_a_picture_is_as_wide_high_and_large_in_type_as_a_page_needs(far, tmp_path):
-    words = ("plot", "leaderboard", "far", *PICTURES["leaderboard"], "--width", 3.5, "--height", 4)
+    words = (*PICTURES["ranks"], "--width", 3.5, "--height", 4)
     sizes = {}
     for size in (9, 12):
         for ending in ("svg", "png", "pdf"):
-            gradelake(far, *words, "--font-size", size, "-o", tmp_path / f"x.{ending}")
+            gradelake(far, *words, "--font-size", size, "--picture", tmp_path / f"x.{ending}")
         svg = (tmp_path / "x.svg").read_text()
         assert re.search(r'width="252pt" height="288pt" viewBox="0 0 336 384"', svg)
         assert Image.open(tmp_path / "x.png").size == (700, 800)
@@ -323,13 +331,17 @@ def test_a_picture_is_as_wide_high_and_large_in_type_as_a_page_needs(far, tmp_pa
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("confusion small --label-set judge:five -o x.jpg", "written as svg, png, pdf"),
-        ("confusion small --label-set judge:five --reference me -o x.svg", "no label set 'me'"),
-        ("scatter small --label-set judge:five --measure AP -o x.svg", "has no systems"),
+        ("confusion small --label-set judge:five --picture x.jpg", "written as svg, png, pdf"),
+        ("confusion small --label-set judge:five --width 3", "--width is of a picture"),
+        (
+            "confusion small --label-set judge:five --reference me --picture x.svg",
+            "no label set 'me'",
+        ),
+        ("scatter small --label-set judge:five --measure AP --picture x.svg", "has no systems"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_and_nothing_written(small, line, said):
-    assert said in typed(small, f"plot {line}", code=2).stderr
+    assert said in typed(small, f"stats {line}", code=2).stderr
     assert not list(small.glob("x.*"))
 
 
@@ -350,8 +362,9 @@ def test_several_boards_are_drawn_from_their_lowest_to_their_highest_score(demo,
     file = tmp_path / "boards.svg"
     words = ("--measure", "AP", "--measure", "nDCG@10", "--level", "1", "--level", "2")
     judges = ("--label-set", "judge:overlap", "--label-set", "assessor:human")
-    done = gradelake(demo, "plot", "boards", "demo", *judges, *words, "-o", str(file))
-    assert done.stdout == f"{file}: drew 11 systems\n"
+    asked = ("stats", "leaderboard", "demo")
+    done = gradelake(demo, *asked, *judges, *words, "--picture", str(file))
+    assert done.stdout == f"{file}: drawn\n"
     written = texts(file.read_text())
     names = [f"{name}, AP ({n})" for name in judges[1::2] for n in (1, 2)]
     assert {*names, "judge:overlap, nDCG@10", "demo: 11 systems, standard errors"} <= {*written}
@@ -359,11 +372,11 @@ def test_several_boards_are_drawn_from_their_lowest_to_their_highest_score(demo,
     shown = [text for text in written if text in official]
     assert shown == sorted(official, key=official.get), "in the order of the official ranks"
     single = ("--board", "judge:overlap", "P@10", "1", "--board", "assessor:human", "AP", "2")
-    gradelake(demo, "plot", "boards", "demo", *single, "-o", str(file))
+    gradelake(demo, *asked, *single, "--picture", str(file))
     written = texts(file.read_text())
     assert {"judge:overlap, P@10 (1)", "assessor:human, AP (2)"} <= {*written}
-    said = gradelake(demo, "plot", "boards", "demo", *single, *words, "-o", str(file), code=2)
-    assert "either --measure NAME or --board" in said.stderr
+    said = gradelake(demo, *asked, *single, *words, "--picture", str(file), code=2)
+    assert "give either --board" in said.stderr
     many = (*words, "--level", "3", "--measure", "P@10", "--measure", "RR")
-    said = gradelake(demo, "plot", "boards", "demo", *judges, *many, "-o", str(file), code=2)
-    assert "boards are more than a picture can tell apart (8)" in said.stderr
+    said = gradelake(demo, *asked, *judges, *many, "--picture", str(file), code=2)
+    assert "boards are more than a picture has room for (8)" in said.stderr

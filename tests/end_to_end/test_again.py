@@ -195,7 +195,7 @@ def test_who_never_was_there_is_still_no_good_name(ready, tmp_path):
 # nothing but the one file that is named
 ELSEWHERE = {
     "check", "compare", "distil", "doctor", "gate", "generate", "grade", "log", "nightly",
-    "mcp", "plan", "plot", "probe", "prompts", "review", "search", "sentinel", "serve", "sql",
+    "mcp", "plan", "probe", "prompts", "review", "search", "sentinel", "serve", "sql",
     "stats",
 }  # fmt: skip
 

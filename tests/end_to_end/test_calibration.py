@@ -115,5 +115,5 @@ def test_the_reliability_picture_has_the_counts_of_each_bin(graded_demo, tmp_pat
         (("--grader", "lexical", "--cut", "9"), "--cut 9: 'lexical' has none"),
         (("--grader", "nobody"), "'nobody' gave no probabilities of what people judged"),
     ):
-        wrong = gradelake(graded_demo, "plot", "calibration", "demo", *words, "-o", "x.svg", code=2)
+        wrong = gradelake(graded_demo, "stats", "calibration", "demo", *words, code=2)
         assert why in wrong.stderr

@@ -192,11 +192,8 @@ CALLS: dict[str, dict[str, Any]] = {
     },
     "stats significance": {"measure": "AP", "label_set": "assessor:human", "replicates": 50},
     "stats alpha": {"per_query": True, "replicates": 50},
-    "plot confusion": {"label_set": "judge:lexical_direct", "output": "x.svg", "width": 4},
-    "plot topics": {
-        **{"label_set": "assessor:human", "measure": "AP", "systems": ("lsa", "bm25")},
-        **{"replicates": 50, "output": "x.png"},
-    },
+    "stats confusion": {"label_set": "judge:lexical_direct", "picture": "x.svg", "width": 4},
+    "stats leaderboard": {"board": [("assessor:human", "AP", 2)], "picture": "x.png"},
     "export scores": {"label_set": "assessor:human", "measure": ["AP", "RR"], "output": "x.txt"},
 }
 
@@ -240,7 +237,7 @@ def test_what_commands_return_has_its_rows_as_relations(folder, lake):
 
 
 def test_functions_of_commands_have_their_help_and_errors(lake):
-    for group in (lake.stats, lake.plot, lake.export, lake.import_):
+    for group in (lake.stats, lake.export, lake.import_):
         assert dir(group)
         for name in dir(group):
             function = getattr(group, name)

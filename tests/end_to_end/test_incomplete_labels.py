@@ -111,7 +111,17 @@ def test_boards_tables_statistics_and_pictures_mark_it(folder, tmp_path):
     done = gradelake(folder, *words, "--label-set", HALF)
     assert done.stderr.splitlines()[0] == f"note: {says}"
     picture = tmp_path / "s.svg"
-    words = ("plot", "scatter", "demo", "--label-set", HALF, "--measure", "AP", "-o", str(picture))
+    words = (
+        "stats",
+        "scatter",
+        "demo",
+        "--label-set",
+        HALF,
+        "--measure",
+        "AP",
+        "--picture",
+        str(picture),
+    )
     gradelake(folder, *words)
     assert says in texts(picture.read_text())
 

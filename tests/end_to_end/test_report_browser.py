@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from gradelake.sql.shown.kinds import shown
 from tests.browser import Look, look_twice
 from tests.command_line import gradelake, typed
 from tests.end_to_end.edited_demo import BIRDS
@@ -110,7 +111,7 @@ def test_labels_measure_and_level_are_chosen_and_the_table_follows(browser, demo
         choose(look, "#choose-level", str(level), f"by {measure} with the labels of {label_set}")
         theirs = leaderboard(graded_demo, label_set, measure, level)
         assert look.column("#leaderboard-table", 2) == [system for _, system, _ in theirs]
-        assert look.column("#leaderboard-table", 4) == [f"{score:.4f}" for *_, score in theirs]
+        assert look.column("#leaderboard-table", 4) == [f"{score:.3f}" for *_, score in theirs]
         assert look.page.locator("#choose-level").is_enabled()
     assert look.said == []
 
@@ -270,6 +271,18 @@ def test_the_first_board_is_there_before_any_script(browser, demo_page, graded_d
     assert "11 systems by nDCG@10 with the labels of assessor:human" in page.inner_text("#board")
 
 
+def test_a_page_shows_a_figure_as_everything_else_does(browser, demo_page):
+    page = browser.new_page()
+    page.goto(demo_page.as_uri())
+    values = [0, 0.5, 0.0004, -0.0004, 0.00004, -0.6666666, 0.12345, 0.9996, 1, -1, 2.345]
+    kinds = ["score", "difference", "change", "kappa", "tau", "share", "percent", "ratio"]
+    for kind in kinds:
+        written = page.evaluate(
+            "([kind, all]) => all.map((one) => figure(one, kind))", [kind, values]
+        )
+        assert written == [shown(kind, value) for value in values], kind
+
+
 def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.add_init_script(
@@ -291,7 +304,7 @@ def test_a_pictures_points_are_walked_by_keyboard(browser, demo_page, graded_dem
     for rank, system, score in theirs:
         look.page.keyboard.press("ArrowRight")
         words = slider.get_attribute("aria-valuetext")
-        assert f"system {system}, score {score:.4f}" in words
+        assert f"system {system}, score {score:.3f}" in words
         assert look.page.locator("#leaderboard-chart .at").count() == 1
         tip = look.page.locator("#vg-tooltip-element.visible")
         assert system in tip.inner_text(), rank
@@ -432,9 +445,9 @@ def test_where_there_are_answers_only_the_page_opens_on_their_board(browser, pag
     assert look.column("#leaderboard-table", 2) == writers
     heads = look.page.locator("#leaderboard-table thead th").all_inner_texts()
     scores = look.column("#leaderboard-table", heads.index("Vital") + 1)
-    assert scores == ["0.9167", "0.5417", "0.3750"]
+    assert scores == ["0.917", "0.542", "0.375"]
     choose(look, "#choose-labels", SUPPORT, "by SupportP")
-    assert "0.9021" in look.text("#leaderboard-table")
+    assert "0.902" in look.text("#leaderboard-table")
     assert "how well their citations support" in look.text("#leaderboard-table caption")
     assert look.said == []
 
@@ -445,7 +458,7 @@ def test_views_have_the_scores_of_each_topic(browser, pages, demo_answers):
         f"and label_set = '{NUGGETS}' and measure = 'Vital' and level = 1"
     )
     rows = json.loads(gradelake(demo_answers, "sql", sql, "--format", "json").stdout)
-    expected = {(row["system"], row["query_id"]): f"{row['value']:.4f}" for row in rows}
+    expected = {(row["system"], row["query_id"]): f"{row['value']:.3f}" for row in rows}
     assert len(expected) == 12
     look = Look(browser, pages["answers"], 1280)
     chosen = f"labels={NUGGETS}&measure=Vital"

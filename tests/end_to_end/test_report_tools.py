@@ -45,12 +45,12 @@ def test_rows_are_filtered_columns_chosen_and_csv_has_what_is_shown(
     assert file.name == "demo-leaderboard-by-every-measure.csv"
     head, *rows = read(file)
     theirs = published(graded_demo).rows(
-        "select system, measure, printf('%.4f', score_4dp) from lake.marts.leaderboard "
+        "select system, measure, score_4dp from lake.marts.leaderboard "
         "where label_set = 'assessor:human' and level = 2 order by all"
     )
     system = head.index("system")
     ours = [
-        (row[system], measure, row[at])
+        (row[system], measure, float(row[at]))
         for row in rows
         for at, measure in enumerate(head)
         if measure in {measure for _, measure, _ in theirs}

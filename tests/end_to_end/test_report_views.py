@@ -89,7 +89,7 @@ def test_every_number_leads_to_its_cause_by_keyboard(browser, demo_page, graded_
     row = look.page.locator("#view tbody tr").filter(
         has=look.page.get_by_role("link", name=query, exact=True)
     )
-    assert f"{score:.4f}" in row.inner_text()
+    assert f"{score:.3f}" in row.inner_text()
     by_keyboard(look, "#view", query)
     arrived(look, f"Query {query}: {text}")
     assert f"The ranking of {system}" in look.text("#view")

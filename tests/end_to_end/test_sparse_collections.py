@@ -87,10 +87,11 @@ COMMANDS = [
     stats ranks C M L | stats correlation C M | stats significance C M L | stats battles C L
     stats meta C --reference assessor:me M | stats kappa C | stats ceiling C | stats rates C L
     stats alpha C | stats estimate C M L --assessor me | gate C --system A --baseline B M L
-    plot confusion C -o x.svg L | plot scatter C -o x.svg L M | plot boards C -o x.svg M
-    plot leaderboard C -o x.svg L M | plot correlation C -o x.svg M
-    plot topics C -o x.svg L M --systems A B | plot coverage C -o x.svg L
-    plot calibration C -o x.svg G | plot grades C -o x.svg G
+    stats confusion C --picture x.svg L | stats scatter C --picture x.svg L M
+    stats leaderboard C --picture x.svg M | stats ranks C --picture x.svg L M
+    stats correlation C --picture x.svg M | compare C A B --picture x.svg L M
+    stats coverage C --picture x.svg L | stats calibration C --picture x.svg G
+    stats grades C --picture x.svg G
     export grades C -o x.jsonl | export assignments C G -o x.jsonl
     export bank C --name b -o x.jsonl | export qrels C L | export public C public
     stats agreement C | stats leaderboard C M L | stats correlation-table C M --format html

@@ -181,7 +181,7 @@ def test_a_release_of_an_older_version_answers_or_says_which_column_it_lacks(old
         ("sql", "@leaderboard"),
         ("report",),
         ("stats", "significance", *of, "--label-set", "judge:lexical_direct"),
-        ("plot", "leaderboard", *of, "--label-set", "judge:lexical_direct", "-o", "board.png"),
+        ("stats", "ranks", *of, "--label-set", "judge:lexical_direct", "--picture", "board.png"),
         ("stats", "leaderboard", *of, "--label-set", "judge:lexical_direct"),
         ("release", "diff", "r1", "r1"),
     ):

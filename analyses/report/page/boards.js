@@ -88,7 +88,7 @@ async function showBoards(data, { labels, measure, level }) {
   leaderboardTable(data, labels, level, measure, rows);
   await draw("leaderboard-chart", "leaderboard", rows,
     `Leaderboard by ${measure}, with groups of systems that do not differ significantly: ` +
-    rows.map((row) => `${row.system} ${figure(row.score, 4)} ${row.groups}`).join(", "));
+    rows.map((row) => `${row.system} ${figure(row.score, "score")} ${row.groups}`).join(", "));
   if (!undrawn.has("scatter")) await showScatter();
   undrawn.add("queries"); // they are of these labels
 }
@@ -111,7 +111,7 @@ function compareBar(systems, state) {
 function incomplete(labels) {
   const says = board.settled.incomplete[labels];
   const judged = board.settled.judged[labels];
-  const few = ` ${labels} labels ${Math.round(100 * judged)}% of the passages in the systems' top 10; ` +
+  const few = ` ${labels} labels ${figure(judged, "percent")} of the passages in the systems' top 10; ` +
     "the rest count as not relevant.";
   return (says ? ` ${labels} is ${says}.` : "") + (judged < 0.9 ? few : "");
 }
@@ -164,8 +164,8 @@ function leaderboardTable(data, labels, level, measure, rows) {
     ...(isRanked ? ["95% interval of ranks", "groups"] : []), ...measures.slice(1)];
   const known = rows.some((row) => row.before !== null);
   const column = new Map(data.systems.map((system, i) => [system, i]));
-  const scoreOf = (row, name) => make("td", { class: name === measure ? "n" : "n other" },
-    figure(data.boards[level][name]?.score[column.get(row.system)], 4));
+  const scoreOf = (row, name) => scoreCell(
+    data.boards[level][name]?.score[column.get(row.system)], "score", name === measure ? "n" : "n other");
   const lines = rows.map((row) => {
     return make("tr", {},
       make("td", { class: "n" }, row.rank),
@@ -176,7 +176,7 @@ function leaderboardTable(data, labels, level, measure, rows) {
         make("td", { class: "n" }, ranks[row.system] ?? "\u2013")),
       scoreOf(row, measure),
       make("td", { class: "n", "data-value": row.low },
-        data.reach[measure] ? `${figure(row.low, 3)} to ${figure(row.high, 3)}` : "\u2013"),
+        data.reach[measure] ? `${figure(row.low, "score")} to ${figure(row.high, "score")}` : "\u2013"),
       ...(isRanked ? [make("td", {
         class: "n", "data-value": row.ranks ? row.best + row.worst / 1e4 : "",
       }, row.ranks ?? "\u2013"),

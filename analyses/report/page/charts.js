@@ -1,4 +1,4 @@
-// Pictures are drawn by Vega from the specs that `gradelake plot` draws, too: here with the page's own
+// Pictures are drawn by Vega from the specs that `--picture` draws, too: here with the page's own
 // colours, by their names in its style, so that they follow it into the dark and onto paper. The page's
 // policy allows no style of Vega's own, and no `eval`: `ast` has its expressions interpreted.
 const drawn = new Map(); // id of an element -> what `draw` was given for it

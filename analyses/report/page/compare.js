@@ -7,11 +7,6 @@ function command(...words) {
   return make("code", {}, ["gradelake", ...quoted, board.settled.source].join(" "));
 }
 
-function signed(value, digits = 3) {
-  const text = Math.abs(value).toFixed(digits);
-  return Number(text) === 0 ? text : `${value > 0 ? "+" : "\u2212"}${text}`;
-}
-
 function facts(rows) {
   return make("dl", { class: "facts" }, ...rows.map(([name, ...says]) =>
     make("div", {}, make("dt", {}, name), make("dd", {}, ...says))));
@@ -72,7 +67,7 @@ function queryByQuery({ a, b }, id, ofWhat, rows, better) {
   return [
     title,
     place(id, "topics", shown, `${ofWhat} of ${a} less that of ${b}, query by query: ` +
-      shown.map((row) => `${row.query_id} ${signed(row.difference)}`).join(", "),
+      shown.map((row) => `${row.query_id} ${figure(row.difference, "change")}`).join(", "),
     { reach: Math.max(...shown.map((row) => Math.abs(row.difference))) }),
     make("p", { class: "caption" }, `To the right ${a} ${better}, to the left ${b}.` +
       (shown.length < inOrder.length ? ` The ${MOST_BARS} outermost of ${inOrder.length} queries.` : "") +
@@ -116,7 +111,7 @@ async function compareSystems(ids, asked) {
       .sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference))
       .slice(0, MOST_QUERIES)
       .map((row) => [link(row.query_id, "query", [row.query_id], along(state, { a, b })),
-        row.text, scoreCell(row.a), scoreCell(row.b), scoreCell(row.difference, "+")])),
+        row.text, scoreCell(row.a), scoreCell(row.b), scoreCell(row.difference, "change")])),
     ...foldedTies(rows.filter(isTie), along(state, { a, b })),
   ];
 }

@@ -17,7 +17,7 @@ async function showCorrelation({ measure }) {
   }
   await draw("correlation-chart", "correlation", rows,
     `Kendall's tau-b by ${select.value}: ` + rows.map((row) =>
-      `${row.shown} ${figure(row.kendall, 3)}`).join(", "), { name: "shown" });
+      `${row.shown} ${figure(row.kendall, "tau")}`).join(", "), { name: "shown" });
 }
 
 const COVERAGE = [
@@ -47,7 +47,7 @@ async function showCoverage(data, labels, tau, system) {
   fill(byId("coverage-system"), order.map((row) => row.system), system);
   byId("coverage-says").textContent = order.length
     ? `By ${labels}: ${order[0].system} is first of ${order.length}: its top ${ks[ks.length - 1]} passages cover ` +
-      `${(100 * order[0].score).toFixed(0)}% of the rubric.` + incomplete(labels)
+      `${figure(order[0].score, "percent")} of the rubric.` + incomplete(labels)
     : "No system has a coverage score.";
   const table = byId("coverage-table");
   table.replaceChildren(
@@ -55,7 +55,7 @@ async function showCoverage(data, labels, tau, system) {
       ...ks.map((k) => make("th", {}, `Cover@${k}`)))),
     make("tbody", {}, ...order.map(({ system }) => make("tr", {},
       make("th", { scope: "row" }, system),
-      ...ks.map((k) => make("td", { class: "n" }, figure(cover(system, k), 4)))))));
+      ...ks.map((k) => scoreCell(cover(system, k)))))));
   sortable(table);
   await draw("coverage-chart", "coverage", rows,
     `Coverage of the rubric: ${byId("coverage-says").textContent}`,

@@ -57,7 +57,7 @@ function gridParts(passages, named) {
   const heads = ["passage", "mean", ...(whose ? [whose] : []), ...items.map(named)];
   const rows = passages.map((passage, row) => make("tr", {},
     make("th", { scope: "row", title: passage.passage_id }, passage.passage_id),
-    make("td", { class: "n", "data-value": passage.mean_grade }, figure(passage.mean_grade, 2)),
+    scoreCell(passage.mean_grade, "ratio"),
     ...(whose ? [make("td", { class: "n" }, passage.judgment ?? "\u2013")] : []),
     ...passage.grades.map((grade, column) => cell(passage, grade, row, column))));
   return [

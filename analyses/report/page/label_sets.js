@@ -83,7 +83,7 @@ async function compareLabelSets(ids, asked) {
   const movers = [...rows].filter((row) => row.moved)
     .sort((x, y) => Math.abs(y.moved) - Math.abs(x.moved));
   const says = `${rows.length} systems by ${measure}: ` +
-    (tau === undefined || tau === null ? "" : `Kendall's tau-b ${figure(tau, 3)}. `) +
+    (tau === undefined || tau === null ? "" : `Kendall's tau-b ${figure(tau, "tau")}. `) +
     (movers.length ? `${movers.length} change rank, most of all ` + movers.slice(0, 3).map((row) =>
       `${row.system} (${row.rank_a} \u2192 ${row.rank_b})`).join(", ") + "." : "No system changes rank.");
   const ofRight = { labels: b, measure, level: levels[b] };
@@ -123,8 +123,8 @@ async function compareLabelSets(ids, asked) {
       deciding.filter(moves).slice(0, MOST_QUERIES).map((row) => [
         link(row.query_id, "query", [row.query_id], ofRight),
         row.text, scoreCell(row.a), scoreCell(row.b),
-        scoreCell(row.difference, "+"), scoreCell(row.uneven),
-        ...(knows_taus ? [make("td", { class: "n" }, figure(row.tau, 3))] : [])])),
+        scoreCell(row.difference, "change"), scoreCell(row.uneven),
+        ...(knows_taus ? [scoreCell(row.tau, "tau")] : [])])),
     ...foldedTies(deciding.filter((row) => !moves(row)), ofRight),
   ];
 }

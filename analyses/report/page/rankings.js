@@ -85,7 +85,7 @@ function passagesThatDecide({ a, b, labels, measure, level }, data, ranks, toPas
   return [title,
     viewTable("Passages that decide", ["passage", labels, `rank in ${a}`, `rank in ${b}`, "adds to the difference"],
       rows.slice(0, DECIDING).map(({ passage, difference }) => [toPassage(passage), countCell(data.labels[labels]?.[passage]),
-        ...ranks.map((of) => countCell(of.get(passage))), scoreCell(difference, "+")]), "stacked"),
+        ...ranks.map((of) => countCell(of.get(passage))), scoreCell(difference, "change")]), "stacked"),
     make("p", { class: "caption" }, `${rows.length > DECIDING ? `The first ${DECIDING} of ${rows.length}. ` : ""}A passage adds ` +
       `${levelled.includes(measure) ? `1 (labelled ${level} or more)` : "its label"} / log2(1 + rank)` +
       `${last < Infinity ? ` down to rank ${last}` : ""}; above 0 it speaks for ${a}.`)];

@@ -39,9 +39,9 @@ async function showScatter() {
     point.far = Math.abs(point.rank_x - point.rank_y) > far;
     point.named = point.far ? "far" : "";
   }
-  const tau = agreed.kendall === null ? "undefined" : figure(agreed.kendall, 3);
+  const tau = agreed.kendall === null ? "undefined" : figure(agreed.kendall, "tau");
   const says = `${points.length} systems by ${measure}: Kendall's tau-b ${tau}, ` +
-    `Spearman's rho ${figure(agreed.spearman, 3)} between ${labels} and ${reference}.` +
+    `Spearman's rho ${figure(agreed.spearman, "tau")} between ${labels} and ${reference}.` +
     farAway(points) + why + incomplete(labels);
   byId("scatter-says").textContent = says;
   const from = (cut) => (board.settled.has_levels.includes(measure) ? `, from ${cut}` : "");

@@ -21,7 +21,7 @@ async function showSystem([name], asked) {
     viewChoices("system", [name], state,
       [["than", "Beside", ["", ...others], (other) => other || "the median system"]]),
     make("p", {}, ranked
-      ? `${figure(ranked.score, 4)} by ${measure} with the labels of ${labels}` +
+      ? `${figure(ranked.score, "score")} by ${measure} with the labels of ${labels}` +
         (board.settled.has_levels.includes(measure) ? `, relevant from ${level}: ` : ": ") +
         `rank ${ranked.rank} of ${rows.length}, a ${whatMean()} over ` +
         `${data.queries[measure]} queries.`
@@ -41,8 +41,8 @@ async function showSystem([name], asked) {
           link(one.query_id, "query", [one.query_id], go), one.query,
           one.unanswered ? make("td", { class: "n", "data-value": 0 }, "no answer")
             : scoreCell(one.score),
-          scoreCell(one.median), scoreCell(one.toMedian, "+"),
-          ...(state.than ? [scoreCell(one.other), scoreCell(one.difference, "+")] : []),
+          scoreCell(one.median), scoreCell(one.toMedian, "change"),
+          ...(state.than ? [scoreCell(one.other), scoreCell(one.difference, "change")] : []),
           countCell(one.rank), countCell(one.of)]))] : []),
   ];
 }
@@ -76,7 +76,7 @@ function differencesSay(name, than, rows) {
   const below = rows.filter((one) => one.difference < 0).length;
   const inOrder = [...rows].sort((a, b) => b.difference - a.difference);
   const far = [inOrder[0], inOrder[inOrder.length - 1]].map((one) =>
-    `${figure(one.difference, 4)} on ${one.query_id}`);
+    `${figure(one.difference, "change")} on ${one.query_id}`);
   return `Differences of ${name} from ${than} by query: above on ${above} of ${rows.length} queries, ` +
     `below on ${below}; from ${far[0]} to ${far[1]}. The table has each.`;
 }

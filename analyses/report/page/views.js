@@ -84,9 +84,8 @@ function countCell(value) {
   return make("td", { class: "n" }, value ?? "\u2013");
 }
 
-function scoreCell(value, sign = "") {
-  return make("td", { class: "n", "data-value": value ?? "" },
-    (value > 0 ? sign : "") + figure(value, 4));
+function scoreCell(value, kind = "score", look = "n") {
+  return make("td", { class: look, "data-value": value ?? "" }, figure(value, kind));
 }
 
 // A table, which sorts once the view stands in the page; cells are td elements, or what a td holds. The first column names the row.

@@ -18,10 +18,12 @@ from typing import Any
 import vl_convert
 
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.shown.kinds import KINDS
 
 FORMS = ("svg", "png", "pdf")
 VEGA_LITE = "6.4"  # of those that vl-convert has
 PX, PT = 96, 72  # specs are in the page's pixels, files in points: so many make an inch
+MOST_ROWS = 200  # of a picture with a row for each system, query or item
 PIXELS = 200  # of a PNG, an inch
 MOST_NAMES = 0.6  # of a width that was asked for: what names of rows may take
 POINTS = 9.0  # of usual text, as look.json has it in pixels
@@ -38,11 +40,20 @@ _PLOT = re.compile(r'class="background" aria-hidden="true" d="M[\d.,]+h([\d.]+)v
 @dataclass(frozen=True)
 class Picture:
     """Rows, and NAME.vl.json of this folder, which draws them; `slots` fill what it leaves open,
-    such as titles. Rows and slots are data: no text in them becomes a part of the spec."""
+    such as titles. Rows and slots are data: no text in them becomes a part of the spec. `unfit`:
+    why they cannot be drawn, such as more rows than a page has room for."""
 
     name: str
     rows: Sequence[Mapping[str, Any]]
     slots: Mapping[str, Any] = field(default_factory=dict)
+    unfit: BadInput | None = None
+
+
+def unfit(n: int, of: str, instead: str, most: int = MOST_ROWS) -> BadInput | None:
+    """What is wrong with a picture of `n` rows where that is too many; `instead`: what to do."""
+    if n <= most:
+        return None
+    return BadInput(f"{n} {of} are more than a picture has room for ({most})", instead)
 
 
 @cache
@@ -78,7 +89,9 @@ def draw(
     font_size: float | None = None,
 ) -> bytes:
     """A picture as `svg`, `png` or `pdf`, so many inches wide and high, its usual text of so many
-    points; where they are None, as what is in it needs."""
+    points; where they are None, as what is in it needs. Raises what makes the picture `unfit`."""
+    if picture.unfit:
+        raise picture.unfit
     spec = spec_of(picture)
     if font_size:
         _resize(spec, font_size / POINTS)
@@ -114,7 +127,7 @@ def form_of(output: Path) -> str:
     if ending not in FORMS:
         raise BadInput(
             f"{output}: pictures are written as {', '.join(FORMS)}",
-            "Give --output a name that ends in .svg, .png or .pdf.",
+            "Give --picture a name that ends in .svg, .png or .pdf.",
         )
     return ending
 
@@ -179,7 +192,14 @@ def _folder():
 
 
 def _read(name: str) -> dict[str, Any]:
-    return json.loads((_folder() / name).read_text(encoding="utf-8"))
+    text = (_folder() / name).read_text(encoding="utf-8")
+    return json.loads(text, object_hook=_with_digits)
+
+
+def _with_digits(part: dict[str, Any]) -> dict[str, Any]:
+    """A part of a spec, with the digits of the kind that its `format` names."""
+    kind = KINDS.get(str(part.get("format")))
+    return part | {"format": kind.d3} if kind else part
 
 
 def _filled(part: Any, slots: Mapping[str, Any]) -> Any:

@@ -1,24 +1,31 @@
-"""The coverage picture: how much of the rubric each system's first k passages cover."""
+"""How much of the rubric each system's first k passages cover."""
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers import parts
+from gradelake.analyses.answers.asking import question
 from gradelake.analyses.answers.leaderboard import read_scores
-from gradelake.analyses.plots.rows import require_room
+from gradelake.analyses.stats import options
 from gradelake.analyses.stats.boards import measures_of
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart, shortened
-from gradelake.sql.lake.opening import Lake
-from gradelake.sql.shown.pictures.picture import Picture
+from gradelake.sql.shown.answer import Answer, Column, Table
+from gradelake.sql.shown.pictures.picture import Picture, unfit
 
 MOST = 8  # of measures that can be told apart
 
 
-def coverage_picture(
-    lake: Lake, collection: str, label_set: str, level: int | None
-) -> tuple[Picture, list[str], tuple[str, ...]]:
-    """A dot for each system's Cover@k, the greatest k that can be told apart, sorted by the
-    greatest; returns the systems, the one that covers most first, and the measures left out, too.
+@question("coverage", "Show how much of the rubric each system covers.", draws=True)
+@options.named("--label-set", options.LABEL_SET, required=True)
+@options.at_level
+def coverage(lake, collection, label_set, level):
+    """Show each system's Cover@k for the greatest k, the system that covers most first.
 
-    Raises `BadInput` for a label set without a rubric, or a level that it does not have.
+    The picture has a dot for each k.
+
+    \b
+    Examples:
+      gradelake stats coverage dl19 --label-set flan/v0/best \\
+          --picture coverage.svg
     """
     covers = lake.column(
         "select measure from lake.intermediate.int_measures where family = 'Cover' order by cutoff"
@@ -34,7 +41,6 @@ def coverage_picture(
     boards = read_scores(lake, collection, (label_set,), shown, () if level is None else (level,))
     last = boards[-1].systems
     systems = sorted(last, key=lambda name: (-last[name][0], name))
-    require_room(systems, "systems", "`gradelake sql @leaderboard --measure Cover@20` lists them.")
     names = apart(systems)
     rows = [
         {"system": system, "shown": names[system]}
@@ -50,4 +56,15 @@ def coverage_picture(
         f"share of a query's rubric items with a grade \u2265 {boards[0].level}",
         f"by {shortened(label_set)}{complete}",
     ]
-    return Picture("coverage", rows, {"title": title, "x": x, "name": "shown"}), systems, left_out
+    covers = [Column(board.measure, board.measure, "score") for board in boards]
+    table = [[system, *(board.systems[system][0] for board in boards)] for system in systems]
+    slots = {"title": title, "x": x, "name": "shown"}
+    too_many = unfit(len(systems), "systems", "Leave out --picture to have them listed.")
+    without = f" Without {', '.join(left_out)}." if left_out else ""
+    return Answer(
+        {"collection": collection},
+        f"{len(systems)} systems, {' '.join(x)}.{without}",
+        tables=[Table("systems", [parts.SYSTEM, *covers], table)],
+        picture=Picture("coverage", rows, slots, too_many),
+        details={"label_set": label_set, "level": boards[0].level, "left_out": left_out},
+    )

@@ -1,11 +1,15 @@
-"""The reliability picture: what a grader's probabilities are worth by people's judgments."""
+"""What a grader's probabilities are worth by people's judgments."""
 
 from typing import Any
 
+import click
+
 from gradelake.analyses import choosing
+from gradelake.analyses.answers.asking import question
+from gradelake.analyses.stats import options
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart, shortened
-from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import Answer, Column, Table
 from gradelake.sql.shown.kinds import shown as as_shown
 from gradelake.sql.shown.pictures.picture import Picture
 
@@ -28,16 +32,39 @@ BINS = f"""
 """
 
 
-def calibration_picture(
-    lake: Lake, collection: str, graders: tuple[str, ...], reference: str | None, cut: int | None
-) -> tuple[Picture, list[dict[str, Any]]]:
-    """Bin by bin, the share that people hold relevant over the mean probability of a grade at the
-    cut or above, with counts, from the mart `calibration_bins`; returns each grader's row of
-    `judge_calibration`, too.
+GRADERS = [
+    Column("grader", is_key=True),
+    Column("cut", kind="label", is_key=True),
+    Column("n", "pairs", "count"),
+    Column("expected_calibration_error", "ECE", "score"),
+    Column("brier", "Brier", "score"),
+]
+OF_BINS = [
+    Column("grader", is_title=True),
+    Column("bin", kind="label", is_key=True),
+    Column("mean_probability", "mean probability", "score"),
+    Column("relevant_share", "share held relevant", "score"),
+    Column("n", "pairs", "count"),
+]
 
-    Of a rubric it is the newest version. Without a cut it is `min_relevant`, or the nearest that a
-    grader has. Raises `BadInput` for a reference that is no assessor, a grader without
-    probabilities of what they judged, and a cut that is not on a grader's scale.
+
+@question("calibration", "Say whether graders' probabilities are what they say.", draws=True)
+@click.option(
+    "--grader", "graders", multiple=True, metavar="NAME", required=True, help="May be repeated."
+)
+@options.with_reference
+@options.numbered("--cut", "A grade from which on (default: min_relevant, or the nearest).")
+def calibration(lake, collection, graders, reference, cut):
+    """Say how often people hold relevant what a grader holds so probable, bin by bin.
+
+    On the picture's dashed line a probability is what it says. ECE is how far a bin lies from
+    it on the average, Brier the mean squared error; both as in `judge_calibration`. Of a rubric it
+    is the newest version.
+
+    \b
+    Examples:
+      gradelake stats calibration dl19 --grader umbrela \\
+          --picture calibration.svg
     """
     reference = choosing.reference_of(lake, collection, reference)
     assessor = reference.removeprefix("assessor:")
@@ -65,7 +92,12 @@ def calibration_picture(
         "y": f"share judged \u2265 {level} by {shortened(assessor, 30)}",
         "graders": list(dict.fromkeys(row["shown"] for row in rows)),
     }
-    return Picture("calibration", rows, slots), found
+    return Answer(
+        {"collection": collection},
+        f"By {reference}, relevant from {level}: {'; '.join(slots['graders'])}.",
+        tables=[Table.of("graders", GRADERS, found), Table.of("bins", OF_BINS, rows)],
+        picture=Picture("calibration", rows, slots),
+    )
 
 
 def _at(

@@ -3,43 +3,25 @@
 As EXAM++ (Farzi and Dietz, 2024, Figure 2) draws leaderboards whose scores have different scales.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.answers.leaderboard import Scores, read_scores
-from gradelake.sql.common.errors import BadInput
+from gradelake.analyses.answers.leaderboard import Scores
 from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.shown.pictures.picture import Picture
+from gradelake.sql.shown.pictures.picture import Picture, unfit
 
 MOST = 8  # boards that can be told apart
 
 
-def boards_picture(
-    lake: Lake,
-    collection: str,
-    label_sets: tuple[str, ...],
-    measures: tuple[str, ...],
-    levels: tuple[int, ...],
-    single: tuple[tuple[str, str, int], ...] = (),
-) -> tuple[Picture, list[str]]:
+def boards_picture(lake: Lake, collection: str, shown: Sequence[Scores]) -> Picture:
     """Each board's scores, its lowest at 0 and its highest at 1, with standard errors.
 
     Systems stand in the order of the first official leaderboard, those without a rank behind, or
-    in that of the first board; returns them, too. A board on which all systems are equal lies at 0.
-    `single`: (label set, measure, level) of boards that differ in all of these, instead. Raises
-    `BadInput` for what the leaderboard does not have, and for more boards than can be told apart.
+    in that of the first board. A board on which all systems are equal lies at 0.
     """
-    shown = [
-        each
-        for name, measure, level in single
-        for each in read_scores(lake, collection, (name,), (measure,), (level,))
-    ] or read_scores(lake, collection, label_sets, measures, levels)
-    if len(shown) > MOST:
-        raise BadInput(
-            f"{len(shown)} boards are more than a picture can tell apart ({MOST})",
-            "Choose some with --label-set, --measure and --level.",
-        )
     official = next(iter(choosing.official_ranks(lake, collection).values()), {})
     first = shown[0].systems
     systems = sorted(
@@ -75,7 +57,8 @@ def boards_picture(
         "systems": list(names.values()),
         "boards": boards,
     }
-    return Picture("boards", rows, slots), systems
+    choose = "Choose some with --label-set, --measure and --level."
+    return Picture("boards", rows, slots, unfit(len(shown), "boards", choose, MOST))
 
 
 def scaled(board: Scores) -> tuple[dict[str, float], dict[str, float]]:

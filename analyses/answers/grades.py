@@ -1,33 +1,47 @@
-"""The picture of grades: how the passages' grades are distributed for each rubric item."""
+"""How the passages' grades are distributed for each rubric item."""
 
-from gradelake.analyses.plots.rows import require_room
+from gradelake.analyses.answers.asking import question
 from gradelake.analyses.report.report_queries import ask_book
+from gradelake.analyses.stats import options
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart, shortened
-from gradelake.sql.lake.opening import Lake
-from gradelake.sql.shown.pictures.picture import Picture
+from gradelake.sql.shown.answer import Answer, Column, Table
+from gradelake.sql.shown.pictures.picture import Picture, unfit
 
 SHADES = 12  # that readers tell apart
 
 
-def grades_picture(
-    lake: Lake, collection: str, grader: str, rubric_version: str, query_id: str | None
-) -> tuple[Picture, list[dict[str, str]]]:
-    """Each item's share of passages with each grade, the best answered item on top, from the
-    question `item_grades` of the query book; returns the items' `query_id` and `item_id`, too.
+COLUMNS = [
+    Column("query_id", kind="id", is_title=True),
+    Column("item_id", kind="id", is_detail=True),
+    Column("item", is_title=True),
+    Column("grades", is_key=True),
+    Column("share", kind="percent"),
+]
 
-    Raises `BadInput` for a name that is not in the lake, and for more items than a page has room
-    for.
+
+@question("grades", "Show the distribution of grades of each rubric item.", draws=True)
+@options.named("--grader", "Whose grades.", required=True)
+@options.named("--rubric-version", "A version of the rubric.", default="newest")
+@options.named("--query", "The items of this query only, by its id.")
+def grades(lake, collection, grader, rubric_version, query):
+    """Show what share of passages each rubric item gave each grade, the best answered first, as
+    `@item_grades` of the query book has it.
+
+    \b
+    Examples:
+      gradelake stats grades dl19 --grader flan --query 1037798 \\
+          --picture grades.svg
     """
+    query_id = query
     asked = {"collection": collection, "grader": grader, "rubric_version": rubric_version}
     items = ask_book(lake, "item_grades", query_id=query_id or "any", **asked)
     if not items:
         raise BadInput(
             f"{grader!r} has no grades of that rubric", "`gradelake plan` shows what is missing."
         )
-    require_room(items, "items", "Choose a query with --query.")
     counts = [_counts(item["distribution"]) for item in items]
-    grades = shades({grade for each in counts for grade in each})
+    scale = shades({grade for each in counts for grade in each})
     labels = [item["item"] if query_id else f"{item['query_id']}: {item['item']}" for item in items]
     # an item's text may be there twice: its place tells which is which
     names = apart([f"{n}\u2002{label}" for n, label in enumerate(labels, start=1)], 56)
@@ -36,14 +50,21 @@ def grades_picture(
         {**one, "item": item["item"], "shown": name, "grades": _words(some), "place": place}
         | {"share": sum(each.get(n, 0) for n in some) / sum(each.values())}
         for one, item, each, name in zip(ids, items, counts, names.values(), strict=True)
-        for place, some in enumerate(grades)
+        for place, some in enumerate(scale)
     ]
     of = shortened(query_id) if query_id else shortened(collection)
     slots = {
         "title": f"{of}: {len(items)} items, rubric {rubric_version}",
         "x": f"passages with each grade by {shortened(grader)}",
     }
-    return Picture("grades", rows, slots), ids
+    too_many = unfit(len(items), "items", "Choose a query with --query.")
+    return Answer(
+        {"collection": collection, "grader": grader, "rubric_version": rubric_version},
+        f"{slots['title']}; {slots['x']}.",
+        tables=[Table.of("grades", COLUMNS, rows)],
+        picture=Picture("grades", rows, slots, too_many),
+        details={"items": ids},
+    )
 
 
 def shades(occurring: set[int]) -> list[range]:

@@ -1,4 +1,4 @@
-"""The scatter picture: each system's score by labels and by the reference's."""
+"""Each system's score by labels and by the reference's."""
 
 from typing import Any
 
@@ -6,11 +6,14 @@ import numpy as np
 from scipy.stats import rankdata
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers import parts
+from gradelake.analyses.answers.asking import question
 from gradelake.analyses.qrels_export import require_label_set
+from gradelake.analyses.stats import options
 from gradelake.analyses.stats.boards import default_level, read_board
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart, shortened
-from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import Answer, Column, Table
 from gradelake.sql.shown.kinds import shown
 from gradelake.sql.shown.pictures.picture import Picture
 
@@ -34,20 +37,29 @@ AGREEMENT = """
 """
 
 
-def scatter_picture(
-    lake: Lake,
-    collection: str,
-    label_set: str,
-    reference: str | None,
-    measure: str,
-    level: int | None,
-) -> tuple[Picture, list[str], list[str]]:
-    """The systems that both leaderboards have; returns the outliers that are named, the farthest
-    eight, and the others, too.
+COLUMNS = [
+    parts.SYSTEM,
+    Column("reference", "by the reference", "score"),
+    Column("labels", "by the labels", "score"),
+    Column("is_far", "far from its place", "flag"),
+]
 
-    Outliers stand far from their place by the reference: more than a tenth of the systems in rank,
-    the farthest first. Kendall's tau-b is that of the mart
-    `leaderboard_agreement`. Raises `BadInput` for what the leaderboards do not have.
+
+@question("scatter", "Show systems' scores by labels and by a reference.", draws=True)
+@options.named("--label-set", options.LABEL_SET, required=True)
+@options.with_reference
+@options.measured
+@options.at_level
+def scatter(lake, collection, label_set, reference, measure, level):
+    """Show each system's score by the labels and by the reference's, with Kendall's tau-b.
+
+    Systems that rank far from their place by the reference, by more than a tenth of all, are named,
+    the farthest first.
+
+    \b
+    Examples:
+      gradelake stats scatter dl19 --label-set flan/v0/best \\
+          --measure nDCG@10 --picture scatter.svg
     """
     reference = choosing.reference_of(lake, collection, reference)
     require_label_set(lake, collection, label_set)
@@ -73,6 +85,8 @@ def scatter_picture(
         | {"reference": float(at[0]), "labels": float(at[1])}
         for system, *at in zip(systems, x, y, strict=True)
     ]
+    moved = {systems[i] for i in far}
+    table = [row | {"is_far": row["system"] in moved} for row in rows]
     rows.sort(key=lambda row: bool(row["far"]))  # drawn over the others
     known = (
         f"\u03c4-b = {shown('tau', tau)}" if tau is not None else f"\u03c4-b undefined: {reason}"
@@ -96,7 +110,17 @@ def scatter_picture(
         "high": float(max(x.max(), y.max())),
         **_legend(rows, outliers, len(more)),
     }
-    return Picture("scatter", rows, slots), outliers, more
+    far_away = f" Far from their place: {', '.join(outliers)}" if outliers else ""
+    and_more = f", and {len(more)} more" if more else ""
+    return Answer(
+        {"collection": collection, "measure": measure},
+        f"{len(systems)} systems, {known}.{far_away}{and_more}",
+        tables=[Table.of("systems", COLUMNS, table)],
+        picture=Picture("scatter", rows, slots),
+        notes=parts.incomplete([ours, theirs]),
+        details={"label_set": label_set, "reference": reference, "level": level}
+        | {"outliers": outliers, "more_outliers": more},
+    )
 
 
 def _legend(rows: list[dict], outliers: list[str], n_more: int) -> dict:

@@ -1,8 +1,13 @@
-"""The confusion picture: how often each label meets each judgment."""
+"""How often each label meets each judgment."""
+
+import click
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers.asking import question
+from gradelake.analyses.stats import options
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.shortened import shortened
-from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import Answer, Column, Table
 from gradelake.sql.shown.kinds import shown as as_shown
 from gradelake.sql.shown.pictures.picture import Picture
 
@@ -14,15 +19,33 @@ KAPPA = """
 """
 
 
-def confusion_picture(
-    lake: Lake, collection: str, label_set: str, reference: str | None, by_label: bool = False
-) -> tuple[Picture, int, str]:
-    """Counts, and each one's share of its column, from the mart `confusion`.
+COLUMNS = [
+    Column("label", kind="label", is_key=True),
+    Column("judgment", kind="label", is_key=True),
+    Column("n", "pairs", "count"),
+    Column("share", kind="percent"),
+]
 
-    A row per label, the highest on top; a column per judgment of the reference. Shares are of each
-    judgment, as in UMBRELA's Figure 2; `by_label`: of each label. Below 0 counts as 0. Returns the
-    number of pairs, and whose labels they are shares of, too. Raises `BadInput` for label sets that
-    are not compared.
+
+@question("confusion", "Count how often each label meets each judgment.", draws=True)
+@options.named("--label-set", options.LABEL_SET, required=True)
+@options.with_reference
+@click.option(
+    "--by-label",
+    is_flag=True,
+    help="Shares of each label of --label-set (default: of each of the reference's).",
+)
+def confusion(lake, collection, label_set, reference, by_label):
+    """Count how often each label meets each judgment, and which share of each judgment that is.
+
+    By people's labels, as in UMBRELA's Figure 2: of what they judged 3, how much has which label.
+    Labels below 0 count as 0. The picture has a row for each label, the highest on top.
+
+    \b
+    Examples:
+      gradelake stats confusion dl19 --label-set flan/v0/best
+      gradelake stats confusion dl19 --label-set flan/v0/best --by-label \\
+          --picture confusion.svg
     """
     reference = choosing.reference_of(lake, collection, reference)
     choosing.compared_with(lake, collection, reference, (label_set,))
@@ -52,4 +75,10 @@ def confusion_picture(
         "y": shortened(label_set),
         "by_label": by_label,
     }
-    return Picture("confusion", rows, slots), n_pairs, whose
+    return Answer(
+        {"collection": collection},
+        f"{counted(n_pairs, 'pairs')} of {label_set}, as shares of each label of {whose}{known}.",
+        tables=[Table.of("confusion", COLUMNS, rows)],
+        picture=Picture("confusion", rows, slots),
+        details={"pairs": n_pairs, "shares_of": whose},
+    )

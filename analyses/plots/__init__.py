@@ -1,1 +1,0 @@
-"""Pictures: how labels and judgments meet, and how systems score by either."""
