@@ -1,5 +1,6 @@
 """What a call of a model reads, in a process of its own, which imports nothing of `mcp`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
@@ -31,7 +32,7 @@ order by position"""
 class Found:
     """The first rows of an answer, how many there are, and what to keep in mind of them.
 
-    `is_ours`: no text in it comes out of the lake.
+    `is_ours`: no text in it comes out of the lake. `looks`: of a question, as `Entry` has them.
     """
 
     columns: list[str]
@@ -41,6 +42,7 @@ class Found:
     values: dict[str, str | None] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     is_ours: bool = False
+    looks: Mapping[str, str] | None = None
 
 
 def first_rows(found: duckdb.DuckDBPyRelation, most: int) -> tuple[list[list[Any]], int]:
@@ -85,7 +87,7 @@ def answer(
     with release(project, named) as newest, question.lake_of(newest, entry, bool(named)) as lake:
         statement, values = book.asked(lake, name, given)
         found = _of(lake, statement, most, values)
-        found.values = values
+        found.values, found.looks = values, entry.looks
         found.notes = [entry.note] if entry.note else []
         found.notes += [] if found.rows else question.why_empty(lake, statement, values)
         return found

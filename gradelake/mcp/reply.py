@@ -12,7 +12,9 @@ from gradelake.mcp.asking import Found
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.shortened import shortened
-from gradelake.sql.common.table_text import printable, table_lines, text_columns
+from gradelake.sql.common.table_text import printable
+from gradelake.sql.shown.rows import table_of
+from gradelake.sql.shown.text import printed
 
 # The one place that says so: with the server's own words, and with each answer that has a text.
 UNTRUSTED = (
@@ -34,7 +36,7 @@ def reply(sentence: str, found: Found, command: list[str], address: str | None) 
     shown = [[_short(value) for value in row] for row in found.rows]
     sentence += f" {counted(found.n_rows, 'rows')}."
     lines = [sentence] + [f"Note: {printable(note)}" for note in notes] + [""]
-    lines += table_lines(text_columns(found.columns, shown))[0] if shown else ["(no rows)"]
+    lines += printed(table_of(found.columns, shown, found.looks)) if shown else ["(no rows)"]
     lines += [""] + [f"{what}: {printable(where)}" for what, where in seen_at.items()]
     table = {
         "columns": found.columns,

@@ -107,7 +107,7 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
         title=entry.question,
         error=None,
         columns=found.columns,
-        rows=found_rows.linked(found.columns, rows, release),
+        rows=found_rows.linked(found.columns, rows, release, entry.looks),
         more=more,
         query=request.url.query,
         as_sql=None if live else urlencode(as_sql),

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Number
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -14,6 +14,7 @@ from gradelake.serve.pages import at
 from gradelake.sql.ask import question
 from gradelake.sql.common import console
 from gradelake.sql.common.spreadsheet import shown_row
+from gradelake.sql.shown.rows import table_of
 
 TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 _SHOWN = 1_000  # rows on a page
@@ -31,15 +32,21 @@ def first(found: duckdb.DuckDBPyRelation) -> tuple[list[list], bool]:
     return rows[:_SHOWN], len(rows) > _SHOWN
 
 
-def linked(columns: list[str], rows: list[list], release: str | None) -> list[list[tuple]]:
-    """Each value of a page's rows with the address of what it names, where a row says in which
-    collection; in a release (None: the newest)."""
+def linked(
+    columns: list[str],
+    rows: list[list],
+    release: str | None,
+    looks: Mapping[str, str] | None = None,
+) -> list[list[tuple]]:
+    """Each value of a page's rows, its text, and the address of what it names, where a row says in
+    which collection; in a release (None: the newest). `looks`: of a question, as `Entry` has
+    them."""
     return [
         [
-            (value, _address(column, value, dict(zip(columns, row, strict=True)), release))
-            for column, value in zip(columns, row, strict=True)
+            (value, text, _address(column, value, dict(zip(columns, row, strict=True)), release))
+            for column, value, text in zip(columns, row, texts, strict=True)
         ]
-        for row in rows
+        for row, texts in zip(rows, table_of(columns, rows, looks).texts(), strict=True)
     ]
 
 

@@ -2,13 +2,14 @@
 mart as a file of SQL in `queries/`.
 
 Such a file begins with the question and its parameters: `:name = default  what it means`, or
-`:name` of one that means what book.yaml says. Those that its SQL does not use itself ask for rows
+`:name` of one that means what book.yaml says; `kinds column:kind ...` says how figures look whose
+columns have names that do not (`kind_of`). Those that its SQL does not use itself ask for rows
 of the table that `$asked_of_TABLE` names.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from textwrap import indent
@@ -30,8 +31,10 @@ _PARAMETER = re.compile(r":(\w+)(?: *= *(\S+) +(.*))?")
 # in a question's SQL: the rows of a table that its parameters ask for
 _ASKED = re.compile(r"\$asked_of_(\w+)")
 _USED = re.compile(r"\$(\w+)")
-# a column of a question in the book's data: name, name=column, and :digits
-_COLUMN = re.compile(r"^(?:(\S+)=)?([\w.]+)(?::(\d))?$")
+# a column of a question in the book's data: name, name=column, and :kind of its figures
+_COLUMN = re.compile(r"^(?:(\S+)=)?([\w.]+)(?::(\w+))?$")
+# in the head of a file of SQL: the kinds of columns
+_LOOKS = re.compile(r"(\w+):(\w+)")
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Entry:
     """A question with its SQL and its parameters (name -> (default, what it means)).
 
     `live`: it is about the working catalog, and a release is read only where one is named. `note`:
-    what to keep in mind of its answers.
+    what to keep in mind of its answers. `looks`: column -> kind of its figures, where its name does
+    not say it.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Entry:
     parameters: dict[str, tuple[str, str]]
     live: bool = False
     note: str = ""
+    looks: Mapping[str, str] = field(default_factory=dict)
 
     def values(self, arguments: dict[str, str], also: Iterable[str] = ()) -> dict[str, str | None]:
         """Defaults overridden by the arguments.
@@ -230,8 +235,11 @@ def _of_file(name: str, text: str) -> Entry:
         name: (default, what) if default else _usual(name)
         for name, default, what in _PARAMETER.findall("\n".join(lines))
     }
-    note = " ".join(line for line in lines if not line.startswith(":"))
-    return Entry(name, question, _with_filters(sql, parameters), parameters, note=note)
+    note = " ".join(line for line in lines if not line.startswith((":", "kinds ")))
+    kinds = " ".join(line for line in lines if line.startswith("kinds "))
+    looks = dict(_LOOKS.findall(kinds))
+    sql = _with_filters(sql, parameters)
+    return Entry(name, question, sql, parameters, note=note, looks=looks)
 
 
 def _of_columns(name: str, of: dict[str, Any]) -> Entry:
@@ -242,18 +250,28 @@ def _of_columns(name: str, of: dict[str, Any]) -> Entry:
         default, means = _usual(parameter)
         parameters[parameter] = own or default, of.get("means", {}).get(parameter, means)
     sql = _with_filters(_select(of.get("mart", name), of), parameters)
-    return Entry(name, of["asks"], sql, parameters, of.get("live", False), of.get("note", ""))
+    looks = {_shown(word): kind for word in of["columns"].split() if (kind := _parts(word)[2])}
+    note, live = of.get("note", ""), of.get("live", False)
+    return Entry(name, of["asks"], sql, parameters, live, note, looks)
+
+
+def _parts(word: str) -> tuple[str, str, str]:
+    """The name of a column of the book's data where it has another, the column, and its kind."""
+    return _COLUMN.findall(word)[0]
+
+
+def _shown(word: str) -> str:
+    name, column, _ = _parts(word)
+    return name or column.rpartition(".")[2]
 
 
 def _select(mart: str, of: dict[str, Any]) -> str:
     """Columns of a mart as SQL, with `$asked_of_MART` where there are parameters."""
     joined, made, columns = of.get("join", []), of.get("made", {}), []
     for word in of["columns"].split():
-        (shown, column, digits) = _COLUMN.findall(word)[0]
+        shown, column = _shown(word), _parts(word)[1]
         own = f"{mart}.{column}" if joined and "." not in column else column
         found = made.get(column, own)
-        found = f"round({found}, {digits})" if digits else found
-        shown = shown or column.rpartition(".")[2]
         columns.append(found if found.rpartition(".")[2] == shown else f"{found} as {shown}")
     order = [
         f"{made.get(name[1:], name[1:])} desc" if name[0] == "-" else name

@@ -35,7 +35,7 @@ class _Asking(click.Command):
 @click.option(
     "--format",
     "format_",
-    type=click.Choice([*console.FORMATS, "parquet"]),
+    type=click.Choice([*question.FORMATS, "parquet"]),
     help="How rows are written. Default: table, or what the ending of --output says.",
 )
 @click.option(
@@ -116,21 +116,21 @@ def sql(read, format_, output, first, no_pager, allow_files, as_sql, query):
             if as_sql:
                 console.say(entry.written_out(values))
                 return
-            ask(asked, statement, values, entry.measured_by(chosen))
+            ask(asked, statement, values, entry.measured_by(chosen), entry.looks)
 
 
-def _ask(lake, statement, values=None, of="", *, format_, output, first, pager) -> None:
+def _ask(lake, statement, values=None, of="", looks=None, *, format_, output, first, pager) -> None:
     found = question.some(question.rows(lake, statement, values), first)
     with console.working("asking the lake"):
         if output:
-            n_rows = question.write(found, format_, output, first)
+            n_rows = question.write(found, format_, output, first, looks)
         else:
             question.in_words(found.execute)
     if output:
         console.tell(f"wrote {counted(n_rows, 'rows')} to {output}")
     else:
         with paged(pager if format_ in question.FOR_PEOPLE else "off") as for_person:
-            n_rows = question.answer(found, format_, first, of, for_person)
+            n_rows = question.answer(found, format_, first, of, for_person, looks)
     if not n_rows:
         question.tell_why_empty(lake, statement, values)
 

@@ -3,9 +3,9 @@
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -20,6 +20,9 @@ from gradelake.sql.common.interrupts import is_interruption
 from gradelake.sql.common.plain_words import in_plain_words, older_release
 from gradelake.sql.lake.connection import without_pandas
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown import forms, text
+from gradelake.sql.shown.answer import Answer
+from gradelake.sql.shown.rows import table_of
 
 T = TypeVar("T")
 Values = Mapping[str, str | None] | None
@@ -29,10 +32,11 @@ _NOTHING = re.compile(r"(?>\s+|--[^\n]*+(?:\n|\Z)|/\*(?>[^*]|\*(?!/))*+\*/)*+")
 _WORD = re.compile(r"\w[\w.]*")
 _ENDINGS = {
     **{".csv": "csv", ".json": "json", ".parquet": "parquet"},
-    **{".tex": "latex", ".txt": "table"},
+    **{".tex": "latex", ".txt": "table", ".md": "markdown", ".html": "html"},
 }
 _BUILT = "from duckdb_tables() where database_name = 'lake' and schema_name = 'marts' limit 1"
-FOR_PEOPLE = ("table", "line")  # formats
+FOR_PEOPLE = ("table", "line")
+FORMATS = (*FOR_PEOPLE, "csv", "json", "latex", "markdown", "html")
 _PLAN = ["explain_key", "explain_value"]  # the columns of EXPLAIN: drawings
 
 
@@ -134,11 +138,12 @@ def answer(
     first: int | None = None,
     of: str = "",
     for_person: bool = False,
+    looks: Mapping[str, str] | None = None,
 ) -> int:
-    """Print a result in one of `console.FORMATS`, its `first` rows or all; returns how many.
+    """Print a result in one of `FORMATS`, its `first` rows or all; returns how many.
 
-    `for_person`, a table's last line says how many, and `of` what. Raises `BadInput` with DuckDB's
-    own words.
+    `for_person`, a table's last line says how many, and `of` what. `looks`: of a question, as
+    `Entry` has them. Raises `BadInput` with DuckDB's own words.
     """
     fetched = in_words(found.fetchall)
     all_of_them, fetched = len(fetched), fetched[:first]
@@ -146,11 +151,35 @@ def answer(
         for _, drawing in fetched:
             console.say(drawing)
     else:
-        console.FORMATS[format_](found.columns, fetched)
+        print_rows(format_, found.columns, fetched, looks)
         if format_ == "table" and fetched and for_person:
             which = "the first " if len(fetched) < all_of_them else ""
             console.say(f"({which}{counted(len(fetched), 'rows')}{of})", wrap=True)
     return len(fetched)
+
+
+def print_rows(
+    format_: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    looks: Mapping[str, str] | None = None,
+) -> None:
+    """Print rows in one of `FORMATS`; `looks` as of `answer`."""
+    if format_ in ("csv", "json"):
+        (console.print_csv if format_ == "csv" else console.print_records)(columns, rows)
+        return
+    table = table_of(columns, rows, looks)
+    if format_ == "table":
+        text.show_table(table)
+    elif format_ == "line":
+        console.print_line(columns, table.texts())
+    elif format_ == "latex":
+        from gradelake.sql.shown.latex import tabular
+
+        print(r"% needs \usepackage[T1]{fontenc} and \usepackage{booktabs}")
+        print("\n".join(tabular(table)))
+    else:
+        print(forms.written(Answer({}, tables=[table]), format_), end="")
 
 
 # what most questions are about, the tables that have it, and what brings it in
@@ -235,16 +264,20 @@ def format_of(output: Path | None) -> str:
 
 
 def write(
-    found: duckdb.DuckDBPyRelation, format_: str, output: Path, first: int | None = None
+    found: duckdb.DuckDBPyRelation,
+    format_: str,
+    output: Path,
+    first: int | None = None,
+    looks: Mapping[str, str] | None = None,
 ) -> int:
-    """Write a result, or its `first` rows, to a file; returns how many.
+    """Write a result, or its `first` rows, to a file; returns how many. `looks` as of `answer`.
 
     Raises `BadInput` when it cannot.
     """
     try:
         with output.open("w", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
             if format_ != "parquet":
-                return answer(found, format_, first)
+                return answer(found, format_, first, looks=looks)
             asked = found if first is None else found.limit(first)
             in_words(lambda: asked.write_parquet(str(output.absolute())))
         import polars as pl

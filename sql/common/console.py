@@ -214,23 +214,14 @@ def print_table(
     are shortened with …; a file or pipe has no width, and nothing is cut there. A row or two that
     would lose columns are printed as `print_line` does.
     """
-    rows = list(rows)
+    print_columns(text_columns(columns, list(rows)), width)
+
+
+def print_columns(columns: list[ColumnTexts], width: int | None = None) -> None:
+    """A table whose texts are made already, as `print_table` prints it."""
     on_terminal = out.file.isatty()
     if width is None and on_terminal:
         width = out.width
-    texts = text_columns(columns, rows)
-    if reads_better_as_lines(texts, width):
-        print_line(columns, rows)
-    else:
-        _print_lines(texts, width, on_terminal)
-    if not rows:
-        print("(no rows)")
-
-
-def print_columns(columns: list[ColumnTexts]) -> None:
-    """A table whose texts are made already, as `print_table` prints it."""
-    on_terminal = out.file.isatty()
-    width = out.width if on_terminal else None
     if reads_better_as_lines(columns, width):
         rows = zip(*(column.texts for column in columns), strict=True)
         print_line([column.header for column in columns], rows)
@@ -310,23 +301,6 @@ class UnixLines:
 def print_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A JSON array of objects."""
     print_json([dict(zip(columns, row, strict=True)) for row in rows])
-
-
-def print_latex(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A LaTeX `tabular` for a paper."""
-    from gradelake.sql.shown.latex import tabular
-
-    for line in tabular(columns, list(rows)):
-        print(line)
-
-
-FORMATS: dict[str, Callable[[Sequence[str], Iterable[Sequence[Any]]], None]] = {
-    "table": print_table,
-    "line": print_line,
-    "csv": print_csv,
-    "json": print_records,
-    "latex": print_latex,
-}
 
 
 def plain(value: Any) -> Any:

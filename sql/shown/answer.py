@@ -88,7 +88,7 @@ class Cell:
         return replace(self, marks=self.marks | set(marks))
 
 
-EMPTY = Cell(None, shown="")
+EMPTY = Cell(None, shown="")  # of a row that has nothing there
 
 
 @dataclass(frozen=True)

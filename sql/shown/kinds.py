@@ -94,6 +94,8 @@ KINDS: Mapping[str, Kind] = {
         Kind("share", digits=1, percent=True),
         Kind("percent", digits=0, percent=True, tells=True),
         Kind("ratio", digits=2),
+        Kind("rate", digits=1),
+        Kind("number", digits=0),
         Kind("interval", undefined="none"),
         Kind("count", digits=0),
         Kind("label", digits=0, is_plain=True),
@@ -149,15 +151,15 @@ def said_p(value: float | None) -> str:
     return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
-# what a column of a mart or of the query book is, by its name; of more general names the last word
+# what a column of a mart or of the query book is: by its name, by its last word, or by its first
 _NAMED = {
     "score": "score value mean difference loss cover low high stderr observed expected precision "
-    "recall specificity ece brier brier_of_share generosity residual favour rise risen fallen "
-    "fooled by_chance",
-    "kappa": "kappa alpha kappa_assessor kappa_other kappa_people shortfall",
+    "recall specificity ece brier brier_of_share generosity residual favour agreement weighted "
+    "normalised workbench mean_grade mean_label",
+    "kappa": "kappa alpha shortfall",
     "tau": "spearman kendall tau_ap rbo tau",
-    "p": "p p_value p_holm probability",
-    "share": "share rate",
+    "p": "p p_value p_holm",
+    "share": "share rate risen fallen fooled by_chance",
     "label": "level label grade judgment k cut label_cut reference_cut version rubric_version",
     "rank": "rank",
     "count": "n wins losses ties tokens runs pairs failed",
@@ -174,4 +176,5 @@ def kind_of(name: str) -> str | None:
         return "count"
     if name.startswith("is_"):
         return "flag"
-    return _BY_NAME.get(name) or _BY_NAME.get(name.rpartition("_")[2])
+    first, last = name.partition("_")[0], name.rpartition("_")[2]
+    return _BY_NAME.get(name) or _BY_NAME.get(last) or _BY_NAME.get(first)

@@ -9,7 +9,6 @@ from typing import Any
 
 import jinja2
 
-from gradelake.sql.common.table_text import text_columns
 from gradelake.sql.shown.answer import (
     BEST,
     BOLD,
@@ -106,7 +105,7 @@ def page(page: Page) -> str:
         lines += [prose(line) for line in (answer.sentence, *answer.notes) if line]
         for table in answer.tables:
             lines += ["", r"\noindent\begin{adjustbox}{max width=\linewidth}"]
-            lines += [*_tabular(table), r"\end{adjustbox}"]
+            lines += [*tabular(table), r"\end{adjustbox}"]
         for about, words in answer.facts:
             lines += ["", r"\begin{quote}\small\ttfamily\raggedright"] if not about else []
             lines += [f"{escape(line)}\\par" for line in answer.fact(about, words).splitlines()]
@@ -119,7 +118,8 @@ def prose(text: str) -> str:
     return re.sub("`(.*?)`", r"\\texttt{\1}", escape(text))
 
 
-def _tabular(table: Table) -> Iterator[str]:
+def tabular(table: Table) -> Iterator[str]:
+    """The lines of a `tabular` alone, to stand in whatever a paper has around it."""
     columns = [table.columns[at] for at in table.printed()]
     yield f"\\begin{{tabular}}{{{''.join('r' if c.is_number else 'l' for c in columns)}}}"
     yield r"\toprule"
@@ -292,21 +292,3 @@ def escape(text: str) -> str:
 def figure(text: str) -> str:
     """A printed number, or two of them, with minus signs."""
     return _NEGATIVE.sub("$-$", escape(text))
-
-
-def tabular(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """The lines of a `tabular`: numbers align right, with the decimals that the column needs."""
-    table = text_columns(columns, rows)
-    alignment = "".join("r" if column.is_number else "l" for column in table)
-    yield r"% needs \usepackage[T1]{fontenc} and \usepackage{booktabs}"
-    yield f"\\begin{{tabular}}{{{alignment}}}"
-    yield r"\toprule"
-    yield " & ".join(escape(column.header) for column in table) + r" \\"
-    yield r"\midrule"
-    shown = [
-        [figure(text) or UNDEFINED if column.is_number else escape(text) for text in column.texts]
-        for column in table
-    ]
-    yield from (" & ".join(cells) + r" \\" for cells in zip(*shown, strict=True))
-    yield r"\bottomrule"
-    yield r"\end{tabular}"

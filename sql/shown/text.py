@@ -54,6 +54,11 @@ def lines(answer: Answer) -> str:
     return console.printable("\n".join([*parts, *answer.next]).rstrip()) + "\n"
 
 
+def printed(table: Table) -> list[str]:
+    """The lines of a table where nothing is cut."""
+    return console.printed_columns(_columns(table, table.texts()))
+
+
 def _columns(table: Table, texts: list[list[str]]) -> list[ColumnTexts]:
     return [
         ColumnTexts(

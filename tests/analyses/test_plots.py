@@ -267,7 +267,7 @@ def test_the_picture_of_topics_counts_what_sql_counts(demo, tmp_path):
     assert shown == sorted(differences, key=lambda query: -differences[query])
     assert "difference in AP by assessor:human (\u2265 2)" in written
     assert "lsa minus bm25" in "\n".join(written)
-    three = gradelake(demo, "compare", *words[:3], "tfidf", "--picture", "x.svg", code=2)
+    three = gradelake(demo, "compare", *words[:3], "tfidf_cosine", "--picture", "x.svg", code=2)
     assert "no picture of this answer" in three.stderr
 
 

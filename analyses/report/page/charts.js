@@ -3,7 +3,7 @@
 // policy allows no style of Vega's own, and no `eval`: `ast` has its expressions interpreted.
 const drawn = new Map(); // id of an element -> what `draw` was given for it
 const ERRORS = 1; // Vega's log level
-const BELOW = 139; // pixels of an axis, its words and the tools
+const BELOW = 60; // pixels of an axis, its words and the tools, where a spec does not say otherwise
 // of what has a line in a picture the first, until the reader wants all, `lines=all` in the address
 const MOST_LINES = 30;
 let vegaIsHere = null;
@@ -22,13 +22,13 @@ function withVega() {
 async function draw(id, name, rows, description, slots) {
   const element = byId(id);
   if (!element) return;
-  const { line } = (await unpack("pictures")).specs[name].usermeta;
+  const { line, below = BELOW } = (await unpack("pictures")).specs[name].usermeta;
   const all = [...new Set(rows.map((row) => row[line]))];
   const some = new Set([...all.slice(0, MOST_LINES), slots?.chosen]);
   const isCut = all.length > MOST_LINES && standing(element).state?.lines !== "all";
   drawn.set(id, [name, isCut ? rows.filter((row) => some.has(row[line])) : rows, description, slots]);
   const spec = await specOf(id);
-  element.style.minHeight = `${Math.max(element.offsetHeight, spec.height + BELOW)}px`; // nothing jumps
+  element.style.minHeight = `${Math.max(element.offsetHeight, spec.height + below)}px`; // nothing jumps
   await withVega();
   await vegaEmbed(element, spec, drawing("svg"));
   element.style.minHeight = "";

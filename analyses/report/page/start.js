@@ -28,7 +28,7 @@ async function drawRest() {
 (async () => {
   showParts(here().kind);
   unpack("vega"); // while the rest is read
-  const settled = await unpack("settled");
+  const [settled] = await Promise.all([unpack("settled"), unpack("pictures")]); // their heights, too
   startPaths();
   const { kind, ids, state } = here();
   // a server's page opens with its head, where the way back is

@@ -13,11 +13,11 @@ tops as (
         label_set,
         level,
         reference,
-        round(max(kendall) filter (where k = 5), 3) as kendall_first_5,
-        round(max(kendall) filter (where k = 10), 3) as kendall_first_10,
-        round(max(kendall) filter (where k = 15), 3) as kendall_first_15,
+        max(kendall) filter (where k = 5) as kendall_first_5,
+        max(kendall) filter (where k = 10) as kendall_first_10,
+        max(kendall) filter (where k = 15) as kendall_first_15,
         any_value(best_system) as best_system,
-        round(any_value(loss), 4) as loss
+        any_value(loss) as loss
     from marts.top_agreement
     where measure = $measure and not is_official
     group by all
@@ -29,12 +29,12 @@ select
     leaderboard_agreement.level,
     leaderboard_agreement.reference,
     leaderboard_agreement.reference_level,
-    round(leaderboard_agreement.spearman, 3) as spearman,
-    round(leaderboard_agreement.kendall, 3) as kendall,
-    round(leaderboard_agreement.tau_ap, 3) as tau_ap,
-    round(leaderboard_agreement.rbo, 3) as rbo,
+    leaderboard_agreement.spearman,
+    leaderboard_agreement.kendall,
+    leaderboard_agreement.tau_ap,
+    leaderboard_agreement.rbo,
     leaderboard_agreement.n_systems,
-    round(completeness.labelled_share, 3) as labelled_share,
+    completeness.labelled_share,
     completeness.is_incomplete,
     leaderboard_agreement.undefined_reason,
     tops.kendall_first_5,

@@ -27,7 +27,7 @@ select
     other_assessor,
     n_graded,
     statistic,
-    round(agreement, 3) as agreement
+    agreement
 from agreements
 where
     $asked_of_agreements

@@ -9,7 +9,7 @@ board as (
         leaderboard.label_set,
         leaderboard.level,
         leaderboard.rank,
-        leaderboard.rank || '. ' || printf('%.4f', leaderboard.score_4dp)
+        leaderboard.rank || '. ' || printf('%.3f', leaderboard.score)
         || case when leaderboard.is_incomplete then ' (incomplete)' else '' end as place
     from marts.leaderboard
     inner join marts.usual_levels as levels using (collection, label_set)

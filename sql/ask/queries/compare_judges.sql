@@ -70,19 +70,16 @@ select
     judges.level,
     coalesce(common.n_pairs, 0) as n_pairs,
     -- Cohen's (1960); null when one class only occurs
-    round(
-        2 * (common.n_both * common.n_neither - common.n_label_only * common.n_reference_only)
-        / nullif(
-            (common.n_both + common.n_label_only) * (common.n_label_only + common.n_neither)
-            + (common.n_both + common.n_reference_only)
-            * (common.n_reference_only + common.n_neither),
-            0
-        ),
-        3
+    2 * (common.n_both * common.n_neither - common.n_label_only * common.n_reference_only)
+    / nullif(
+        (common.n_both + common.n_label_only) * (common.n_label_only + common.n_neither)
+        + (common.n_both + common.n_reference_only)
+        * (common.n_reference_only + common.n_neither),
+        0
     ) as kappa,
     own.n as n_own_pairs,
-    round(own.kappa, 3) as kappa_of_own,
-    round(judges.labelled_share, 3) as labelled_share,
+    own.kappa as kappa_of_own,
+    judges.labelled_share,
     judges.is_incomplete
 from judges
 left join common using (collection, label_set)

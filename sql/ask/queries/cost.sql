@@ -12,7 +12,7 @@ select
     cast(sum(cached_tokens) as bigint) as cached_tokens,
     cast(sum(completion_tokens) as bigint) as completion_tokens,
     -- what is known in part is not known
-    if(bool_and(cost is not null), round(sum(cost), 6), null) as cost,
+    if(bool_and(cost is not null), sum(cost), null) as cost,
     any_value(currency) as currency
 from marts.grading_cost
 where $asked_of_grading_cost

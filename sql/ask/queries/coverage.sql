@@ -18,17 +18,17 @@ select
     coverage.rubric_version,
     coverage.system,
     count(*) as n_queries,
-    round(sum(coverage.cover * counts.weight) / sum(counts.weight), 4) as cover,
-    round(sum(coverage.cover_weighted * counts.weight) / sum(counts.weight), 4) as weighted,
+    round(sum(coverage.cover * counts.weight) / sum(counts.weight), 10) as cover,
+    round(sum(coverage.cover_weighted * counts.weight) / sum(counts.weight), 10) as weighted,
     round(
         sum(coverage.cover_normalised * counts.weight)
         / sum(counts.weight) filter (where coverage.cover_normalised is not null),
-        4
+        10
     ) as normalised,
     round(
         sum(coverage.cover_workbench * counts.weight)
         / sum(counts.weight) filter (where coverage.cover_workbench is not null),
-        4
+        10
     ) as workbench
 from marts.rubric_coverage as coverage
 inner join counts using (collection, query_id)

@@ -89,7 +89,7 @@ select
     query_id,
     id,
     label,
-    round(mean_grade, 2) as mean,
+    mean_grade as mean,
     grades,
     text
 from lines

@@ -27,7 +27,7 @@ select
     item_id,
     item,
     sum(n)::bigint as n_graded,
-    round(sum(grade * n) / sum(n), 3) as mean_grade,
+    sum(grade * n) / sum(n) as mean_grade,
     max(grade) as best_grade,
     -- grade:passages
     string_agg(grade || ':' || n, ' ' order by grade desc) as distribution

@@ -32,7 +32,7 @@ select
     counts.label_set,
     queries.n_queries,
     sum(counts.n)::bigint as n_labels,
-    round(sum(counts.label * counts.n) / sum(counts.n), 3) as mean_label,
+    sum(counts.label * counts.n) / sum(counts.n) as mean_label,
     -- label:passages
     string_agg(counts.label || ':' || counts.n, ' ' order by counts.label desc) as distribution
 from counts

@@ -12,9 +12,9 @@ select
     cast(sum(prompt_tokens) as bigint) as prompt_tokens,
     cast(sum(completion_tokens) as bigint) as completion_tokens,
     -- what is known in part is not known
-    if(bool_and(cost is not null), round(sum(cost), 6), null) as cost,
+    if(bool_and(cost is not null), sum(cost), null) as cost,
     any_value(currency) as currency,
-    round(median(seconds), 3) as median_seconds
+    median(seconds) as median_seconds
 from marts.replies
 where $asked_of_replies
 group by all

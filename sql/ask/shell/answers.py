@@ -49,13 +49,13 @@ class Answers:
             self.lake.read_newest()
 
     def set_format(self, name: str) -> None:
-        """Print answers in one of `console.FORMATS`. Raises `BadInput` for another."""
+        """Print answers in one of `question.FORMATS`. Raises `BadInput` for another."""
         if name == "parquet":
             raise BadInput(
                 "a Parquet file holds one answer",
                 'Give the query with it: gradelake sql --format parquet --output FILE "select ..."',
             )
-        require_known(name, console.FORMATS, f"no format {name!r}")
+        require_known(name, question.FORMATS, f"no format {name!r}")
         self.format = name
 
     def set_pager(self, when: str) -> None:

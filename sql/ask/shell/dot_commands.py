@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from gradelake.sql.ask import book
+from gradelake.sql.ask import book, question
 from gradelake.sql.ask.shell.answers import Answers
 from gradelake.sql.ask.shell.tables import HOME, SCHEMAS, schema_of, tables
 from gradelake.sql.common import console
@@ -89,7 +89,7 @@ def _schema(shell: Answers, name: str) -> None:
         if shell.format == "table":
             console.print_wrapped(columns, rows)
         else:
-            console.FORMATS[shell.format](columns, rows)
+            question.print_rows(shell.format, columns, rows)
 
 
 def _build(shell: Answers, _: str) -> None:
@@ -117,7 +117,7 @@ COMMANDS = {
         "NAME",
         "table; line: a column per line, nothing cut; csv; json",
         Answers.set_format,
-        tuple(console.FORMATS),
+        question.FORMATS,
     ),
     ".output": Command(
         "[FILE]", "answers go to a file; stdout: to the screen again", _output, ("stdout",)

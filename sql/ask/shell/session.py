@@ -6,6 +6,7 @@ pipe it reads the same, and the first error ends it.
 
 import shlex
 import sys
+from collections.abc import Mapping
 
 from gradelake.sql.ask import book, question
 from gradelake.sql.ask.shell import dot_commands, input_lines
@@ -49,20 +50,25 @@ class Shell(Answers):
             console.say(book.entry(name[1:]).help())
         else:
             with question.lake_of(self.lake, book.entry(name[1:]), self.is_named) as lake:
-                chosen = book.parameters(words)
+                chosen, entry = book.parameters(words), book.entry(name[1:])
                 statement, values = book.asked(lake, name[1:], chosen)
-                self._ask(lake, statement, values, book.entry(name[1:]).measured_by(chosen))
+                self._ask(lake, statement, values, entry.measured_by(chosen), entry.looks)
         return True
 
     def _ask(
-        self, lake: Lake, statement: str, values: question.Values = None, of: str = ""
+        self,
+        lake: Lake,
+        statement: str,
+        values: question.Values = None,
+        of: str = "",
+        looks: Mapping[str, str] | None = None,
     ) -> None:
         found = question.relation(lake, statement, values)
         if found is None:
             return
         some = question.some(found, self.first)
         with self.printing() as for_person:
-            n_rows = question.answer(some, self.format, self.first, of, for_person)
+            n_rows = question.answer(some, self.format, self.first, of, for_person, looks)
         if not n_rows:
             question.tell_why_empty(lake, statement, values)
 
