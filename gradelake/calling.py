@@ -7,7 +7,7 @@ defaults, and raises what it would print.
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from io import BytesIO, TextIOWrapper
 from os import PathLike
@@ -92,7 +92,7 @@ def called(command: click.Command, path: list[str], project: Project, release: C
     """A command as a function with its docstring and signature; a group as `Commands`."""
     if isinstance(command, click.Group):
         return Commands(command, path, project, release)
-    known = {_name(each): each for each in command.params if each.expose_value}
+    known = {name_of(each): each for each in command.params if each.expose_value}
     known = {name: each for name, each in known.items() if each.name not in _UNASKED}
     known = dict(sorted(known.items(), key=lambda one: not isinstance(one[1], click.Argument)))
     signature = inspect.Signature([*map(_parameter, known, known.values()), _PROGRESS])
@@ -103,7 +103,7 @@ def called(command: click.Command, path: list[str], project: Project, release: C
             for name, parameter in known.items():
                 if isinstance(parameter.type, click.Path) and name in values:
                     values[name] = _as_file(values[name], Path(folder), command.name or "")
-            words = [w for name, each in known.items() for w in _words(each, values.get(name))]
+            words = words_of(known, values)
             if any(each.name == "release" for each in command.params) and not values.get("live"):
                 words.append(f"--release={release()}")
             found, text = _invoked(command, path, words, project, progress)
@@ -141,7 +141,7 @@ def _invoked(
 _PROGRESS = inspect.Parameter("progress", inspect.Parameter.KEYWORD_ONLY, default=False)
 
 
-def _name(parameter: click.Parameter) -> str:
+def name_of(parameter: click.Parameter) -> str:
     """How Python says a parameter: an option as it is typed, `label_set`."""
     long = [each for each in parameter.opts if each.startswith("--")]
     return long[0][2:].replace("-", "_") if long else str(parameter.name)
@@ -152,6 +152,11 @@ def _parameter(name: str, of: click.Parameter) -> inspect.Parameter:
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if is_argument else _PROGRESS.kind
     default = inspect.Parameter.empty if of.required else of.to_info_dict().get("default")
     return inspect.Parameter(name, kind, default=default)
+
+
+def words_of(known: Mapping[str, click.Parameter], values: Mapping[str, Any]) -> list[str]:
+    """What people would type for the values of parameters."""
+    return [word for name, each in known.items() for word in _words(each, values.get(name))]
 
 
 def _words(parameter: click.Parameter, value: Any) -> list[str]:

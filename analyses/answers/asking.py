@@ -1,4 +1,5 @@
-"""How a question becomes a command, and a function of Python: `gradelake stats NAME`.
+"""How a question becomes a command, a function of Python, a page of the server, a tool for models,
+and, where it has a title for one, a section of the report: `gradelake stats NAME`.
 
 A file beside this one declares one question of its name: a function of a lake and a collection with
 its options, which returns an `Answer`. Nothing else is written for it. A list of commands imports
@@ -6,10 +7,11 @@ all of them, so each imports what it computes with where it computes.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
@@ -23,6 +25,7 @@ from gradelake.sql.common.command_line import Growing, answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown import text
 from gradelake.sql.shown.answer import Answer
 from gradelake.sql.shown.forms import ENDINGS, FORMS, written
@@ -34,8 +37,7 @@ class Questions(Growing):
     """A group whose commands are the questions of the files beside this one, each by its name."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        for module in _modules():
-            import_module(module)
+        statistics()
         return super().list_commands(context)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
@@ -98,16 +100,61 @@ class Written:
         console.say(f"{self.output}: wrote {counted(n_rows, 'rows')}")
 
 
+@dataclass(frozen=True)
+class Statistic:
+    """A question with its options, as whoever asks it finds it; `short` says in a line what it
+    is."""
+
+    name: str
+    short: str
+    section: str
+    options: Sequence[click.Parameter]
+    function: Callable[..., Answer]
+
+    @property
+    def about(self) -> str:
+        """What it says, in paragraphs."""
+        return cleandoc((self.function.__doc__ or "").partition("\b")[0])
+
+    def has(self, words: str) -> bool:
+        """Whether each of these words is in its name, or in what it is."""
+        text = f"{self.name} {self.short}".lower()
+        return all(word in text for word in words.lower().split())
+
+    def answer(self, lake: Lake, collection: str, words: Sequence[str] = ()) -> Answer:
+        """Ask it with options as people type them. Raises `BadInput` for what it does not take."""
+        command = click.Command(self.name, params=[*self.options])
+        try:
+            asked = command.make_context(self.name, [*words]).params
+        except click.ClickException as error:
+            raise BadInput(error.format_message()) from None
+        return self.function(lake, collection, **asked)
+
+
+_known: dict[str, Statistic] = {}
+
+
+def statistics() -> dict[str, Statistic]:
+    """All questions of these files, by name."""
+    for module in _modules():
+        import_module(module)
+    return dict(sorted(_known.items()))
+
+
 def question(
-    name: str, short: str, *, draws: bool = False
+    name: str, short: str, *, draws: bool = False, section: str = ""
 ) -> Callable[[Callable[..., Answer]], Callable]:
     """Make a command of `stats` of a function of a lake, a collection and its options.
 
     The command's help is the function's docstring; `short` stands in the list of commands. What it
-    `draws` can be had as a picture, too.
+    `draws` can be had as a picture, too. `section`: the title of a section of the report, which has
+    the answer by its defaults.
     """
 
     def decorate(function: Callable[..., Answer]) -> Callable:
+        own = reversed(getattr(function, "__click_params__", []))
+        _known[name] = Statistic(name, short, section, [*own], function)
+
         @stats.command(name, short_help=short)
         @options.on_collection
         @formed
@@ -150,16 +197,20 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
         if form == "table" and str(output) == "-":
             picture = found.details.get(PICTURE)
             return Written(found, Path(picture), PICTURE) if picture and not asked_form else found
-        content = written(found, form, standalone)
-        if str(output) == "-":
-            shown = console.printable(content) if sys.stdout.isatty() else content
-            sys.stdout.buffer.write(shown.encode(errors="backslashreplace"))
-        else:
-            with whole_file(output) as stream:
-                stream.write(content.encode(errors="backslashreplace"))
+        put(written(found, form, standalone), output)
         return Written(found, output, form)
 
     return answering(_show)(answer)
+
+
+def put(content: str, output: Path) -> None:
+    """Write a text to a file, or (-) to standard output; a terminal is not steered by it."""
+    if str(output) == "-":
+        shown = console.printable(content) if sys.stdout.isatty() else content
+        sys.stdout.buffer.write(shown.encode(errors="backslashreplace"))
+        return
+    with whole_file(output) as stream:
+        stream.write(content.encode(errors="backslashreplace"))
 
 
 def drawn(command: Callable[..., Answer]) -> Callable[..., Answer]:

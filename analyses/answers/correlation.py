@@ -132,7 +132,7 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
         caption = "Taking the label set's best system for the reference's"
         tables.append(Table.of("choices", CHOICES, map(_choice, tops), caption=caption))
     notes = [*parts.incomplete(one.board for one in found), *_undefined(found)]
-    against_whom = reference or f"official ranks {official.leaderboard}"
+    against_whom = f"official ranks {official.leaderboard}" if official else reference
     picture = correlation_picture(lake, collection, found, against_whom, asked["confidence"])
     return Answer(about, tables=tables, picture=picture, notes=notes)
 

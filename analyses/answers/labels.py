@@ -60,7 +60,9 @@ ROWS = """
 """
 
 
-@question("labels", "Say how many labels there are, and how they agree.")
+@question(
+    "labels", "Say how many labels there are, and how they agree.", section="Labels of each kind"
+)
 @options.of_label_sets("May be repeated (default: all).")
 @options.with_reference
 @options.named("--measure", "Of the leaderboards that are correlated.", default="nDCG@10")

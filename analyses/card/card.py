@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -14,7 +15,7 @@ from gradelake.sql.common.plain_words import older_release
 from gradelake.sql.common.project import TO_GRADE, require_known
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.answer import Answer, Column, Page, Part, Table
-from gradelake.sql.shown.kinds import kind_of
+from gradelake.sql.shown.rows import table_of
 
 # its own labels, and those of the newest version of a rubric that it grades by
 LABEL_SETS = """
@@ -112,10 +113,11 @@ def _asked(lake: Lake, section: Section, judge: dict[str, Any]) -> Iterator[tupl
 def _table(section: Section, rows: list[dict[str, Any]]) -> Table:
     """The rows; an only row is a line for each of its values."""
     if not section.is_one:
-        of_ends = dict.fromkeys(("low", "high"), "share") if "share" in rows[0] else {}
-        kinds = {name: of_ends.get(name) or kind_of(name) or "text" for name in rows[0]}
-        columns = [Column(name, kind=kind) for name, kind in kinds.items()]
-        return Table.of("rows", columns, rows)
+        looks = dict.fromkeys(("low", "high"), "share") if "share" in rows[0] else {}
+        if isinstance(section.asked, str) and " " not in section.asked:
+            looks |= book.entry(section.asked).looks
+        table = table_of([*rows[0]], [[*row.values()] for row in rows], looks)
+        return replace(table, columns=[replace(column, head="") for column in table.columns])
     known = {name: value for name, value in rows[0].items() if name not in ("settings", "text")}
     for name, value in json.loads(rows[0].get("settings") or "{}").items():
         known[name] = json.dumps(value, ensure_ascii=False)

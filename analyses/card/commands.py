@@ -1,16 +1,15 @@
 """The command that writes a judge's card: export card."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
+from gradelake.analyses.answers.asking import put
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, reading
 
-_FORMS = {".md": "markdown", ".tex": "latex", ".html": "html", ".json": "json"}
+_FORMS = ("markdown", "latex", "html", "json")
 
 
 def _show(done: dict[str, Any]) -> None:
@@ -33,7 +32,7 @@ def _show(done: dict[str, Any]) -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*_FORMS.values()]),
+    type=click.Choice(_FORMS),
     help="Default: what the ending of --output says (.md, .tex, .html, .json), else markdown.",
 )
 @options.to_output()
@@ -49,17 +48,11 @@ def export_card(read, grader, collections, measure, form, output):
       gradelake export card judge:Sun --collection dl19 --measure AP -o sun.tex
     """
     from gradelake.analyses.card.card import read_card
-    from gradelake.sql.common.whole_file import whole_file
-    from gradelake.sql.shown.forms import paged
+    from gradelake.sql.shown.forms import ENDINGS, paged
 
     options.refuse_json_beside(output, "card")
     with console.working("reading the lake"), read() as lake:
         card = read_card(lake, grader, collections, measure)
-    content = paged(card, form or _FORMS.get(Path(output).suffix, "markdown")).encode()
-    to_stdout = str(output) == "-"
-    if to_stdout:
-        sys.stdout.buffer.write(content)
-    else:
-        with whole_file(output) as stream:
-            stream.write(content)
-    return card.as_object() | {"file": None if to_stdout else str(output)}
+    told = ENDINGS.get(output.suffix)
+    put(paged(card, form or (told if told in _FORMS else "markdown")), output)
+    return card.as_object() | {"file": None if str(output) == "-" else str(output)}

@@ -29,6 +29,7 @@ SCRIPTS = (
     "address",
     "tabs",
     "search",
+    "table_forms",
     "table_tools",
     "tables",
     "charts",

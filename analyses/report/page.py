@@ -1,13 +1,14 @@
 """From a lake to a page: everything that the report of a collection shows, in one HTML file."""
 
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers.asking import statistics
 from gradelake.analyses.compare.comparison import compare
 from gradelake.analyses.report.agreement import Confusion, read_confusions
 from gradelake.analyses.report.boards import (
@@ -48,8 +49,10 @@ from gradelake.analyses.report.shown import (
 from gradelake.analyses.stats.boards import Board, boards_by_measure, counting_of, read_board
 from gradelake.analyses.stats.kappas import kappas
 from gradelake.sql.common import console
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.html import render as render_answer
 from gradelake.sql.shown.pictures.picture import look, specs
 
 QUERIES_AT_ONCE = 50  # of grids and rankings
@@ -142,6 +145,7 @@ def make_report(
         seed=SEED,
         health=of.health,
         moved=of.moved,
+        statistics=_statistics(of),
         packs=packs,
     )
     return html, {
@@ -557,6 +561,17 @@ def _packs(of: Material) -> dict[str, str]:
     levels = {name: of.levels[name] for name in of.of_passages}
     packs["label-sets"] = pack(compare_label_sets(levels, of.read, usual))
     return packs
+
+
+def _statistics(of: Material) -> list[dict[str, str]]:
+    """Those that have a section, each by its defaults; none where it cannot be had."""
+    found = []
+    for name, one in statistics().items():
+        if one.section:
+            with suppress(BadInput):
+                answer = one.answer(of.lake, of.collection)
+                found.append({"name": name, "title": one.section, "html": render_answer(answer)})
+    return found
 
 
 def _empty_sections(of: Material) -> set[str]:

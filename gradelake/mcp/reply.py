@@ -4,16 +4,20 @@ The text is for reading; the structured content has every value as it is in the 
 """
 
 import shlex
+from dataclasses import replace
 from typing import Any
 
 from mcp.types import CallToolResult, TextContent
 
 from gradelake.mcp.asking import Found
+from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.shortened import shortened
 from gradelake.sql.common.table_text import printable
+from gradelake.sql.shown.answer import Answer
 from gradelake.sql.shown.rows import table_of
+from gradelake.sql.shown.text import lines as lines_of
 from gradelake.sql.shown.text import printed
 
 # The one place that says so: with the server's own words, and with each answer that has a text.
@@ -53,6 +57,20 @@ def reply(sentence: str, found: Found, command: list[str], address: str | None) 
             "release": found.release,
             "seen_at": seen_at,
         },
+    )
+
+
+def told(answer: Answer, command: list[str], address: str | None) -> CallToolResult:
+    """A statistic's answer: its sentence, tables and notes; every value is in the structured
+    content."""
+    notes = [UNTRUSTED, *answer.notes]
+    seen_at = {"command": shlex.join(["gradelake", *command])}
+    seen_at |= {"address": address} if address else {}
+    lines = [lines_of(replace(answer, notes=notes))]
+    lines += [f"{what}: {printable(where)}" for what, where in seen_at.items()]
+    return CallToolResult(
+        content=[TextContent(type="text", text="\n".join(lines))],
+        structured_content=console.plain(answer.as_object() | {"notes": notes, "seen_at": seen_at}),
     )
 
 

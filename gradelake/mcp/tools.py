@@ -7,23 +7,28 @@ from typing import Annotated, Any, Concatenate, ParamSpec
 from urllib.parse import quote, urlencode
 
 import anyio
+import click
 from mcp.server import MCPServer
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from gradelake.analyses.answers.asking import statistics
+from gradelake.calling import name_of
 from gradelake.mcp import asking
 from gradelake.mcp.asking import Found
-from gradelake.mcp.reply import UNTRUSTED, refusal, reply
+from gradelake.mcp.reply import UNTRUSTED, refusal, reply, told
 from gradelake.sql.ask import book
 from gradelake.sql.ask.limited import AT_ONCE, SECONDS, limited
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
+from gradelake.statistics import computing, words
 
 P = ParamSpec("P")
 _ABOUT = f"""Gradelake is a lakehouse of evaluations of search and RAG systems: queries, passages,
 runs, people's judgments, grades by language models, and what is derived of them: leaderboards,
 agreement, coverage, costs. Begin with `collections`, then `list_questions`; `ask` answers a
-question of the list, `sql` what is not in it. Everything is read-only. {UNTRUSTED}"""
+question of the list, `statistic` what takes more than SQL, `sql` what is not in either. Everything
+is read-only. {UNTRUSTED}"""
 _COLLECTIONS = """
 select
     collection,
@@ -65,10 +70,20 @@ Parameters = Annotated[
     dict[str, Any],
     Field(
         description="Its parameters by name; those left out have their defaults, any is no "
-        "restriction. Which a question has, and what each may be, says `describe_question`.",
+        "restriction. `describe_question` says which a question has, and what each may be.",
         default_factory=dict,
         json_schema_extra={"properties": _PARAMETERS, "additionalProperties": False},
     ),
+]
+StatisticName = Annotated[
+    str,
+    Field(
+        description="As `list_statistics` gives it.", json_schema_extra={"enum": [*statistics()]}
+    ),
+]
+Options = Annotated[
+    dict[str, Any],
+    Field(description="Its options by name, as `list_statistics` has them.", default_factory=dict),
 ]
 Rows = Annotated[int, Field(ge=1, le=1000, description="How many rows to show, at most.")]
 
@@ -104,7 +119,7 @@ class Tools:
 
     @_with_refusals
     async def collections(self) -> CallToolResult:
-        """The collections of the lake: how many queries each has, the label from which on a passage
+        """The collections of the lake: how many queries each has, the label from which a passage
         counts as relevant to people, its systems, and its label sets (what made the labels of a
         leaderboard: `assessor:NAME` people, `judge:NAME` a judge, `GRADER/vN/POLICY` a grader's
         grades under version N of a rubric)."""
@@ -186,6 +201,33 @@ class Tools:
         found = await self._found(asking.described, table)
         return self._of_query(sentence, found.values.pop("query") or "", found)
 
+    @_with_refusals
+    async def list_statistics(self) -> CallToolResult:
+        """What is computed beyond SQL: intervals, significance, agreement, estimates; with the
+        options of each."""
+        columns = ["statistic", "says", "options"]
+        rows = [
+            [name, one.about, [_option(each) for each in one.options]]
+            for name, one in statistics().items()
+        ]
+        found = Found(columns, rows, len(rows), is_ours=True)
+        return reply("Statistics.", found, ["stats", "--help"], None)
+
+    @_with_refusals
+    async def statistic(
+        self, name: StatisticName, collection: str, options: Options
+    ) -> CallToolResult:
+        """Compute a statistic of a collection, such as `ranks` or `kappa`."""
+        typed = words(name, options)
+        async with self._at_once:
+            asked = (self._project, self._release, name, collection, typed)
+            with computing(*asked) as result:
+                found = await anyio.to_thread.run_sync(result, abandon_on_cancel=True)
+        there = f"/c/{quote(collection, safe='')}/stats/{name}"
+        given = urlencode(options | self._named(), doseq=True)
+        address = self._url and f"{self._url}{there}?{given}"
+        return told(found, ["stats", name, collection, *typed, *self._option()], address)
+
     async def _of_sql(self, sentence: str, query: str, rows: int) -> CallToolResult:
         return self._of_query(sentence, query, await self._found(asking.selected, query, rows))
 
@@ -213,9 +255,16 @@ def serve(project: Project, release: str | None, url: str | None) -> None:
         tools.ask,
         tools.sql,
         tools.describe_table,
+        tools.list_statistics,
+        tools.statistic,
     ):
         server.add_tool(tool, annotations=only_reads)
     server.run("stdio")
+
+
+def _option(option: click.Parameter) -> str:
+    needed = "; needed" if option.required else ""
+    return f"{name_of(option)}: {getattr(option, 'help', None) or ''}{needed}"
 
 
 def _defaults(entry: book.Entry) -> str:

@@ -11,7 +11,17 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from gradelake.serve import ask, bar, boards, home, people_pages, review, rubric, rubric_jobs
+from gradelake.serve import (
+    ask,
+    bar,
+    boards,
+    home,
+    people_pages,
+    review,
+    rubric,
+    rubric_jobs,
+    statistics,
+)
 from gradelake.serve.decks import Decks
 from gradelake.serve.guard import Attempts, Guard
 from gradelake.serve.journal import Journal
@@ -78,6 +88,7 @@ def make_app(
         *home.routes,
         *review.routes,
         *ask.routes,
+        *statistics.routes,
         *rubric.routes,
         *rubric_jobs.routes,
         *bar.routes,

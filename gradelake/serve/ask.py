@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from gradelake.analyses.answers.asking import statistics
 from gradelake.serve import found_rows, statement
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
@@ -58,7 +59,10 @@ def questions(request: Request, person: Person, sent: dict[str, Any]) -> Respons
     words, groups = request.query_params.get("filter", ""), book.grouped()
     shown = [entry.name for entries in groups.values() for entry in entries if entry.has(words)]
     title = f"Questions about {collection}"
-    return page(request, "questions", title=title, groups=groups, shown=shown, words=words)
+    every = [*statistics().values()]
+    shown += [one.name for one in every if one.has(words)]
+    about: dict[str, Any] = {"title": title, "groups": groups, "shown": shown, "statistics": every, "words": words}
+    return page(request, "questions", **about)
 
 
 def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from starlette.exceptions import HTTPException
@@ -32,11 +33,18 @@ def run(project: Project, release: str | None, sql: str, format_: str) -> Found:
     Raises `BadInput` for a statement that may not run, cannot be run, or goes past a limit, and
     HTTP 503 where two are running.
     """
+    asked = (project, release, sql, format_)
+    with one_of_few(), limited.limited(SECONDS, _found, *asked) as result:
+        return result()
+
+
+@contextmanager
+def one_of_few() -> Iterator[None]:
+    """Hold one of the places for what takes long. Raises HTTP 503 where none is free."""
     if not _at_once.acquire(blocking=False):
         raise HTTPException(503, "Two statements are running already: try again in a moment.")
     try:
-        with limited.limited(SECONDS, _found, project, release, sql, format_) as result:
-            return result()
+        yield
     finally:
         _at_once.release()
 

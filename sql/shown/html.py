@@ -70,7 +70,8 @@ def _row(table: Table, row: Sequence[object]) -> str:
         known = value.value if isinstance(value, Cell) else value
         full = f' data-value="{float(known)!r}"' if isinstance(known, int | float) else ""
         text = escape(column.text(value))
-        cells.append(f'<td class="{" ".join([column.kind, *marks])}"{full}>{text}</td>')
+        looks = [column.kind, *(["n"] if column.is_number else []), *marks]
+        cells.append(f'<td class="{" ".join(looks)}"{full}>{text}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 

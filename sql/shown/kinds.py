@@ -157,10 +157,10 @@ _NAMED = {
     "recall specificity ece brier brier_of_share generosity residual favour agreement weighted "
     "normalised workbench mean_grade mean_label",
     "kappa": "kappa alpha shortfall",
-    "tau": "spearman kendall tau_ap rbo tau",
+    "tau": "spearman kendall tau_ap rbo",
     "p": "p p_value p_holm",
     "share": "share rate risen fallen fooled by_chance",
-    "label": "level label grade judgment k cut label_cut reference_cut version rubric_version",
+    "label": "level label grade judgment k tau cut label_cut reference_cut version rubric_version",
     "rank": "rank",
     "count": "n wins losses ties tokens runs pairs failed",
     "money": "cost",

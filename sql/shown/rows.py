@@ -28,9 +28,12 @@ def _column(
     name: str, values: Sequence[Any], looks: Mapping[str, str] | None
 ) -> tuple[Column, Sequence[Any]]:
     """A column and its cells."""
-    kind = None if looks is None else looks.get(name) or kind_of(name)
     known = [value for value in values if value is not None]
-    if kind and known and all(isinstance(value, Number) for value in known):
+    kind = None
+    if looks is not None and known and all(isinstance(value, Number) for value in known):
+        are_flags = all(isinstance(value, bool) for value in known)
+        kind = looks.get(name) or ("flag" if are_flags else kind_of(name))
+    if kind:
         return Column(name, name, kind), [EMPTY if value is None else value for value in values]
     as_they_are = ColumnTexts.of_values(name, values)
     plain = "number" if as_they_are.is_number else "id" if as_they_are.is_id else "text"

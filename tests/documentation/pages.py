@@ -11,6 +11,8 @@ it is tested:
     <!-- test: exits 3 -->       the exit code of one of its commands that is not 0
     <!-- test: elsewhere FILE, REASON -->   a test of its own runs it
     <!-- test: never, REASON -->            nothing runs it
+
+GRADELAKE_RENEW=1 puts what is printed now into transcripts that show something else.
 """
 
 import os

@@ -13,6 +13,7 @@ from pathlib import Path
 from gradelake.sql.common.cache import cache_folder
 from tests import command_line
 from tests.documentation.pages import Block, Step
+from tests.places import REPOSITORY
 
 _PATIENCE = 600  # seconds for a command; the longest takes some two minutes on two cores
 _DONE = re.compile(r"@@done (\d+)@@\n$")
@@ -131,9 +132,34 @@ def go_through(block: Block, shell: Shell) -> None:
         assert code in may_exit or (says_error and code), (
             f"{block.place}: {step.command!r} left with {code}:\n{printed}"
         )
-        if why := difference(step, printed):
+        if (why := difference(step, printed)) and not renewed(block, step, printed):
             raise AssertionError(f"{block.place}: $ {step.command}\n{why}\nIt printed:\n{printed}")
     assert may_exit <= exits, f"{block.place}: nothing left with {may_exit - exits}"
+
+
+def renewed(block: Block, step: Step, printed: str) -> bool:
+    """With GRADELAKE_RENEW=1: put what was printed into the page, in the place of what it shows.
+
+    Lines before the first line of `...` and behind the last are renewed, and those that say the
+    same stay as they are.
+    """
+    if not os.environ.get("GRADELAKE_RENEW") or not step.shown:
+        return False
+    shown, now = list(step.shown), [line.rstrip() for line in printed.splitlines()]
+    gaps = [n for n, line in enumerate(shown) if line.strip() == "..."]
+    head, tail = (gaps[0], len(shown) - gaps[-1] - 1) if gaps else (len(now), 0)
+    new = now[:head] + (shown[gaps[0] : gaps[-1] + 1] if gaps else []) + now[len(now) - tail :]
+    new = [
+        next((one for one in shown if re.fullmatch(_pattern(one), f"{alike(line)}\n")), line)
+        for line in new
+        if not _SOMETIMES.fullmatch(line)
+    ]
+    file = REPOSITORY / block.page
+    text = file.read_text(encoding="utf-8")
+    old = "\n".join([step.command, *shown])
+    assert text.count(old) == 1, f"{block.place}: {step.command!r} stands there more than once"
+    file.write_text(text.replace(old, "\n".join([step.command, *new])), encoding="utf-8")
+    return True
 
 
 def difference(step: Step, printed: str) -> str:

@@ -1,6 +1,7 @@
 """What a reader does with the report: tables as CSV, rows, columns and order; pictures; links."""
 
 import csv
+import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from PIL import Image
 
 from gradelake.sql.common.spreadsheet import shown_cell
+from gradelake.sql.shown.latex import escape
+from gradelake.sql.shown.markdown import plain
 from tests.browser import Look
 from tests.end_to_end.edited_demo import BIRDS
 from tests.reading import published
@@ -131,7 +134,27 @@ def test_csv_runs_nothing_and_changes_no_text(browser, demo_page, tmp_path):
         "0.123456",
     ]
     cell = "make('td', {}, 'a ', make('del', {}, 'red'), make('ins', {}, 'blue'), ' crust')"
-    assert look.page.evaluate(f"field({cell})") == "a [-red-]{+blue+} crust"
+    assert look.page.evaluate(f"unrun(inFull({cell}))") == "a [-red-]{+blue+} crust"
+
+
+def test_every_table_can_be_had_as_json_latex_and_markdown(browser, demo_page, tmp_path):
+    look = Look(browser, demo_page, 1280)
+    name = "Leaderboard by every measure"
+    head, *rows = read(saved(look, f"CSV: {name}", tmp_path))
+    records = json.loads(saved(look, f"JSON: {name}", tmp_path).read_text())
+    assert [[str(one[key] or "") for key in head] for one in records[:1]] == [rows[0]]
+    assert len(records) == len(rows)
+    shown = look.page.locator("#leaderboard-table tbody tr").first.locator("> *").all_inner_texts()
+    tex = saved(look, f"LaTeX: {name}", tmp_path).read_text().splitlines()
+    assert tex[1].startswith(r"\begin{tabular}{rlr")
+    assert tex[-1] == r"\end{tabular}"
+    assert tex[5].split(" & ")[:4] == [escape(text) for text in shown[:4]]
+    lines = saved(look, f"Markdown: {name}", tmp_path).read_text().splitlines()
+    assert lines[2] == f"| {' | '.join(map(plain, shown))} |"
+    hostile = [*CELLS, "a_b & 50% {x} $y #z ~^<>|\\ \u2020", "[l](http://x.y) www.x.y @me <b>*_`"]
+    for made, expected in (("inLatex", escape), ("inMarkdown", plain)):
+        written = look.page.evaluate(f"(all) => all.map({made})", hostile)
+        assert written == [expected(text) for text in hostile]
 
 
 def test_csv_of_the_grid_has_every_page_and_of_agreement_every_count(

@@ -1,17 +1,13 @@
 // Over a table: a filter for its rows where they are many, a choice of its columns where these are.
-// What the tables of a section or view show is CSV in its one menu. What is chosen stands in the
+// What the tables of a section or view show can be had from its one menu, as in table_forms.js. What is chosen stands in the
 // address: `filter=bm25`, `without=AP|RR`, `sort=descending RR` of a section's first table,
 // `filter-2=` and so on of its second. A long table is in pages: `rows=201` has the second; filter,
-// order and CSV are of all rows.
+// order and files are of all rows.
 const MANY = { rows: 10, columns: 6 };
 const PAGE = 200; // rows: with thousands in it a document is slow
-// What a spreadsheet would run: gradelake/sql/common/spreadsheet.py
-const FORMULA = /^'*(?!(?:[+-]\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|=-?\d+\|=-?\d+)$)[=+\-@\t\r]/;
-const PAIR = /^(-?[\d.,]+) (to|of) (-?[\d.,]+)$/; // two figures: an interval, or a part and the whole
-const NO_PAIR = /^(\u2013( (to|of) \u2013)?)?$/;
 const SEPARATOR = "|"; // no column's name has one
 const tooled = new WeakMap(); // table -> its tools, which stay when its rows are new
-const exported = new WeakMap(); // button -> the table that it gives
+const exported = new WeakMap(); // a line of a menu -> the table that it gives
 
 function startTables(root) {
   for (const table of tablesOf(root)) {
@@ -28,7 +24,7 @@ function headsOf(table) {
   return [...table.tHead.rows[0].cells].map((head) => head.textContent);
 }
 
-// Call this whenever a table's rows are new. `whole`: what CSV has where the table shows a part.
+// Call this whenever a table's rows are new. `whole`: what files have where the table shows a part.
 function withTools(table, whole) {
   if (!tooled.has(table)) tooled.set(table, newTools(table, whole));
   const tools = tooled.get(table);
@@ -56,7 +52,7 @@ function newTools(table, whole = () => table) {
   const place = table.closest(".scroll") ?? table;
   const name = place.getAttribute("aria-label") ?? "table";
   const words = make("input", { type: "search", "aria-label": `Filter rows: ${name}` });
-  const csv = make("button", { type: "button", "aria-label": `CSV: ${name}` }, `CSV: ${name}`);
+  const line = make("div", { class: "forms" }, make("span", {}, name));
   const tools = {
     words, chosen: {}, says: make("output", { class: "rows" }), choices: make("div"),
     filter: make("label", {}, "Filter ", words), pages: make("span", { class: "pages" }),
@@ -78,10 +74,14 @@ function newTools(table, whole = () => table) {
     writes = true;
   });
   words.addEventListener("change", () => { writes = false; });
-  csv.addEventListener("click", () => save(name, "csv", "text/csv", written(whole())));
+  for (const [form, [ending, type, made]] of Object.entries(FORMS)) {
+    const button = make("button", { type: "button", "aria-label": `${form}: ${name}` }, form);
+    button.addEventListener("click", () => save(name, ending, type, made(linesOf(whole()))));
+    line.append(button);
+  }
   place.before(make("div", { class: "tools" }, tools.filter, tools.says, tools.pages, tools.columns));
-  exported.set(csv, table);
-  exportMenu(table.closest("section") ?? table.parentNode).append(csv);
+  exported.set(line, table);
+  exportMenu(table.closest("section") ?? table.parentNode).append(line);
   return tools;
 }
 
@@ -94,8 +94,8 @@ function exportMenu(section) {
       make("summary", { "aria-label": `Export: ${head?.textContent ?? "table"}` }, "Export"), make("div"));
     section.prepend(menu);
   }
-  for (const button of menu.querySelectorAll("button")) {
-    if (!exported.get(button).isConnected) button.remove();
+  for (const line of [...menu.lastChild.children]) {
+    if (exported.has(line) && !exported.get(line).isConnected) line.remove();
   }
   return menu.lastChild;
 }
@@ -173,50 +173,9 @@ function openAround(element) {
   for (let at = element.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
 }
 
-// What is shown, in its order, by RFC 4180: figures as exact as the page has them, one in each cell.
-function written(table) {
+// What is shown of a table, line by line, without the columns that were taken away
+function linesOf(table) {
   const rows = tooled.get(table)?.found ?? [...table.tBodies[0].rows];
-  const headCells = [...table.tHead.rows[0].cells];
-  const pairs = headsOf(table).map((_, column) => {
-    const texts = rows.map(({ cells }) => cells[column].textContent.trim()).filter((text) => !NO_PAIR.test(text));
-    return texts.every((text) => PAIR.test(text)) && texts[0]?.match(PAIR)[2];
-  });
-  return [table.tHead.rows[0], ...rows].map((row) => [...row.cells].flatMap((cell, column) => {
-    const between = pairs[column];
-    if (headCells[column].hidden) return [];
-    if (!between) return field(cell);
-    if (cell.closest("thead")) {
-      return (between === "of" ? ["", ", of"] : [", low", ", high"]).map((end) => quoted(cell.textContent + end));
-    }
-    const [, first = "", , second = ""] = cell.textContent.trim().match(PAIR) ?? [];
-    return [first, second].map((figure) => figure.replaceAll(",", ""));
-  }).join(",")).join("\r\n") + "\r\n";
-}
-
-function field(cell) {
-  const shown = [...cell.childNodes].map(plain).join("").trim();
-  const isFigure = cell.classList.contains("n") && !PAIR.test(shown);
-  let text = isFigure ? cell.dataset.value ?? shown : shown;
-  if (cell.classList.contains("n") && /^-?[\d,]+$/.test(text)) text = text.replaceAll(",", "");
-  if (text === "\u2013") text = "";
-  if (FORMULA.test(text)) text = `'${text}`;
-  return quoted(text);
-}
-
-function quoted(text) {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-// As `gradelake rubric diff` writes words that are gone and new
-function plain({ tagName, textContent }) {
-  return tagName === "DEL" ? `[-${textContent}-]` : tagName === "INS" ? `{+${textContent}+}` : textContent;
-}
-
-// Give the reader a file: it is made here, and no network is asked.
-function save(name, ending, type, content) {
-  const words = `${board.settled.collection} ${name}`;
-  const file = `${words.replace(/[^\p{L}\p{N}.]+/gu, "-").toLowerCase()}.${ending}`;
-  const address = URL.createObjectURL(new Blob([content], { type }));
-  make("a", { href: address, download: file }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  const heads = [...table.tHead.rows[0].cells];
+  return [table.tHead.rows[0], ...rows].map((row) => [...row.cells].filter((_, column) => !heads[column].hidden));
 }
