@@ -61,7 +61,13 @@ def questions(request: Request, person: Person, sent: dict[str, Any]) -> Respons
     title = f"Questions about {collection}"
     every = [*statistics().values()]
     shown += [one.name for one in every if one.has(words)]
-    about: dict[str, Any] = {"title": title, "groups": groups, "shown": shown, "statistics": every, "words": words}
+    about: dict[str, Any] = {
+        "title": title,
+        "groups": groups,
+        "shown": shown,
+        "statistics": every,
+        "words": words,
+    }
     return page(request, "questions", **about)
 
 

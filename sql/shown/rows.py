@@ -36,6 +36,7 @@ def _column(
     if kind:
         return Column(name, name, kind), [EMPTY if value is None else value for value in values]
     as_they_are = ColumnTexts.of_values(name, values)
-    plain = "number" if as_they_are.is_number else "id" if as_they_are.is_id else "text"
+    if not as_they_are.is_number:
+        return Column(name, name, "id" if as_they_are.is_id else "text"), values
     texts = zip(values, as_they_are.texts, strict=True)
-    return Column(name, name, plain), [Cell(value, shown=text) for value, text in texts]
+    return Column(name, name, "number"), [Cell(value, shown=text) for value, text in texts]

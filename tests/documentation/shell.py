@@ -147,10 +147,11 @@ def renewed(block: Block, step: Step, printed: str) -> bool:
         return False
     shown, now = list(step.shown), [line.rstrip() for line in printed.splitlines()]
     gaps = [n for n, line in enumerate(shown) if line.strip() == "..."]
+    said = [line for line in shown if line.strip() != "..."]
     head, tail = (gaps[0], len(shown) - gaps[-1] - 1) if gaps else (len(now), 0)
     new = now[:head] + (shown[gaps[0] : gaps[-1] + 1] if gaps else []) + now[len(now) - tail :]
     new = [
-        next((one for one in shown if re.fullmatch(_pattern(one), f"{alike(line)}\n")), line)
+        next((one for one in said if re.fullmatch(_pattern(one), f"{alike(line)}\n")), line)
         for line in new
         if not _SOMETIMES.fullmatch(line)
     ]

@@ -37,6 +37,7 @@ def test_a_client_finds_what_there_is_to_ask_and_how(graded_demo):
     schemas = {tool.name: tool.input_schema["properties"] for tool in tools}
     assert schemas.keys() == {
         "collections", "list_questions", "describe_question", "ask", "sql", "describe_table",
+        "list_statistics", "statistic",
     }  # fmt: skip
     assert schemas["ask"]["question"]["enum"] == [*book.entries()]
     typed = schemas["ask"]["parameters"]["properties"]

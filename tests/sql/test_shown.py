@@ -124,8 +124,8 @@ def test_what_is_undefined_is_said_and_null_where_programs_read():
 
 def test_a_figure_has_its_value_in_full_beside_its_text_in_html():
     page = written(KAPPAS, "html")
-    assert '<td class="kappa" data-value="0.45678">0.457</td>' in page
-    assert '<td class="count" data-value="12345.0">12,345</td>' in page
+    assert '<td class="kappa n" data-value="0.45678">0.457</td>' in page
+    assert '<td class="count n" data-value="12345.0">12,345</td>' in page
 
 
 HOSTILE = (
@@ -260,7 +260,7 @@ def test_what_stands_out_is_marked_in_print_and_not_where_programs_read():
     assert ",xcolor}" not in written(KAPPAS, "latex")
     bold = [cell.startswith("**") for cell in cells(answer)]
     assert bold == [BOLD in each for each in marks]
-    classes = re.findall('<td class="kappa ?(.*?)"', written(answer, "html"))
+    classes = re.findall('<td class="kappa n ?(.*?)"', written(answer, "html"))
     assert [set(each.split()) for each in classes] == marks
     assert written(answer, "csv").split() == ["kappa", *["0.5"] * len(marks)]
 
@@ -339,7 +339,7 @@ def mine(tmp_path, monkeypatch):
     """A file beside those of the questions."""
     folder = tmp_path / "questions"
     folder.mkdir()
-    (folder / "my_question.py").write_text(MINE)
+    (folder / "mine.py").write_text(MINE)
     monkeypatch.setattr(answers, "__path__", [*answers.__path__, str(folder)])
     yield
     stats.commands.pop("mine", None)
