@@ -10,9 +10,10 @@ from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats import options
-from gradelake.analyses.stats.boards import default_level, read_board
+from gradelake.analyses.stats.boards import Board, default_level, read_board
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart, shortened
+from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.answer import Answer, Column, Table
 from gradelake.sql.shown.kinds import shown
 from gradelake.sql.shown.pictures.picture import Picture
@@ -87,31 +88,15 @@ def scatter(lake, collection, label_set, reference, measure, level):
     ]
     moved = {systems[i] for i in far}
     table = [row | {"is_far": row["system"] in moved} for row in rows]
-    rows.sort(key=lambda row: bool(row["far"]))  # drawn over the others
     known = (
         f"\u03c4-b = {shown('tau', tau)}" if tau is not None else f"\u03c4-b undefined: {reason}"
     )
-    title = [f"{shortened(collection)}: {len(systems)} systems, {known}"]
-    title += [
-        f"{shortened(board.label_set, 30)} is {says}"
-        for board in (ours, theirs)
-        if (says := board.completeness.says)
-    ]
-    by = [
-        f"{measure} by {shortened(board.label_set, 30)}"
-        f"{choosing.at_level(lake, measure, board.level)}"
-        for board in (theirs, ours)
-    ]
-    slots = {
-        "title": title,
-        "x": by[0],
-        "y": by[1],
-        "low": float(min(x.min(), y.min())),
-        "high": float(max(x.max(), y.max())),
-        **_legend(rows, outliers, len(more)),
-    }
     far_away = f" Far from their place: {', '.join(outliers)}" if outliers else ""
     and_more = f", and {len(more)} more" if more else ""
+    slots = _slots(lake, ours, theirs) | _legend(rows, outliers, len(more))
+    slots["title"] = [f"{shortened(collection)}: {len(systems)} systems, {known}", *slots["title"]]
+    slots |= {"low": float(min(x.min(), y.min())), "high": float(max(x.max(), y.max()))}
+    rows.sort(key=lambda row: bool(row["far"]))  # drawn over the others
     return Answer(
         {"collection": collection, "measure": measure},
         f"{len(systems)} systems, {known}.{far_away}{and_more}",
@@ -121,6 +106,21 @@ def scatter(lake, collection, label_set, reference, measure, level):
         details={"label_set": label_set, "reference": reference, "level": level}
         | {"outliers": outliers, "more_outliers": more},
     )
+
+
+def _slots(lake: Lake, ours: Board, theirs: Board) -> dict[str, Any]:
+    """What the picture says of both boards: beside its axes, and of those that are incomplete."""
+    title = [
+        f"{shortened(board.label_set, 30)} is {says}"
+        for board in (ours, theirs)
+        if (says := board.completeness.says)
+    ]
+    x, y = (
+        f"{board.measure} by {shortened(board.label_set, 30)}"
+        f"{choosing.at_level(lake, board.measure, board.level)}"
+        for board in (theirs, ours)
+    )
+    return {"title": title, "x": x, "y": y}
 
 
 def _legend(rows: list[dict], outliers: list[str], n_more: int) -> dict:

@@ -26,7 +26,7 @@ from gradelake.analyses.stats.boards import (
     segments_of,
 )
 from gradelake.analyses.stats.resample import or_none
-from gradelake.analyses.stats.significance import REPLICATES, compare_pairs
+from gradelake.analyses.stats.significance import REPLICATES, Pairs, compare_pairs
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.project import TO_LABEL, TO_RANK, did_you_mean
@@ -117,9 +117,7 @@ def compare(
     board = board.pair(b, a)
     pairs = compare_pairs(board, replicates, seed)
     (decided,) = decide(pairs, alpha)
-    mean_b, mean_a = board.units.means / UNIT
     rows = _queries(lake, collection, board)
-    unweighted = board.differences.mean() / UNIT if board.counting else np.nan
     found = {
         "collection": collection,
         "release": lake.release,
@@ -130,16 +128,9 @@ def compare(
         "measure": measure,
         "level": level,
         "segment": segment,
-        "n_queries": len(board.queries),
-        **_rounded(mean_a=mean_a, mean_b=mean_b),
-        **_told(decided),
-        **_rounded(difference_unweighted=unweighted),
+        **_figures(board, pairs, decided),
         "alpha": alpha,
-        "test": pairs.test,
-        "is_exact": pairs.is_exact,
         "replicates": replicates,
-        **board.outcomes,
-        "n_half": queries_of_half(pairs.units.totals[:, 0]),
         **_missing(lake, collection, board),
         "segments": _by_segment(lake, collection, board, alpha, replicates, seed),
     }
@@ -160,6 +151,22 @@ def compare(
         picture=topics_picture(lake, board, decided),
         details=found | {"best": best, "worst": worst},
     )
+
+
+def _figures(board: Board, pairs: Pairs, decided: Decided) -> dict[str, Any]:
+    """Of two systems: their means, the difference and how surely, and on how many queries."""
+    mean_b, mean_a = board.units.means / UNIT
+    unweighted = board.differences.mean() / UNIT if board.counting else np.nan
+    return {
+        "n_queries": len(board.queries),
+        **_rounded(mean_a=mean_a, mean_b=mean_b),
+        **_told(decided),
+        **_rounded(difference_unweighted=unweighted),
+        "test": pairs.test,
+        "is_exact": pairs.is_exact,
+        **board.outcomes,
+        "n_half": queries_of_half(pairs.units.totals[:, 0]),
+    }
 
 
 def _deciders(name: str, better: str, rows: list[dict[str, Any]], found: dict[str, Any]) -> Table:

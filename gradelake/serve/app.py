@@ -53,33 +53,6 @@ def make_app(
 ) -> Starlette:
     """The server of a project's lake, for `people`, under the names `hosts`."""
     sessions = Sessions(people, port)
-
-    @asynccontextmanager
-    async def living(app: Starlette) -> AsyncIterator[None]:
-        app.state.readers = Readers(project)
-        reports = app.state.reports = boards.Reports(project)
-        writer = app.state.writer = Writer()
-        journal = Journal(project)
-        app.state.decks = Decks(journal)
-        at_work = [
-            asyncio.create_task(_commit(journal, project, writer)),
-            asyncio.create_task(_make_early(reports, app.state.readers)),
-        ]
-        try:
-            yield
-        finally:
-            for task in at_work:
-                task.cancel()
-            reports.close()
-            try:
-                if await run_in_threadpool(writer.close):
-                    await run_in_threadpool(journal.commit, wait=False)
-            except Exception as error:
-                console.warn(f"reviews wait for the next start in {project.lake_path}: {error}")
-            finally:
-                journal.close()
-                app.state.readers.close()
-
     static = [
         Mount(f"/static/{name}", StaticFiles(packages=[package]))
         for name, package in _STATIC.items()
@@ -106,7 +79,7 @@ def make_app(
         ],
         middleware=[guard],
         exception_handlers={HTTPException: on_http_error, GradelakeError: on_known_error},
-        lifespan=living,
+        lifespan=_living,
     )
     app.router.redirect_slashes = False  # it would name http, behind a proxy that speaks https
     app.state.project = project
@@ -114,6 +87,35 @@ def make_app(
     app.state.trust_header = trust_header
     app.state.attempts = Attempts()
     return app
+
+
+@asynccontextmanager
+async def _living(app: Starlette) -> AsyncIterator[None]:
+    """What works while the server is there, and is brought to its end with it."""
+    project = app.state.project
+    app.state.readers = Readers(project)
+    reports = app.state.reports = boards.Reports(project)
+    writer = app.state.writer = Writer()
+    journal = Journal(project)
+    app.state.decks = Decks(journal)
+    at_work = [
+        asyncio.create_task(_commit(journal, project, writer)),
+        asyncio.create_task(_make_early(reports, app.state.readers)),
+    ]
+    try:
+        yield
+    finally:
+        for task in at_work:
+            task.cancel()
+        reports.close()
+        try:
+            if await run_in_threadpool(writer.close):
+                await run_in_threadpool(journal.commit, wait=False)
+        except Exception as error:
+            console.warn(f"reviews wait for the next start in {project.lake_path}: {error}")
+        finally:
+            journal.close()
+            app.state.readers.close()
 
 
 async def _commit(journal: Journal, project: Project, writer: Writer) -> None:

@@ -108,8 +108,7 @@ def build(
         is_taken = name in publishing.names(project, lake.connection)
         if is_taken and not (same and name == same.release):
             raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
-        nothing = lake.nothing_ingested()
-        if nothing and not of_nothing:
+        if not of_nothing and (nothing := lake.nothing_ingested()):
             raise nothing
         if same:
             built.changed, built.by_dbt = False, release is None
@@ -121,10 +120,8 @@ def build(
         chosen, whole = set[str](), everything or partial or changed is None
         if built.changed:
             models = plan(found.made_from["definitions"])
-            if only:
-                chosen = _with_all_they_read(models, only)
-            elif partial:
-                chosen = _as_dbt_chooses(project, models, selectors)
+            if partial:
+                chosen = _chosen(project, models, selectors, only)
             else:
                 chosen = _to_make(models, None if everything else changed)
         with lake.transaction("build") as transaction:
@@ -134,13 +131,9 @@ def build(
                     lake, models, standing(lake, lake.newest_snapshot()), whole, on_node
                 )
                 on_total(len(chosen))
-                built.measures_gone = gone = seeds.measures_gone(lake)
-                if at_least and gone:
-                    raise WorkFailed(
-                        f"nothing is published: {', '.join(gone)} would be on no board any more",
-                        "seeds/evaluation_grid.csv takes them away. If that is meant, run "
-                        "`gradelake build`.",
-                    )
+                built.measures_gone = seeds.measures_gone(lake)
+                if at_least:
+                    _require_measures(built.measures_gone)
                 runner.run(chosen, seeds.gather(project))
                 built.counts = {kind: n for kind in COUNTED if (n := runner.counts[kind])}
                 built.seconds_by_node = runner.seconds
@@ -158,6 +151,24 @@ def build(
             publishing.publish(lake, built.release)
     built.seconds = time.monotonic() - started
     return built
+
+
+def _chosen(
+    project: Project, models: Plan, selectors: Sequence[str], only: Sequence[str]
+) -> set[str]:
+    """What a partial build makes: `only` those named with all they read, or what dbt chooses."""
+    if only:
+        return _with_all_they_read(models, only)
+    return _as_dbt_chooses(project, models, selectors)
+
+
+def _require_measures(gone: list[str]) -> None:
+    """Raise `WorkFailed` where measures would be on no board any more."""
+    if gone:
+        raise WorkFailed(
+            f"nothing is published: {', '.join(gone)} would be on no board any more",
+            "seeds/evaluation_grid.csv takes them away. If that is meant, run `gradelake build`.",
+        )
 
 
 def _to_make(models: Plan, changed: list[str] | None) -> set[str]:

@@ -21,7 +21,7 @@ from isal import igzip, isal_zlib
 
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.problems import Problems, named, reject
+from gradelake.sql.common.problems import Problems, Rejected, named, reject
 from gradelake.sql.common.project import Project
 
 if TYPE_CHECKING:  # commands that read one small file need not wait for it
@@ -140,21 +140,11 @@ def _counted_chunks(
                 first = chunk.find(b"\n")
                 line_length += len(chunk) if first < 0 else first
                 if line_length > max_line:
-                    raise reject(
-                        shown,
-                        line,
-                        f"this line is longer than {max_line >> 20} MiB",
-                        "Is this the right file? Lines end with a newline character.",
-                    )
+                    raise _too_long(shown, line, max_line)
                 if is_blank or not chunk.isascii() or decoder.getstate()[0]:
                     is_blank = _is_blank(decoder.decode(chunk)) and is_blank
                 if b"\0" in chunk:
-                    raise reject(
-                        shown,
-                        line + chunk.count(b"\n", 0, chunk.find(b"\0")),
-                        "holds a null byte: this is not a text file",
-                        "Is this the right file?",
-                    )
+                    raise _null_byte(shown, line + chunk.count(b"\n", 0, chunk.find(b"\0")))
                 yield chunk, (n_lines := chunk.count(b"\n"))
                 line += n_lines
                 if n_lines:
@@ -170,19 +160,7 @@ def _counted_chunks(
     except _BROKEN as error:
         if not by_zlib:
             deque(_counted_chunks(path, shown, max_line, unseen, by_zlib=True), maxlen=0)
-        if at_start and not _is_gzip(path):
-            raise reject(
-                shown,
-                None,
-                "is not gzip, though its name ends in .gz",
-                "If it is the right file, rename it without .gz.",
-            ) from error
-        raise reject(
-            shown,
-            line,
-            f"the gzip file is broken or cut off here ({error})",
-            "Copy or download the file again.",
-        ) from error
+        raise _broken_zip(error, path, shown, None if at_start else line) from error
     except OSError as error:
         raise reject(
             shown,
@@ -192,6 +170,37 @@ def _counted_chunks(
         ) from error
     if is_blank:
         raise reject(shown, None, "the file is empty", "Remove it or put its content in place.")
+
+
+def _too_long(shown: str, line: int, most: int) -> Rejected:
+    return reject(
+        shown,
+        line,
+        f"this line is longer than {most >> 20} MiB",
+        "Is this the right file? Lines end with a newline character.",
+    )
+
+
+def _null_byte(shown: str, line: int) -> Rejected:
+    what = "holds a null byte: this is not a text file"
+    return reject(shown, line, what, "Is this the right file?")
+
+
+def _broken_zip(error: Exception, path: Path, shown: str, line: int | None) -> Rejected:
+    """What is wrong with a gzip file that was read as far as a line, or (None) not at all."""
+    if line is None and not _is_gzip(path):
+        return reject(
+            shown,
+            None,
+            "is not gzip, though its name ends in .gz",
+            "If it is the right file, rename it without .gz.",
+        )
+    return reject(
+        shown,
+        line or 1,
+        f"the gzip file is broken or cut off here ({error})",
+        "Copy or download the file again.",
+    )
 
 
 def recoded(path: Path, shown: str, encoding: str) -> bytes:

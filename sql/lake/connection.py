@@ -200,30 +200,17 @@ def attach(
     connection: no error and no table of DuckDB's shows it.
     """
     if not read_only:
-        local = [] if project.on_postgres else [str(project.lake_path)]
-        for folder in (*local, data_path(project).rstrip("/")):
-            if os.path.exists(folder) and not os.access(folder, os.W_OK):
-                raise cannot_be_used(folder, "it is read-only for this user")
+        _require_writable(project)
     _bound_memory(connection, project)
+    if data_path(project).startswith("s3://"):
+        use_bucket(connection)
     options = [f"DATA_PATH {quote(data_path(project))}", "OVERRIDE_DATA_PATH true"]
     if read_only:
         options.append("READ_ONLY")
     if snapshot is not None:
         options.append(f"SNAPSHOT_VERSION {snapshot:d}")
-    if data_path(project).startswith("s3://"):
-        use_bucket(connection)
     if project.on_postgres and catalog is None:
-        from gradelake.sql.lake.postgres import without_password
-
-        extensions.load(connection, "postgres_scanner")
-        if not read_only:
-            connection.execute(f"SET ducklake_max_retry_count = {POSTGRES_RETRIES}")
-        dsn, password = without_password(project)
-        place = f"postgres:{dsn}"
-        if password:
-            secret = f"gradelake_{name} (TYPE postgres, PASSWORD {quote(password)})"
-            connection.execute(f"CREATE OR REPLACE SECRET {secret}")
-            options.append(f"META_SECRET 'gradelake_{name}'")
+        place, own = _in_postgres(connection, project, read_only, name)
     elif project.catalog and catalog is None:
         raise BadInput(
             f"{project.file}: [lake] catalog must start with postgres:",
@@ -232,9 +219,8 @@ def attach(
     else:
         extensions.load(connection, "sqlite_scanner")
         place = f"sqlite:{catalog or catalog_file(project)}"
-        if not read_only:
-            options += ["META_JOURNAL_MODE 'WAL'", "META_BUSY_TIMEOUT 30000"]
-    begun = f"ATTACH {quote('ducklake:' + place)} AS {name} ({', '.join(options)}"
+        own = [] if read_only else ["META_JOURNAL_MODE 'WAL'", "META_BUSY_TIMEOUT 30000"]
+    begun = f"ATTACH {quote('ducklake:' + place)} AS {name} ({', '.join(options + own)}"
     try:
         if catalog is not None:
             connection.execute(f"{begun})")
@@ -246,21 +232,51 @@ def attach(
                 raise no_lake(_shown(project))
             connection.execute(f"{begun})")
     except duckdb.Error as error:
-        reason = re.sub(r'.*connect to Postgres at ".*?": ', "", damage(error))
-        file = catalog or catalog_file(project)
-        if "unable to open database file" in reason and not os.access(file.parent, os.W_OK):
-            raise cannot_be_used(
-                str(file), "SQLite writes beside it, and the folder is read-only; copy it elsewhere"
-            ) from None
-        why = next((why for words, why in _WHY_NOT.items() if words in reason), "")
-        raise WorkFailed(
-            f"{catalog or _shown(project)} cannot be opened: {reason}",
-            f"{why}Run `gradelake doctor` for details.",
-        ) from None
+        raise _not_opened(error, project, catalog) from None
     locked = connection.execute("select current_setting('lock_configuration')").fetchall()
     if locked == [(False,)]:  # else all is set as for what was attached before
         _use_all_cores(connection, name)
         _hold_results(connection)
+
+
+def _require_writable(project: Project) -> None:
+    """Raise `WorkFailed` for a lake in a folder that this user may not write to."""
+    local = [] if project.on_postgres else [str(project.lake_path)]
+    for folder in (*local, data_path(project).rstrip("/")):
+        if os.path.exists(folder) and not os.access(folder, os.W_OK):
+            raise cannot_be_used(folder, "it is read-only for this user")
+
+
+def _in_postgres(
+    connection: duckdb.DuckDBPyConnection, project: Project, read_only: bool, name: str
+) -> tuple[str, list[str]]:
+    """Where DuckLake finds a catalog in PostgreSQL, and the options that this takes."""
+    from gradelake.sql.lake.postgres import without_password
+
+    extensions.load(connection, "postgres_scanner")
+    if not read_only:
+        connection.execute(f"SET ducklake_max_retry_count = {POSTGRES_RETRIES}")
+    dsn, password = without_password(project)
+    if not password:
+        return f"postgres:{dsn}", []
+    secret = f"gradelake_{name} (TYPE postgres, PASSWORD {quote(password)})"
+    connection.execute(f"CREATE OR REPLACE SECRET {secret}")
+    return f"postgres:{dsn}", [f"META_SECRET 'gradelake_{name}'"]
+
+
+def _not_opened(error: duckdb.Error, project: Project, catalog: Path | None) -> WorkFailed:
+    """Why a catalog could not be attached, and what to do."""
+    reason = re.sub(r'.*connect to Postgres at ".*?": ', "", damage(error))
+    file = catalog or catalog_file(project)
+    if "unable to open database file" in reason and not os.access(file.parent, os.W_OK):
+        return cannot_be_used(
+            str(file), "SQLite writes beside it, and the folder is read-only; copy it elsewhere"
+        )
+    why = next((why for words, why in _WHY_NOT.items() if words in reason), "")
+    return WorkFailed(
+        f"{catalog or _shown(project)} cannot be opened: {reason}",
+        f"{why}Run `gradelake doctor` for details.",
+    )
 
 
 def _use_all_cores(connection: duckdb.DuckDBPyConnection, name: str) -> None:

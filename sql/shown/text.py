@@ -1,11 +1,13 @@
 """An answer on a terminal: the sentence, its tables, what limits it, what could be done next."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import indent
 
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.table_text import ColumnTexts
-from gradelake.sql.shown.answer import Answer, Table
+from gradelake.sql.shown.answer import Answer, Page, Table
 
 
 def show(answer: Answer) -> None:
@@ -26,6 +28,27 @@ def show(answer: Answer) -> None:
         console.warn(f"note: {note}")
     for step in answer.next:
         console.hint(step)
+
+
+def show_page(page: Page) -> None:
+    """Print a page: its title and what is said below it, and its answers under their titles."""
+    console.say(page.title)
+    if page.said:
+        console.say(page.said)
+    for part in page.parts:
+        console.say(f"\n{part.title}")
+        answer = part.answer
+        said = [answer.sentence] if answer.sentence else []
+        said += [answer.fact(about, words.replace("\n", "\n  ")) for about, words in answer.facts]
+        _say_indented(said)
+        for table in answer.shown_tables():
+            show_table(table)
+        _say_indented(answer.notes)
+
+
+def _say_indented(lines: Sequence[str]) -> None:
+    for line in lines:
+        console.say(indent(line, "  "))
 
 
 def show_table(table: Table) -> None:

@@ -127,15 +127,20 @@ def verify(
         faults = [each for each in faults if each.file is None or each.file[start:] in still]
     done.faults += faults
     if any(catalog.name == LIVE for catalog in catalogs):
-        try:
-            _check_rows(project, catalogs[0].snapshot, done)
-        except (duckdb.Error, UnicodeDecodeError) as error:
-            if refused := in_plain_words(error):
-                raise refused from None
-            what = f"cannot be read: {damage(error)}"
-            place = None if project.on_postgres else str(catalog_file(project))
-            done.faults.append(Fault(what, RECOVER.format("RELEASE"), place, None, [LIVE]))
+        _check_live(project, catalogs[0].snapshot, done)
     return done
+
+
+def _check_live(project: Project, snapshot: int, done: Verified) -> None:
+    """Check the rows of the working catalog; one that cannot be read is a fault."""
+    try:
+        _check_rows(project, snapshot, done)
+    except (duckdb.Error, UnicodeDecodeError) as error:
+        if refused := in_plain_words(error):
+            raise refused from None
+        what = f"cannot be read: {damage(error)}"
+        place = None if project.on_postgres else str(catalog_file(project))
+        done.faults.append(Fault(what, RECOVER.format("RELEASE"), place, None, [LIVE]))
 
 
 # --- catalogs -----------------------------------------------------------------------------------
