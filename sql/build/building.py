@@ -46,6 +46,11 @@ class Built:
     by_dbt: bool = False
     measures_gone: list[str] = field(default_factory=list)  # that the last build computed
 
+    def take(self, runner: Runner) -> None:
+        """What a runner made, and how long each took."""
+        self.counts = {kind: n for kind in COUNTED if (n := runner.counts[kind])}
+        self.seconds_by_node = runner.seconds
+
     def as_object(self) -> dict[str, Any]:
         if not self.changed and not self.by_dbt:
             return {"changed": False, "release": self.release}
@@ -89,10 +94,7 @@ def build(
     A lake without a collection is refused with `BadInput`, unless `of_nothing`. Where nothing
     changed there is nothing to do; `name` then is a further name for the newest release.
     """
-    if name is not None and not is_name(name):
-        raise BadInput(
-            f"{name!r} cannot be a release's name", "Use letters, digits and . _ + = @ -"
-        )
+    _require_name(name)
     built, started = Built(), time.monotonic()
     everything = _FULL in dbt_arguments
     selectors = [each for each in dbt_arguments if each not in _WHOLE]
@@ -102,19 +104,16 @@ def build(
         found = changes.pending(lake)
         last, changed = found.last, found.changed
         same = last if changed == [] and not (dbt_arguments or only) else None
-        # the build that died before it could publish
-        release = same and listed.get(same.release or "")
-        died = release and not publishing.is_published(project, release)
-        is_taken = name in publishing.names(project, lake.connection)
-        if is_taken and not (same and name == same.release):
-            raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
+        if not (same and name == same.release):
+            _require_free(project, lake, name)
         if not of_nothing and (nothing := lake.nothing_ingested()):
             raise nothing
         if same:
+            release = listed.get(same.release or "")
             built.changed, built.by_dbt = False, release is None
             if release and name in (None, release.name):
                 built.release = release.name
-                if died:
+                if not publishing.is_published(project, release):  # the build died before it did
                     publishing.publish(lake, release.name)
                 return built
         chosen, whole = set[str](), everything or partial or changed is None
@@ -127,16 +126,14 @@ def build(
         with lake.transaction("build") as transaction:
             if built.changed:
                 ask_on_one_connection(lake.connection, project)
-                runner = Runner(
-                    lake, models, standing(lake, lake.newest_snapshot()), whole, on_node
-                )
+                state = standing(lake, lake.newest_snapshot())
                 on_total(len(chosen))
                 built.measures_gone = seeds.measures_gone(lake)
                 if at_least:
                     _require_measures(built.measures_gone)
+                runner = Runner(lake, models, state, whole, on_node)
                 runner.run(chosen, seeds.gather(project))
-                built.counts = {kind: n for kind in COUNTED if (n := runner.counts[kind])}
-                built.seconds_by_node = runner.seconds
+                built.take(runner)
             transaction.say(**built.counts)
             if not partial:
                 if at_least:
@@ -144,13 +141,32 @@ def build(
                 built.release = name or publishing.next_name(project, lake.connection)
                 transaction.extra |= {"release": built.release, "made_from": found.made_from}
             transaction.finish_run(arguments)
-        give_empty_statistics(lake)
-        hashes.record_missing(lake, data_files.known(lake.connection))
-        built.snapshot = lake.newest_snapshot()
-        if built.release:
-            publishing.publish(lake, built.release)
+        _finish(lake, built)
     built.seconds = time.monotonic() - started
     return built
+
+
+def _finish(lake: Lake, built: Built) -> None:
+    """What follows the commit: statistics, hashes of files, and the release for readers."""
+    give_empty_statistics(lake)
+    hashes.record_missing(lake, data_files.known(lake.connection))
+    built.snapshot = lake.newest_snapshot()
+    if built.release:
+        publishing.publish(lake, built.release)
+
+
+def _require_name(name: str | None) -> None:
+    """Raise `BadInput` for what no release can be called."""
+    if name is not None and not is_name(name):
+        raise BadInput(
+            f"{name!r} cannot be a release's name", "Use letters, digits and . _ + = @ -"
+        )
+
+
+def _require_free(project: Project, lake: Lake, name: str | None) -> None:
+    """Raise `BadInput` for the name of a release that there is."""
+    if name in publishing.names(project, lake.connection):
+        raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
 
 
 def _chosen(
@@ -159,7 +175,7 @@ def _chosen(
     """What a partial build makes: `only` those named with all they read, or what dbt chooses."""
     if only:
         return _with_all_they_read(models, only)
-    return _as_dbt_chooses(project, models, selectors)
+    return _as_dbt_chooses(project, models, [*selectors])
 
 
 def _require_measures(gone: list[str]) -> None:
