@@ -111,6 +111,7 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
             return _file(_going_on(first, pieces, stack.pop_all()), format_)
         as_sql = {"sql": entry.written_out(all_values)} | ({"release": release} if release else {})
         about |= {"why_empty": [] if rows else question.why_empty(lake, sql, all_values)}
+        about["means"] = entry.meanings(lake, found.columns)
     return page(
         request,
         "answer",

@@ -22,6 +22,7 @@ from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import TO_GRADE, TO_LABEL, TO_RANK, did_you_mean, require_known
 from gradelake.sql.lake.connection import quote
+from gradelake.sql.lake.dictionary import meanings
 from gradelake.sql.lake.opening import Lake
 
 # what brings in what a parameter names, where a lake has none of it
@@ -31,6 +32,7 @@ _PARAMETER = re.compile(r":(\w+)(?: *= *(\S+) +(.*))?")
 # in a question's SQL: the rows of a table that its parameters ask for
 _ASKED = re.compile(r"\$asked_of_(\w+)")
 _USED = re.compile(r"\$(\w+)")
+_READ = re.compile(r"\b(?:from|join)\s+(?:(\w+)\.)?(\w+)")  # schema and table
 # a column of a question in the book's data: name, name=column, and :kind of its figures
 _COLUMN = re.compile(r"^(?:(\S+)=)?([\w.]+)(?::(\w+))?$")
 # in the head of a file of SQL: the kinds of columns
@@ -43,7 +45,7 @@ class Entry:
 
     `live`: it is about the working catalog, and a release is read only where one is named. `note`:
     what to keep in mind of its answers. `looks`: column -> kind of its figures, where its name does
-    not say it.
+    not say it. `columns`: column -> that of a table that it is, where it has another name.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Entry:
     live: bool = False
     note: str = ""
     looks: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def values(self, arguments: dict[str, str], also: Iterable[str] = ()) -> dict[str, str | None]:
         """Defaults overridden by the arguments.
@@ -83,6 +86,18 @@ class Entry:
         """Whether each of these words is in its name or question."""
         text = f"{self.name} {self.question}".lower()
         return all(word in text for word in words.lower().split())
+
+    def meanings(self, lake: Lake, columns: Iterable[str]) -> dict[str, str]:
+        """What the columns of its answer mean: the words of the tables that it reads."""
+        known = meanings(lake)
+        tables = [
+            known.get(name if schema in ("", "marts") else f"{schema}.{name}", {})
+            for schema, name in _READ.findall(self.sql)
+        ]
+        return {
+            name: next((of[column] for of in tables if column in of), "")
+            for name, column in ((name, self.columns.get(name, name)) for name in columns)
+        }
 
     def written_out(self, values: dict[str, str | None]) -> str:
         """Its SQL with each value in the place of its parameter, and without filters for any."""
@@ -251,8 +266,9 @@ def _of_columns(name: str, of: dict[str, Any]) -> Entry:
         parameters[parameter] = own or default, of.get("means", {}).get(parameter, means)
     sql = _with_filters(_select(of.get("mart", name), of), parameters)
     looks = {_shown(word): kind for word in of["columns"].split() if (kind := _parts(word)[2])}
+    columns = {_shown(word): _parts(word)[1].rpartition(".")[2] for word in of["columns"].split()}
     note, live = of.get("note", ""), of.get("live", False)
-    return Entry(name, of["asks"], sql, parameters, live, note, looks)
+    return Entry(name, of["asks"], sql, parameters, live, note, looks, columns)
 
 
 def _parts(word: str) -> tuple[str, str, str]:

@@ -53,8 +53,9 @@ class _Asking(click.Command):
     "--allow-files", is_flag=True, help="Let statements do whatever you can: read and write files."
 )
 @click.option("--as-sql", is_flag=True, help="Print the SQL of a question; it is not asked.")
+@click.option("--explain", is_flag=True, help="Say what the columns of a question's answer mean.")
 @click.argument("query", required=False)
-def sql(read, format_, output, first, no_pager, allow_files, as_sql, query):
+def sql(read, format_, output, first, no_pager, allow_files, as_sql, explain, query):
     """Ask the lake: SQL, or a question of the query book. Without either, a shell.
 
     Reads the newest release; `marts` is the default schema, so its tables need no prefix. On a
@@ -69,6 +70,7 @@ def sql(read, format_, output, first, no_pager, allow_files, as_sql, query):
       gradelake sql -n 5 "from leaderboard"
       gradelake sql @                    # the questions of the query book
       gradelake sql @leaderboard --help  # what it asks, and its parameters
+      gradelake sql @leaderboard --explain
       gradelake sql --as-sql @leaderboard > mine.sql
       gradelake sql --output correlation.csv @correlation
       gradelake sql "select * from leaderboard at (version => 12)" --live
@@ -85,8 +87,9 @@ def sql(read, format_, output, first, no_pager, allow_files, as_sql, query):
         if options:
             raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], _options(context)))
         raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
-    if as_sql and not is_question:
-        raise BadInput("--as-sql is of a question", "As in: gradelake sql --as-sql @leaderboard")
+    for option in (["--as-sql"] if as_sql else []) + (["--explain"] if explain else []):
+        if not is_question:
+            raise BadInput(f"{option} is of a question", f"As in: gradelake sql {option} @kappa")
     format_ = format_ or question.format_of(output)
     pager = "off" if no_pager else "auto"
     if format_ == "parquet" and query is not None and not output:
@@ -115,6 +118,11 @@ def sql(read, format_, output, first, no_pager, allow_files, as_sql, query):
             statement, values = book.asked(asked, entry.name, chosen, options)
             if as_sql:
                 console.say(entry.written_out(values))
+                return
+            if explain:
+                columns = question.rows(asked, statement, values).columns
+                means = entry.meanings(asked, columns)
+                console.print_wrapped(["column", "meaning"], means.items())
                 return
             ask(asked, statement, values, entry.measured_by(chosen), entry.looks)
 

@@ -19,7 +19,7 @@ import pytest
 
 import gradelake as package
 from gradelake.open_lake import OpenLake
-from gradelake.sql.ask.book import asked, entries, known
+from gradelake.sql.ask.book import asked, declared, entries, known
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.build.seeds import PACKAGED
 from gradelake.sql.common.errors import BadInput, WorkFailed
@@ -287,6 +287,23 @@ def test_the_book_is_a_line_per_question(demo):
     questions = [entry.question for entry in entries().values()]
     assert len({line.index(q) for line, q in zip(lines, questions, strict=True)}) == 1, "aligned"
     assert "@NAME --help" in last
+
+
+def test_the_columns_of_an_answer_have_the_words_of_the_marts(demo):
+    said = gradelake(demo, "sql", "@kappa", "--explain").stdout
+    for column in ("kappa", "observed"):
+        words = "select description from columns where table_name = 'kappa' and column_name = '{}'"
+        ((meaning,),) = [row.values() for row in rows(demo, words.format(column))]
+        assert re.search(rf"^{column} +{re.escape(meaning)}$", said, re.MULTILINE)
+    with Lake.published(Project.find(demo)) as lake:
+        for name, of in declared("questions").items():
+            entry = entries()[name]
+            means = entry.meanings(lake, entry.columns)
+            silent = {column for column, words in means.items() if not words}
+            own = {*of.get("made", {}), *re.findall(r"\w+\.(\w+)", of["columns"])}
+            assert {entry.columns[column] for column in silent} <= own, name
+    wrong = gradelake(demo, "sql", "select 1", "--explain", code=2)
+    assert "--explain is of a question" in wrong.stderr
 
 
 def test_a_question_is_added_by_a_few_lines_of_the_books_data(graded_demo, tmp_path):
