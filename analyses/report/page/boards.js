@@ -175,7 +175,7 @@ function leaderboardTable(data, labels, level, measure, rows) {
       ...Object.values(official).map((ranks) =>
         make("td", { class: "n" }, ranks[row.system] ?? "\u2013")),
       scoreOf(row, measure),
-      make("td", { class: "n", "data-value": row.low },
+      make("td", { class: "n", "data-value": row.low, ...(data.reach[measure] ? { "data-high": row.high } : {}) },
         data.reach[measure] ? `${figure(row.low, "score")} to ${figure(row.high, "score")}` : "\u2013"),
       ...(isRanked ? [make("td", {
         class: "n", "data-value": row.ranks ? row.best + row.worst / 1e4 : "",

@@ -3,7 +3,7 @@
 
 // What a spreadsheet would run: gradelake/sql/common/spreadsheet.py
 const FORMULA = /^'*(?!(?:[+-]\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|=-?\d+\|=-?\d+)$)[=+\-@\t\r]/;
-const PAIR = /^(-?[\d.,]+) (to|of) (-?[\d.,]+)$/; // two figures: an interval, or a part and the whole
+const PAIR = /^(-?[\d.,]+)%? (to|of) (-?[\d.,]+)%?$/; // two figures: an interval, or a part and the whole
 const NO_PAIR = /^(\u2013( (to|of) \u2013)?)?$/;
 const LATEX = {
   "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}",
@@ -39,7 +39,8 @@ function values([heads, ...rows]) {
   return [named, ...rows.map((row) => row.flatMap((cell, column) => {
     if (!pairs[column]) return [inFull(cell)];
     const [, first = "", , second = ""] = cell.textContent.trim().match(PAIR) ?? [];
-    return [first, second].map((figure) => figure.replaceAll(",", ""));
+    const { value, high } = cell.dataset;
+    return high ? [value, high] : [first, second].map((figure) => figure.replaceAll(",", ""));
   }))];
 }
 
