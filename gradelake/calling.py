@@ -169,7 +169,8 @@ def _words(parameter: click.Parameter, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [option] if value else parameter.secondary_opts[:1]
     if parameter.nargs > 1:
-        return [option, *map(str, value)]
+        every = value if parameter.multiple else [value]
+        return [word for one in every for word in (option, *map(str, one))]
     if isinstance(value, dict):
         value = [f"{key}={each}" for key, each in value.items()]
     several = value if parameter.multiple and not isinstance(value, str) else [value]

@@ -50,9 +50,11 @@ def table_html(table: Table) -> str:
         for column in columns
     )
     bodies = "".join(_body(table, title, rows) for title, rows in table.blocks())
+    name = escape(table.name)
     return (
-        f'<table class="shown" data-name="{escape(table.name)}">{caption}'
-        f"<thead><tr>{heads}</tr></thead>{bodies}</table>"
+        f'<div class="scroll" role="region" aria-label="{name}" tabindex="0">'
+        f'<table class="shown" data-name="{name}">{caption}'
+        f"<thead><tr>{heads}</tr></thead>{bodies}</table></div>"
     )
 
 

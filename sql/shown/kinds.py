@@ -50,7 +50,9 @@ class Kind:
         shown, digits = 100 * value if self.percent else value, self.digits
         if self.tells and 0 < abs(shown) < 0.5 * 10**-digits:
             digits = ceil(-log10(abs(shown)))
-        text = f"{shown:{'+' if self.is_signed else ''}z{'' if self.is_plain else ','}.{digits}f}"
+        text = f"{shown:z{'' if self.is_plain else ','}.{digits}f}"
+        if self.is_signed and shown > 0 and float(text.replace(",", "")):
+            text = f"+{text}"
         return f"{text}%" if self.percent else text
 
     @property

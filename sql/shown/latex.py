@@ -127,9 +127,14 @@ def tabular(table: Table) -> Iterator[str]:
     yield r"\midrule"
     for row, texts in zip(table.rows, table.texts(), strict=True):
         cells = zip(columns, table.printed(), texts, strict=True)
-        yield " & ".join(_cell(column, row[at], text) for column, at, text in cells) + r" \\"
+        yield " & ".join(_known(column, row[at], text) for column, at, text in cells) + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
+
+
+def _known(column: Column, value: Any, text: str) -> str:
+    """A cell; a figure that is not there is undefined."""
+    return _cell(column, value, text) or UNDEFINED * column.is_number
 
 
 def _part(

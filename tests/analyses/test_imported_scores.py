@@ -96,7 +96,8 @@ def test_it_correlates_with_official_ranks_in_the_column_of_its_measure(folder):
     assert "Cover@k of judges without items: Success@k, of the query as the only item" in document
     asked = ("sql", "--format", "json", "@correlation", "--measure", "Cover@20")
     (row,) = json.loads(gradelake(folder, *asked, "--label_set", "scores:EXAM").stdout)
-    assert (row["kendall"], row["n_systems"], row["left_out"]) == (0.333, 3, ["ghost"])
+    assert (row["n_systems"], row["left_out"]) == (3, ["ghost"])
+    assert row["kendall"] == pytest.approx(1 / 3)
 
 
 def test_it_stands_in_tables_and_pictures_of_boards(folder, tmp_path):

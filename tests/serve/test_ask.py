@@ -149,11 +149,11 @@ def test_the_book_is_in_six_groups_and_filtered_without_a_script(reader):
         name for name, one in book.entries().items() if "collection" in one.parameters
     )
     page = reader.get("/c/odd/ask/").text
-    assert page.count("<section") == 6
+    assert page.count("<section") == 7
     assert 'leaderboard">Which system is best, under which labels?</a>' in page
     found = reader.get("/c/odd/ask/?filter=best SYSTEM").text
     assert re.findall(r'<li><a href="/c/odd/ask/(\w+)"', found) == ["leaderboard", "segments"]
-    assert len(re.findall("<section[^>]* hidden>", found)) == 5
+    assert len(re.findall("<section[^>]* hidden>", found)) == 6
     assert "Nothing matches “no such words”" in reader.get("/c/odd/ask/?filter=no such words").text
 
 

@@ -15,6 +15,8 @@ import pytest
 import gradelake
 from gradelake.analyses import answers
 from gradelake.analyses.answers.asking import stats
+from gradelake.analyses.report.html import environment
+from gradelake.nightly import night_text
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.shown import text
 from gradelake.sql.shown.answer import (
@@ -32,6 +34,9 @@ from gradelake.sql.shown.answer import (
 )
 from gradelake.sql.shown.forms import ENDINGS, FORMS, written
 from gradelake.sql.shown.kinds import KINDS, Interval, said_p, shown
+from gradelake.sql.shown.pictures.picture import Picture, spec_of, specs
+from gradelake.sql.shown.rows import table_of
+from gradelake.sql.shown.text import show_table
 from tests.command_line import typed
 
 READ = ("table", "latex", "markdown", "html")  # those that people read
@@ -71,6 +76,34 @@ def test_how_many_digits_a_kind_has_is_said_once_for_all_that_people_read(form, 
         assert text_before in before
         assert text_after in after
         assert text_before not in after
+
+
+def test_pictures_pages_nights_and_the_book_take_their_digits_from_the_kind(monkeypatch, capsys):
+    gate = {"gate": "g", "system": "s", "measures": [
+        {"verdict": "passed", "label_set": "l", "segment": "all", "measure": "AP"}
+        | {"baseline": 0.45678, "system": 0.45678, "difference": 0.0}
+    ]}  # fmt: skip
+    picture = Picture("leaderboard", [], {"title": [], "x": [], "name": "shown"})
+
+    def all_of_them() -> list[str]:
+        specs.cache_clear()
+        show_table(night_text._gates([gate]).tables[0])
+        show_table(table_of(["score"], [[0.45678]], {}))
+        script = environment("gradelake.analyses.report", "page").filters["figure"](
+            0.45678, "score"
+        )
+        return [
+            *capsys.readouterr().out.split(),
+            script,
+            *re.findall(r"\.\df", str(spec_of(picture))),
+        ]
+
+    before = all_of_them()
+    monkeypatch.setitem(KINDS, "score", replace(KINDS["score"], digits=1))
+    after = all_of_them()
+    specs.cache_clear()
+    assert before.count("0.457") == after.count("0.5") == 4
+    assert (before.count(".3f"), after.count(".1f")) == (4, 4)
 
 
 def test_an_interval_without_a_width_is_none_and_one_that_is_not_known_says_why():

@@ -16,13 +16,13 @@ const FORMS = {
     line.map((value) => quoted(unrun(value))).join(",")).join("\r\n") + "\r\n"],
   JSON: ["json", "application/json", (lines) => {
     const [heads, ...rows] = values(lines);
-    return JSON.stringify(rows.map((row) => Object.fromEntries(row.map((value, at) => [heads[at], told(value)]))));
+    return JSON.stringify(rows.map((row) => Object.fromEntries(row.map((value, at) => [heads[at], parsed(value)]))));
   }],
   LaTeX: ["tex", "text/x-tex", latex],
   Markdown: ["md", "text/markdown", markdown],
 };
 
-function told(value) {
+function parsed(value) {
   return value === "" ? null : /^-?\d+(\.\d+)?(e-?\d+)?$/i.test(value) ? Number(value) : value;
 }
 
