@@ -81,10 +81,11 @@ def scatter(lake, collection, label_set, reference, measure, level):
     far = find_outliers(x, y)
     outliers, more = ([systems[i] for i in some] for some in np.split(far, [len(SHAPES)]))
     names = apart(outliers)
+    ranks = (rankdata(-x).tolist(), rankdata(-y).tolist())
     rows: list[dict[str, Any]] = [
         {"system": system, "named": names.get(system, ""), "far": system in names}
-        | {"reference": float(at[0]), "labels": float(at[1])}
-        for system, *at in zip(systems, x, y, strict=True)
+        | {"reference": float(at[0]), "labels": float(at[1]), "rank_x": at[2], "rank_y": at[3]}
+        for system, *at in zip(systems, x, y, *ranks, strict=True)
     ]
     moved = {systems[i] for i in far}
     table = [row | {"is_far": row["system"] in moved} for row in rows]
