@@ -141,6 +141,17 @@ def statistics() -> dict[str, Statistic]:
     return dict(sorted(_known.items()))
 
 
+def sections() -> list[Statistic]:
+    """The questions that have a section of the report. Of the files only those are imported in
+    which one is named: the report is not to wait for the others."""
+    for module in iter_modules(answers.__path__):
+        name = f"{answers.__name__}.{module.name}"
+        spec = module.module_finder.find_spec(name, None)
+        if "section=" in spec.loader.get_source(name):
+            import_module(name)
+    return [one for _, one in sorted(_known.items()) if one.section]
+
+
 def question(
     name: str, short: str, *, draws: bool = False, section: str = ""
 ) -> Callable[[Callable[..., Answer]], Callable]:

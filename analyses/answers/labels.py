@@ -60,9 +60,7 @@ ROWS = """
 """
 
 
-@question(
-    "labels", "Say how many labels there are, and how they agree.", section="Labels of each kind"
-)
+@question("labels", "Say how many labels there are, and how they agree.")
 @options.of_label_sets("May be repeated (default: all).")
 @options.with_reference
 @options.named("--measure", "Of the leaderboards that are correlated.", default="nDCG@10")

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from gradelake.analyses import choosing
 from gradelake.analyses.answers import parts
@@ -81,6 +80,8 @@ def scatter(lake, collection, label_set, reference, measure, level):
     far = find_outliers(x, y)
     outliers, more = ([systems[i] for i in some] for some in np.split(far, [len(SHAPES)]))
     names = apart(outliers)
+    from scipy.stats import rankdata
+
     ranks = (rankdata(-x).tolist(), rankdata(-y).tolist())
     rows: list[dict[str, Any]] = [
         {"system": system, "named": names.get(system, ""), "far": system in names}
@@ -144,6 +145,8 @@ def find_outliers(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     Ties share the average rank; scores have 4 decimals, as trec_eval prints them.
     """
+    from scipy.stats import rankdata
+
     moved = np.abs(rankdata(x) - rankdata(y))
     farthest = np.argsort(-moved, kind="stable")
     return farthest[moved[farthest] > max(1.0, FAR * len(x))]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.analyses import choosing
-from gradelake.analyses.answers.asking import statistics
+from gradelake.analyses.answers.asking import sections
 from gradelake.analyses.compare.comparison import compare
 from gradelake.analyses.report.agreement import Confusion, read_confusions
 from gradelake.analyses.report.boards import (
@@ -566,11 +566,10 @@ def _packs(of: Material) -> dict[str, str]:
 def _statistics(of: Material) -> list[dict[str, str]]:
     """Those that have a section, each by its defaults; none where it cannot be had."""
     found = []
-    for name, one in statistics().items():
-        if one.section:
-            with suppress(BadInput):
-                answer = one.answer(of.lake, of.collection)
-                found.append({"name": name, "title": one.section, "html": render_answer(answer)})
+    for one in sections():
+        with suppress(BadInput):
+            shown = render_answer(one.answer(of.lake, of.collection))
+            found.append({"name": one.name, "title": one.section, "html": shown})
     return found
 
 

@@ -59,16 +59,9 @@ def questions(request: Request, person: Person, sent: dict[str, Any]) -> Respons
     words, groups = request.query_params.get("filter", ""), book.grouped()
     shown = [entry.name for entries in groups.values() for entry in entries if entry.has(words)]
     title = f"Questions about {collection}"
-    every = [*statistics().values()]
-    shown += [one.name for one in every if one.has(words)]
-    about: dict[str, Any] = {
-        "title": title,
-        "groups": groups,
-        "shown": shown,
-        "statistics": every,
-        "words": words,
-    }
-    return page(request, "questions", **about)
+    every = [(one, one.has(words)) for one in statistics().values()]
+    about: dict[str, Any] = {"title": title, "groups": groups, "shown": shown, "words": words}
+    return page(request, "questions", statistics=every, **about)
 
 
 def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:

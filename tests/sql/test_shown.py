@@ -176,7 +176,21 @@ HOSTILE = (
 )
 
 
-TAGS = {"pre", "section", "p", "ul", "li", "table", "caption", "thead", "tbody", "tr", "th", "td"}
+TAGS = {
+    "pre",
+    "section",
+    "div",
+    "p",
+    "ul",
+    "li",
+    "table",
+    "caption",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+}
 
 
 class Seen(HTMLParser):
