@@ -17,8 +17,8 @@ TORCH_FROM := $(if $(PIP_FIND_LINKS),--find-links $(PIP_FIND_LINKS),--torch-back
 # dbt compiles the models here, so that no command waits for it later
 PLAN := from gradelake.sql.build import changes, plan; now = changes.definitions(); made = plan.plan(now)
 # of the demo's answers: a system a row, a measure a column
-ANSWERS := select system, $(foreach measure,Vital Criteria SupportP WinRate,max(score) \
-  filter (measure = '$(measure)') as $(measure),) from leaderboard where collection = 'answers' \
+ANSWERS := select system, $(foreach measure,Vital Criteria SupportP WinRate,round(max(score) \
+  filter (measure = '$(measure)'), 3) as $(measure),) from leaderboard where collection = 'answers' \
   and level = 1 group by system order by WinRate desc
 # a command starts a quarter of a second sooner where Python keeps what it compiled
 unexport PYTHONDONTWRITEBYTECODE
