@@ -9,10 +9,9 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.collections.labels import named_columns
+from gradelake.ingest.landing import landing
 from gradelake.ingest.tables.columns import read_judgments
-from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import check_name
 from gradelake.sql.common.spreadsheet import plain_cell
@@ -118,20 +117,17 @@ def import_judgments(
     which nothing lands.
     """
     check_name(assessor, "--assessor")
-    with lake.transaction("import", f"judgments {collection} {assessor}") as transaction:
-        lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{path}: no such file", "Name a table with a judgment column.")
+    hint = "Name a table with a judgment column."
+    with landing(lake, "judgments", collection, assessor, path, arguments, hint) as land:
+        transaction = land.transaction
         refuse_if_from_elsewhere(transaction, collection, assessor)
-        sha256 = files.sha256_of(path)
         rows = read_sample(path, named_columns(str(path), columns))
-        files.require_same(path, str(path), sha256)
         sample = rows["sample"][0]
         by = {"assessor": assessor, "sample": sample}
         done = Imported(str(path), collection, "judgments", by, empty=0)
         # an exported sample is known by its name, another file by its own
-        target = imported_mark(collection, assessor, sample or path.name)
-        if transaction.recorded(target) == sha256:
+        land.target = target = imported_mark(collection, assessor, sample or path.name)
+        if land.is_known():
             return done
         rows = done.taken(rows, lake)
         _require_known_passages(lake, collection, rows, str(path))
@@ -139,10 +135,9 @@ def import_judgments(
         _write(transaction, collection, assessor, target, rows, done)
         forget_files(transaction, collection, assessor, target)
         own = (imported_mark(collection, assessor), assessor_mark(collection, assessor))
-        for entry in (target, *own):
-            transaction.record(entry, sha256, done.written)
-        transaction.say(judgments=done.written)
-        transaction.finish_run(arguments)
+        for entry in own:
+            transaction.record(entry, land.mark, done.written)
+        land.commit(done.written, judgments=done.written)
     done.snapshot = lake.newest_snapshot()
     return done
 

@@ -9,10 +9,10 @@ import polars as pl
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.imported import Imported
+from gradelake.ingest.landing import landing
 from gradelake.ingest.tables.columns import read_judgments
 from gradelake.ingest.tables.form import ROLES, File
 from gradelake.ingest.tables.reading import is_table
-from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name
@@ -44,25 +44,18 @@ def import_labels(
     check_name(judge, "--judge")
     shown = str(path)
     done = Imported(shown, collection, "labels", {"judge": judge})
-    with lake.transaction("import", f"labels {collection} {judge}") as transaction:
-        lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{shown}: no such file", "Name a file in TREC qrels format.")
+    hint = "Name a file in TREC qrels format."
+    with landing(lake, "labels", collection, judge, path, arguments, hint) as land:
         file = named_columns(shown, columns)
-        target, sha256 = f"{collection}/labels/{judge}", files.sha256_of(path)
         known = lake.value(
             "select scale_max from lake.raw.graders where grader_id = ?", judge_id(judge)
         )
-        if transaction.recorded(target) == sha256 and max_label in (None, known):
+        if land.is_known() and max_label in (None, known):
             return done
         read = read_judgments if is_table(path, file, "judgments") else trec.read_qrels
-        frame = read(path, file).drop_nulls("relevance")
-        files.require_same(path, shown, sha256)
-        frame = done.taken(frame, lake)
-        done.written = _write(transaction, collection, judge, frame, path.name, max_label)
-        transaction.record(target, sha256, done.written)
-        transaction.say(labels=done.written)
-        transaction.finish_run(arguments)
+        frame = done.taken(read(path, file).drop_nulls("relevance"), lake)
+        done.written = _write(land.transaction, collection, judge, frame, path.name, max_label)
+        land.commit(done.written, labels=done.written)
     done.snapshot = lake.newest_snapshot()
     return done
 

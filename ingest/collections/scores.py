@@ -8,6 +8,7 @@ import polars as pl
 
 from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.csv_tables import finite_number
+from gradelake.ingest.landing import landing
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
@@ -36,20 +37,19 @@ def import_scores(
     named nowhere, or twice; `Rejected` for a file with faults.
     """
     check_name(name, "--name")
-    with lake.transaction("import", f"scores {collection} {name}") as transaction:
-        lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{path}: no such file", _HINT)
+    done = Imported(str(path), collection, "scores", {"board": name})
+    with landing(lake, "scores", collection, name, path, arguments, _HINT) as land:
+        if land.is_known([measure]):
+            return done
         rows = _read(path, str(path), measure)
         columns = ("measure", "system", "score", "stderr")
         frame = frame_of("imported_scores", columns, rows).select(
             pl.lit(collection).alias("collection"), pl.lit(name).alias("board"), pl.all()
         )
-        transaction.delete("imported_scores", collection=collection, board=name)
-        transaction.insert("imported_scores", frame)
-        transaction.say(scores=frame.height)
-        transaction.finish_run(arguments)
-    done = Imported(str(path), collection, "scores", {"board": name}, frame.height)
+        land.transaction.delete("imported_scores", collection=collection, board=name)
+        land.transaction.insert("imported_scores", frame)
+        land.commit(frame.height, scores=frame.height)
+    done.written = frame.height
     done.snapshot = lake.newest_snapshot()
     ranked = set(
         lake.column("select system from lake.raw.systems where collection = ?", collection)

@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.ingest.collections.imported import Imported
+from gradelake.ingest.landing import landing
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.ingest.tables.form import ROLES
-from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
@@ -47,26 +47,25 @@ def import_support(
     used, and `Rejected` for a file with faults, of which nothing lands.
     """
     check_name(assessor, "--assessor")
-    with lake.transaction("import", f"support {collection} {assessor}") as transaction:
-        lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{path}: no such file", f"Name a table with {', '.join(COLUMNS)}.")
+    done = Imported(str(path), collection, "support labels", {"assessor": assessor})
+    hint = f"Name a table with {', '.join(COLUMNS)}."
+    with landing(lake, "support", collection, assessor, path, arguments, hint) as land:
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
-        labels, empty, left_out = _read(path, str(path), cited)
+        if land.is_known(sorted(map(str, cited.items()))):
+            return done
+        labels, done.empty, done.left_out = _read(path, str(path), cited)
         keys = ((*pair, support) for pair, support in labels.items())
         columns = ("query_id", "item_id", "cited_passage_id", "support")
         rows = frame_of("support_judgments", columns, keys).select(
             pl.lit(collection).alias("collection"), pl.lit(assessor).alias("assessor"), pl.all()
         )
         with lake.registered("labels", rows):
-            changed = lake.value(_CHANGED)
-            transaction.delete_keys_of("labels", "support_judgments")
-        transaction.insert("support_judgments", rows)
-        transaction.say(judgments=rows.height)
-        transaction.finish_run(arguments)
-    by = {"assessor": assessor}
-    counts = (rows.height, empty, changed, lake.newest_snapshot())
-    return Imported(str(path), collection, "support labels", by, *counts, left_out=left_out)
+            done.changed = lake.value(_CHANGED)
+            land.transaction.delete_keys_of("labels", "support_judgments")
+        land.transaction.insert("support_judgments", rows)
+        land.commit(rows.height, judgments=rows.height)
+    done.written, done.snapshot = rows.height, lake.newest_snapshot()
+    return done
 
 
 def _read(
