@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.answers.leaderboard import Scores as BoardScores
-from gradelake.analyses.answers.leaderboard import read_scores
+from gradelake.analyses.answers.scores import Scores as BoardScores
+from gradelake.analyses.answers.scores import read_scores
 from gradelake.analyses.inter_annotator import inter_annotator_tables
 from gradelake.analyses.qrels_export import require_columns, require_label_set, write_lines
 from gradelake.analyses.stats.boards import read_official_ranks

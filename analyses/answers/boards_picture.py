@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.answers.leaderboard import Scores
+from gradelake.analyses.answers.scores import Scores
 from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.pictures.picture import Picture, unfit

@@ -12,7 +12,7 @@ import numpy as np
 from gradelake.analyses import choosing
 from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
-from gradelake.analyses.answers.leaderboard import IMPORTED
+from gradelake.analyses.answers.scores import IMPORTED
 from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats import options
 from gradelake.analyses.stats.boards import (

@@ -2,35 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from gradelake.analyses import choosing
 from gradelake.analyses.answers.asking import question
+from gradelake.analyses.answers.boards_picture import boards_picture
+from gradelake.analyses.answers.scores import Scores, read_scores
 from gradelake.analyses.stats import options
-from gradelake.analyses.stats.boards import default_level, effective_queries, read_board
-from gradelake.analyses.stats.resample import student_reach
+from gradelake.analyses.stats.boards import read_board
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.answer import EMPTY, RULED, Answer, Cell, Column, Table, with_best_bold
 from gradelake.sql.shown.kinds import shown as as_shown
 
-SCORES = """
-    select measure, n_queries, system, score_4dp, stderr, rank from lake.marts.leaderboard
-    where collection = $1 and label_set = $2 and level = $3
-    union all
-    select measure, null, system, score_4dp, stderr, rank from lake.marts.imported_scores
-    where collection = $1 and label_set = $2
-"""
 CORRELATIONS = """
     select label_set, level, measure, spearman, kendall from lake.marts.leaderboard_correlation
     where collection = ? and leaderboard = ?
 """
 NOTHING = (None, None, None)
-IMPORTED = "imported"  # the kind of a measure that the lake does not know
 BESIDE = {  # what may stand beside a score -> what the caption says of it
     "stderr": " Beside a score: its standard error over queries.",
     "half_interval": " Beside a score: half of its 95% interval over queries (Student's t).",
@@ -38,28 +29,6 @@ BESIDE = {  # what may stand beside a score -> what the caption says of it
     "groups": " Scores that share a letter do not differ significantly"
     " (randomised Tukey HSD, alpha 0.05).",
 }
-
-
-class Scores(NamedTuple):
-    """One measure of one board; `systems`: system -> (score, standard error, rank). `n_queries`:
-    as many of one weight tell as much (`Units.n_effective`); None of a board made elsewhere."""
-
-    label_set: str
-    level: int
-    measure: str
-    kind: str
-    n_queries: float | None
-    systems: dict[str, tuple]
-
-    @property
-    def has_level(self) -> bool:
-        return self.kind in choosing.LEVELLED and not choosing.is_imported(self.label_set)
-
-    def half_interval(self, error: float | None) -> float | None:
-        """What Student's 95% interval reaches from the score to each side."""
-        if error is None or self.n_queries is None:
-            return None
-        return error * float(student_reach(self.n_queries))
 
 
 @dataclass(frozen=True)
@@ -152,8 +121,6 @@ def leaderboard(
         for each in read_scores(lake, collection, (name,), (measure,), (level,))
     ] or read_scores(lake, collection, label_sets, measures, levels)
     boards = list(dict.fromkeys((each.label_set, each.level) for each in shown))
-    from gradelake.analyses.answers.boards_picture import boards_picture
-
     known = choosing.completeness(lake, collection)
     complete = {name: known[name] for name, _ in boards}
     notes = [f"{name} is {one.says}" for name, one in complete.items() if one.says]
@@ -321,62 +288,6 @@ def approximate_ranks(order: Sequence[str], ranks: Mapping[str, float]) -> dict[
             above = next((ranks[one] for one in order[place::-1] if one in ranks), 1)
             found[system] = next((min(above, ranks[o]) for o in order[place:] if o in ranks), above)
     return found
-
-
-def read_scores(
-    lake: Lake,
-    collection: str,
-    label_sets: tuple[str, ...],
-    measures: tuple[str, ...],
-    levels: tuple[int, ...],
-) -> list[Scores]:
-    """Each board by each measure that it has; one that knows no level once per label set.
-
-    Defaults are those of `stats leaderboard`. Raises `BadInput` for what no board has.
-    """
-    names = list(dict.fromkeys(label_sets)) or [choosing.only_label_set(lake, collection)]
-    for name in names:
-        choosing.require_board(lake, collection, name)
-    boards = [(name, level) for name in names for level in _levels(lake, collection, name, levels)]
-    kinds, effective = choosing.measures(lake), effective_queries(lake, collection)
-    found: dict[tuple[str, int], dict[str, dict[str, tuple]]] = {}
-    sizes: dict[tuple[str, str], float | None] = {}
-    for name, level in boards:
-        by_measure = found[name, level] = {}
-        for measure, n, system, *cells in lake.rows(SCORES, collection, name, level):
-            by_measure.setdefault(measure, {})[system] = tuple(cells)
-            sizes[name, measure] = effective.get((name, measure), n)
-        if not by_measure:
-            raise BadInput(
-                f"the leaderboard of {name!r} on {collection!r} has no level {level}",
-                "Are there systems? Levels are those of seeds/evaluation_levels.csv.",
-            )
-    known = {measure for by_measure in found.values() for measure in by_measure}
-    for measure in measures:
-        if measure not in known:
-            raise BadInput(
-                f"the leaderboard of {' or '.join(map(repr, names))} has no measure {measure!r}",
-                measure_hint(measure, known, lake.rows),
-            )
-    wanted = list(dict.fromkeys(measures)) or [
-        measure
-        for measure in (*kinds, *sorted(known - kinds.keys()))
-        if kinds.get(measure) != "labelled" and all(measure in of for of in found.values())
-    ]
-    first = dict(reversed(boards))
-    every = [
-        Scores(name, level, m, kinds.get(m, IMPORTED), sizes[name, m], found[name, level][m])
-        for (name, level), m in product(boards, wanted)
-        if m in found[name, level]
-    ]
-    return [each for each in every if each.has_level or first[each.label_set] == each.level]
-
-
-def _levels(lake: Lake, collection: str, name: str, asked: tuple[int, ...]) -> list[int]:
-    """At which levels a board is shown: one that was made elsewhere knows none."""
-    if choosing.is_imported(name):
-        return [0]
-    return list(dict.fromkeys(asked or [default_level(lake, collection, name)]))
 
 
 def _groups(lake: Lake, collection: str, each: Scores) -> dict[str, str]:

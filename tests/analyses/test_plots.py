@@ -11,8 +11,8 @@ from scipy import stats
 from gradelake.analyses.answers.boards_picture import scaled
 from gradelake.analyses.answers.correlation_picture import by_tau
 from gradelake.analyses.answers.grades import shades
-from gradelake.analyses.answers.leaderboard import Scores
 from gradelake.analyses.answers.scatter import find_outliers
+from gradelake.analyses.answers.scores import Scores
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.shortened import apart
 from gradelake.sql.shown.pictures.picture import MOST_ROWS, Picture, draw, unfit

@@ -154,7 +154,7 @@ def test_texts_are_shown_as_they_are_and_wrong_uses_of_sql_are_told(project):
     for arguments, message in (
         (["select 1; select 2"], "one statement at a time"),
         (["select 1", "--output", "/nonexistent/x.csv"], "cannot be written"),
-        (["select 1", "--output", "board.doc"], ".parquet, .tex, .txt, or add --format"),
+        (["select 1", "--output", "board.doc"], ".txt, .md, .html, or add --format"),
         (["--output", "board"], "does not tell the format"),
         (["select 1", "--format", "parquet"], "Add --output"),
         (["select 1", "--format", "parquet", "--output", "/nonexistent/x"], "cannot be written"),
