@@ -1,7 +1,9 @@
 """What an import of a judge's or a person's labels did."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 
@@ -10,7 +12,10 @@ from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.tables.queries import note_of_left_out, of_known_queries
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
+from gradelake.sql.lake.transaction import Transaction
 
 
 @dataclass
@@ -88,3 +93,27 @@ class Imported:
             console.say(f"{self.changed:,} of the pairs had a different {label} before")
         if self.empty:
             console.say(f"{counted(self.empty, 'rows', 'have')} no {label} yet")
+
+
+@contextmanager
+def importing(
+    lake: Lake, done: Imported, option: str, arguments: list[str], form: str
+) -> Iterator[Transaction]:
+    """The commit of what a file brings; nothing is noted of one that writes nothing. `option` says
+    whose it is, `form` what the file should be.
+
+    Raises `BadInput` for an unknown collection, a name that cannot be used, and where there is no
+    file.
+    """
+    name = str(next(iter(done.by.values())))
+    check_name(name, option)
+    what = f"{done.what.split()[0]} {done.collection} {name}"
+    with lake.transaction("import", what) as transaction:
+        lake.require_collection(done.collection)
+        if not Path(done.file).is_file():
+            raise BadInput(f"{done.file}: no such file", form)
+        yield transaction
+        if transaction.dirty:
+            transaction.finish_run(arguments)
+    if transaction.dirty:
+        done.snapshot = lake.newest_snapshot()

@@ -7,14 +7,12 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from gradelake.ingest.collections.imported import Imported
+from gradelake.ingest.collections.imported import Imported, importing
 from gradelake.ingest.collections.labels import named_columns
 from gradelake.ingest.tables.columns import read_judgments
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, reject
-from gradelake.sql.common.project import check_name
 from gradelake.sql.common.spreadsheet import plain_cell
 from gradelake.sql.lake.judged import (
     assessor_mark,
@@ -117,18 +115,15 @@ def import_judgments(
     be used or belongs to judgments from another source, and `Rejected` for a file with faults, of
     which nothing lands.
     """
-    check_name(assessor, "--assessor")
-    with lake.transaction("import", f"judgments {collection} {assessor}") as transaction:
-        lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{path}: no such file", "Name a table with a judgment column.")
+    done = Imported(str(path), collection, "judgments", {"assessor": assessor}, empty=0)
+    form = "Name a table with a judgment column."
+    with importing(lake, done, "--assessor", arguments, form) as transaction:
         refuse_if_from_elsewhere(transaction, collection, assessor)
         sha256 = files.sha256_of(path)
         rows = read_sample(path, named_columns(str(path), columns))
         files.require_same(path, str(path), sha256)
         sample = rows["sample"][0]
-        by = {"assessor": assessor, "sample": sample}
-        done = Imported(str(path), collection, "judgments", by, empty=0)
+        done.by = {"assessor": assessor, "sample": sample}
         # an exported sample is known by its name, another file by its own
         target = imported_mark(collection, assessor, sample or path.name)
         if transaction.recorded(target) == sha256:
@@ -142,8 +137,6 @@ def import_judgments(
         for entry in (target, *own):
             transaction.record(entry, sha256, done.written)
         transaction.say(judgments=done.written)
-        transaction.finish_run(arguments)
-    done.snapshot = lake.newest_snapshot()
     return done
 
 

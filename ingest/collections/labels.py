@@ -8,14 +8,13 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.ingest.collections import trec
-from gradelake.ingest.collections.imported import Imported
+from gradelake.ingest.collections.imported import Imported, importing
 from gradelake.ingest.tables.columns import read_judgments
 from gradelake.ingest.tables.form import ROLES, File
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
@@ -41,13 +40,10 @@ def import_labels(
     A changed file replaces the judge's grades on this collection in one commit. Raises `BadInput`
     for an unknown collection or judge name, and `Rejected` for a file that cannot be used.
     """
-    check_name(judge, "--judge")
     shown = str(path)
     done = Imported(shown, collection, "labels", {"judge": judge})
-    with lake.transaction("import", f"labels {collection} {judge}") as transaction:
-        lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{shown}: no such file", "Name a file in TREC qrels format.")
+    form = "Name a file in TREC qrels format."
+    with importing(lake, done, "--judge", arguments, form) as transaction:
         file = named_columns(shown, columns)
         target, sha256 = f"{collection}/labels/{judge}", files.sha256_of(path)
         known = lake.value(
@@ -62,8 +58,6 @@ def import_labels(
         done.written = _write(transaction, collection, judge, frame, path.name, max_label)
         transaction.record(target, sha256, done.written)
         transaction.say(labels=done.written)
-        transaction.finish_run(arguments)
-    done.snapshot = lake.newest_snapshot()
     return done
 
 

@@ -4,15 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from gradelake.ingest.collections.imported import Imported
+from gradelake.ingest.collections.imported import Imported, importing
 from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
-from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
@@ -35,22 +32,14 @@ def import_scores(
     Raises `BadInput` for an unknown collection, a name that cannot be used, or a measure that is
     named nowhere, or twice; `Rejected` for a file with faults.
     """
-    check_name(name, "--name")
-    with lake.transaction("import", f"scores {collection} {name}") as transaction:
-        lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{path}: no such file", _HINT)
+    done = Imported(str(path), collection, "scores", {"board": name})
+    with importing(lake, done, "--name", arguments, _HINT) as transaction:
         rows = _read(path, str(path), measure)
-        columns = ("measure", "system", "score", "stderr")
-        frame = frame_of("imported_scores", columns, rows).select(
-            pl.lit(collection).alias("collection"), pl.lit(name).alias("board"), pl.all()
-        )
-        transaction.delete("imported_scores", collection=collection, board=name)
-        transaction.insert("imported_scores", frame)
-        transaction.say(scores=frame.height)
-        transaction.finish_run(arguments)
-    done = Imported(str(path), collection, "scores", {"board": name}, frame.height)
-    done.snapshot = lake.newest_snapshot()
+        frame = frame_of("imported_scores", ("measure", "system", "score", "stderr"), rows)
+        board = {"collection": collection, "board": name}
+        transaction.delete("imported_scores", **board)
+        done.written = transaction.insert("imported_scores", frame, **board)
+        transaction.say(scores=done.written)
     ranked = set(
         lake.column("select system from lake.raw.systems where collection = ?", collection)
     )

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import polars as pl
 
-from gradelake.ingest.collections.imported import Imported
+from gradelake.ingest.collections.imported import Imported, importing
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.ingest.tables.form import ROLES
-from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
-from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
@@ -46,27 +44,22 @@ def import_support(
     former one. Raises `BadInput` for an unknown collection or a name that cannot be
     used, and `Rejected` for a file with faults, of which nothing lands.
     """
-    check_name(assessor, "--assessor")
-    with lake.transaction("import", f"support {collection} {assessor}") as transaction:
-        lake.require_collection(collection)
-        if not path.is_file():
-            raise BadInput(f"{path}: no such file", f"Name a table with {', '.join(COLUMNS)}.")
+    done = Imported(str(path), collection, "support labels", {"assessor": assessor})
+    form = f"Name a table with {', '.join(COLUMNS)}."
+    with importing(lake, done, "--assessor", arguments, form) as transaction:
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
-        labels, empty, left_out = _read(path, str(path), cited)
+        labels, done.empty, done.left_out = _read(path, str(path), cited)
         keys = ((*pair, support) for pair, support in labels.items())
         columns = ("query_id", "item_id", "cited_passage_id", "support")
         rows = frame_of("support_judgments", columns, keys).select(
             pl.lit(collection).alias("collection"), pl.lit(assessor).alias("assessor"), pl.all()
         )
         with lake.registered("labels", rows):
-            changed = lake.value(_CHANGED)
+            done.changed = lake.value(_CHANGED)
             transaction.delete_keys_of("labels", "support_judgments")
-        transaction.insert("support_judgments", rows)
-        transaction.say(judgments=rows.height)
-        transaction.finish_run(arguments)
-    by = {"assessor": assessor}
-    counts = (rows.height, empty, changed, lake.newest_snapshot())
-    return Imported(str(path), collection, "support labels", by, *counts, left_out=left_out)
+        done.written = transaction.insert("support_judgments", rows)
+        transaction.say(judgments=done.written)
+    return done
 
 
 def _read(
