@@ -1,6 +1,5 @@
 """How rubrics of labels get into the lake."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.judged_pairs import Pair
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.hashes import id_of
 from gradelake.sql.lake.opening import Lake
 
 Explanation = Mapping[str, str]
@@ -59,7 +59,7 @@ def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
         ],
         "rubrics": made.rubrics,
     }
-    return _sha256(json.dumps(content, sort_keys=True))[:16]
+    return id_of(content)
 
 
 def store(
@@ -124,7 +124,3 @@ def commit_version(
         commit.extra |= {"rubric_id": rubric_id, **extra}
         commit.finish_run(arguments)
     return rubric_id, True
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,7 +1,5 @@
 """Rubrics of labels as files that people edit: written, and read back as a new version."""
 
-import hashlib
-import json
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +13,7 @@ from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.hashes import id_of
 from gradelake.sql.common.problems import reject
 from gradelake.sql.common.project import check_name
 from gradelake.sql.common.whole_file import whole_file
@@ -105,8 +104,7 @@ def store_edited(
     """Commit texts that a person edited as a version of a name: one more iteration after those of
     its base, with the base's pairs, which its judges are never measured on. Returns as
     `commit_version` does."""
-    content = json.dumps([PERSON, name, base.rubric_id, texts], sort_keys=True)
-    rubric_id = hashlib.sha256(content.encode()).hexdigest()[:16]
+    rubric_id = id_of([PERSON, name, base.rubric_id, texts])
     if name == base.name and texts == base.texts:
         return base.rubric_id, False
     edited = lake.frame(

@@ -13,7 +13,6 @@ from gradelake.grading.exchange.workbench import (
     imported_grader,
     is_bare_digit,
     published_status,
-    sha256,
 )
 from gradelake.grading.exchange.workbench_format import (
     PARAGRAPH,
@@ -29,6 +28,7 @@ from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.reply import Reading, failed
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import console, files
+from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.common.problems import Problems
 
 _SHAPE = "not [query_id, [paragraph, ...]]"
@@ -106,7 +106,7 @@ class _Reader:
     def _paragraph(self, query_id: str, raw: dict[str, Any]) -> None:
         paragraph = checked(PARAGRAPH, raw)
         passage_id, text = paragraph.paragraph_id, paragraph.text
-        text_hash = sha256(text) if text.strip() else None
+        text_hash = text_sha256(text) if text.strip() else None
         if text_hash is None:
             self.counts["paragraphs_without_text"] += 1
         else:

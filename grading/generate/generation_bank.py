@@ -202,9 +202,13 @@ class Bank:
             failed = [one for one in generated if not one.items]
             if found:
                 grader.register(commit)
-            n_items = commit.insert("rubric_items", self._rows(found))
+            bank = {"collection": self.request.collection, "bank": self.request.bank}
+            made = {"origin": "generated", "created_at": utc_now()}
+            n_items = commit.insert("rubric_items", self._rows(found), **bank, **made)
             if self.passages and found:
-                commit.insert("brought_along", self._provenance(found))
+                part = {"target": self._target, "part": f"{grader.prompt.items}/"}
+                where = {"collection": self.request.collection, **part}
+                commit.insert("brought_along", self._provenance(found), **where)
             for one in found:
                 self._record(commit, one)
             commit.say(rubric_items=n_items)
@@ -253,16 +257,10 @@ class Bank:
             for place, (kind, text, weight) in enumerate(self._made(one), start=1):
                 rows.append((*ids, item_id_of(*ids, text), kind, text, weight, place))
         columns = ("query_id", "facet_id", "item_id", "kind", "text", "weight", "place")
-        return frame_of("rubric_items", columns, rows).with_columns(
-            collection=pl.lit(self.request.collection),
-            bank=pl.lit(self.request.bank),
-            origin=pl.lit("generated"),
-            created_at=pl.lit(utc_now()),
-        )
+        return frame_of("rubric_items", columns, rows)
 
     def _provenance(self, found: list[Generated]) -> pl.DataFrame:
         """What each query's nuggets were made out of; an export of the bank gives it back."""
-        kind = self.request.grader.prompt.items
         rows = []
         for one in found:
             nuggets: Nuggets = one.items
@@ -272,8 +270,4 @@ class Bank:
             ]
             content = {"line": {"info": {"made_out_of": str(self.passages)}}, "given": given}
             rows.append((one.query_id, json.dumps(content, ensure_ascii=False)))
-        return pl.DataFrame(rows, orient="row", schema=["query_id", "content"]).with_columns(
-            collection=pl.lit(self.request.collection),
-            target=pl.lit(self._target),
-            part=pl.lit(f"{kind}/"),
-        )
+        return frame_of("brought_along", ("query_id", "content"), rows)

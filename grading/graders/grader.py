@@ -14,6 +14,7 @@ from gradelake.grading.prompts.neutral import RENDERING
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.hashes import id_of
 
 if TYPE_CHECKING:  # workers, who need no lake, import this
     from gradelake.sql.lake.transaction import Transaction
@@ -82,8 +83,7 @@ class Grader:
     @cached_property
     def grader_id(self) -> str:
         """16 hex digits: any change that can change a grade makes another one."""
-        content = json.dumps(self.identity, sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+        return id_of(self.identity)
 
     def row(self) -> dict[str, Any]:
         """The grader as `raw.graders` has it, without the time."""

@@ -294,10 +294,10 @@ class Card:
     passage_sha256: str | None
     query_sha256: str | None
     query: str
-    item: str | None
-    grade: int | None  # None: nothing has graded it
-    answer: str | None
-    before: Review | None
+    item: str | None = None
+    grade: int | None = None  # None: nothing has graded it
+    answer: str | None = None
+    before: Review | None = None
     description: str | None = None  # of the query
     narrative: str | None = None
 

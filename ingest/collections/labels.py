@@ -1,6 +1,5 @@
 """`gradelake import labels`: a qrels-style file becomes a direct judge's grades."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,13 +14,14 @@ from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.hashes import id_of
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 
 def judge_id(name: str) -> str:
     """Grader id of an imported judge: its name is all that is known of it."""
-    return hashlib.sha256(json.dumps(["imported", name]).encode()).hexdigest()[:16]
+    return id_of(["imported", name])
 
 
 def import_labels(

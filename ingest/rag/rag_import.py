@@ -13,7 +13,7 @@ from pathlib import Path
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.collections.passages import add_texts, text_sha256
+from gradelake.ingest.collections.passages import add_texts
 from gradelake.ingest.collections.pipeline import collection_row
 from gradelake.ingest.collections.responses import (
     Citation,
@@ -31,6 +31,7 @@ from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project, check_name
 from gradelake.sql.common.rubric_items import item_id_of
