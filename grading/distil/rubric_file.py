@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import polars as pl
-from pydantic import ValidationError
 
 from gradelake.grading.distil.distil_store import commit_version
 from gradelake.grading.graders.label_rubrics import LabelRubric, find_label_rubric
 from gradelake.grading.prompts.prompt_yaml import YamlFile
 from gradelake.grading.prompts.written_reply import can_be_stored
-from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
@@ -74,12 +72,9 @@ def read_rubric_file(lake: Lake, path: Path) -> tuple[LabelRubric, dict[int, str
     Raises `Rejected` with all that is wrong in it, by line.
     """
     yaml = YamlFile(path, str(path), _HINT)
-    try:
-        stated = _RubricFile.model_validate(yaml.content)
-    except ValidationError as error:
-        for fault in checked.faults(error, _RubricFile, "key"):
-            yaml.add(fault.path, str(fault))
+    stated = yaml.read(_RubricFile)
     yaml.problems.raise_if_any()
+    assert stated
     try:
         base = find_label_rubric(lake, stated.version, "version")
     except BadInput as error:

@@ -97,6 +97,13 @@ def import_grades(
     return into.done
 
 
+def import_chosen(
+    lake: Lake, collection: str, path: Path, arguments: list[str], **chosen: Any
+) -> Imported:
+    """`import_grades` of what is chosen in a file, as `Choices` has it."""
+    return import_grades(lake, collection, path, Choices(**chosen), arguments)
+
+
 def _write(into: FileImport) -> None:
     """Put everything in its place. Raises `BadInput` where something else is there."""
     transaction = into.transaction
