@@ -143,8 +143,7 @@ class FileImport:
         if of_format == "assignments":  # a file is of one run
             self.target += f"/{path.name}"
         self.file_sha256 = files.sha256_of(path)
-        texts = "select query_id, text from lake.raw.queries where collection = ? order by query_id"
-        self.queries = dict(self.lake.rows(texts, collection))
+        self.queries = self.lake.query_texts(collection)
         # topics that came later let in what was left out before; what is brought along was, once
         content = [self.file_sha256, vars(choices), list(self.queries), "as it came"]
         self.sha256 = text_sha256(json.dumps(content))

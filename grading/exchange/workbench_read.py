@@ -43,16 +43,12 @@ def read_graded(into: FileImport, problems: Problems) -> None:
     """
     reader = _Reader(into)
     # a query's line may be long
-    for first, block in files.blocks(into.path, into.shown, sys.maxsize, console.progress):
-        for number, line in files.numbered_lines(block, first):
-            try:
-                reader.line(files.parse_json(line))
-            except Fault as fault:
-                problems.add(number, str(fault))
-            except json.JSONDecodeError as error:
-                problems.add(number, f"not JSON: {error.msg} at column {error.colno}")
-            except ValueError as error:
-                problems.add(number, f"not JSON: {error}")
+    lines = files.lines_of(into.path, into.shown, console.progress, sys.maxsize)
+    for number, line in files.json_values(lines, problems):
+        try:
+            reader.line(line)
+        except Fault as fault:
+            problems.add(number, str(fault))
     into.scale_at_least = {
         i: _SCALE_AT_LEAST[grader["target"]]
         for i, grader in into.graders.items()

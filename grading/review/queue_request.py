@@ -134,10 +134,7 @@ def labels_of(
     if label_set != POOL:
         missing = f"{collection} has no label set {label_set!r}"
         require_known(label_set, known, missing, none_yet=TO_LABEL)
-    ((lowest, top),) = lake.rows(
-        "select min_relevant, max_relevance from lake.raw.collections where collection = ?",
-        collection,
-    )
+    lowest, top = lake.relevance(collection)
     if names and len(names) != top + 1:
         raise BadInput(
             f"{len(names)} labels are named, and {collection} has those from 0 to {top}",

@@ -221,8 +221,7 @@ class Systems:
 
     def _engine(self, system: str, settings: SearchEngine, shown: str) -> RunSource:
         """What a search engine answered to the topics as they are now."""
-        into, topics = self.into, "select query_id, text from lake.raw.queries where collection = ?"
-        queries = dict(into.transaction.lake.rows(topics, into.name))
+        into, queries = self.into, self.into.transaction.lake.query_texts(self.into.name)
         path, note = into.collection.path(shown), into.outcome.warnings.append
         read = partial(read_hits, path, shown, settings, queries, note)
         into.at_work.check(shown, read)

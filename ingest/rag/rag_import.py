@@ -130,9 +130,7 @@ def _taken(into: Targets, rows: list[Row], shown: str, system: str, marks: bool)
     """What the rows bring. Raises `Rejected` with all that are at fault."""
     log, problems = _Log(), Problems(shown, FIX)
     by_text: dict[str, set[str]] = {}
-    for query_id, text in into.transaction.lake.rows(
-        "select query_id, text from lake.raw.queries where collection = ?", into.name
-    ):
+    for query_id, text in into.transaction.lake.query_texts(into.name).items():
         by_text.setdefault(_same(text), set()).add(query_id)
     known = _known_texts(into, rows)
     asked: dict[str, Row] = {}
