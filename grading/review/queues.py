@@ -37,18 +37,15 @@ VIEWS = (
 )
 _BLOCK = 21  # cards that are shuffled among each other: a card's place must not tell its grade
 
-# what an assessor is asked for
-_ASKED = """
+_OF_QUEUE = """
     asked as (
-        select
-            *,
-            item_text as item
-        from lake.intermediate.int_review_cards
-        where
-            collection = $collection
-            and queue = $queue
-            and assessor = $assessor
+        select *, item_text as item from lake.intermediate.int_review_cards
+        where collection = $collection and queue = $queue {who}
     ),
+"""
+# what an assessor is asked for
+_ASKED = f"""
+    {_OF_QUEUE.format(who="and assessor = $assessor")}
 
     -- of more than are dealt at once those around the first that is open
     chosen as (
@@ -60,11 +57,8 @@ _ASKED = """
     )
 """
 # cards that all have answered who were asked, differently, and nobody has settled
-_CONFLICTS = """
-    asked as (
-        select *, item_text as item from lake.intermediate.int_review_cards
-        where collection = $collection and queue = $queue
-    ),
+_CONFLICTS = f"""
+    {_OF_QUEUE.format(who="")}
 
     conflicts as (
         select * from lake.marts.review_conflicts
