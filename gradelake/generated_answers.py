@@ -21,13 +21,11 @@ from gradelake.ingest.collections import targets
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.responses import Response
 from gradelake.ingest.collections.system_names import generated_of
-from gradelake.ingest.collections.systems import entries_of, write_answers
-from gradelake.sql.common.clock import utc_now
+from gradelake.ingest.collections.systems import enter, entries_of, write_answers
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.transaction import Transaction
 
 
@@ -102,14 +100,8 @@ class WrittenSystem(Target):
         had = "select n_rows from lake.raw.systems where collection = ? and system = ?"
         n_rows = (self.lake.value(had, into.name, system) or 0) + entries.height
         commit.delete("systems", collection=into.name, system=system)
-        made = {
-            "kind": "generation",
-            "source_file": f"gradelake generate answers --grader {grader.name}",
-            "file_sha256": text_sha256(grader.grader_id),
-            "ingested_at": utc_now(),
-        }
-        row = frame_of("systems", ("system", "n_rows"), [(system, n_rows)])
-        commit.insert("systems", into.own(row, **made))
+        source = f"gradelake generate answers --grader {grader.name}"
+        enter(into, "generation", [(system, source, text_sha256(grader.grader_id), n_rows)])
         write_answers(into, system, answers)
         commit.record(self.target, grader.grader_id, n_answers)
 

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import polars as pl
-
 from gradelake.grading.distil.distil_store import commit_version
 from gradelake.grading.graders.label_rubrics import LabelRubric, find_label_rubric
 from gradelake.grading.prompts.prompt_yaml import YamlFile
@@ -102,20 +100,17 @@ def store_edited(
     rubric_id = id_of([PERSON, name, base.rubric_id, texts])
     if name == base.name and texts == base.texts:
         return base.rubric_id, False
-    edited = lake.frame(
-        "select * from lake.raw.label_rubrics where rubric_id = ? and iteration = ?",
-        base.rubric_id,
-        base.facts["iterations"],
-    ).with_columns(
-        pl.lit(rubric_id).alias("rubric_id"),
-        pl.lit(name).alias("name"),
-        pl.lit(PERSON).alias("engine"),
-        pl.lit("").alias("model"),
-        pl.col("iteration") + 1,
-        pl.col("label").replace_strict(texts).alias("text"),
-        pl.lit(utc_now()).alias("created_at"),
-    )
-    pairs = lake.frame(
+    made = {"rubric_id": rubric_id, "name": name, "engine": PERSON, "model": ""}
+    written = made | {"created_at": utc_now()}
+    edited = [
+        row | written | {"iteration": row["iteration"] + 1, "text": texts[row["label"]]}
+        for row in lake.objects(
+            "select * from lake.raw.label_rubrics where rubric_id = ? and iteration = ?",
+            base.rubric_id,
+            base.facts["iterations"],
+        )
+    ]
+    pairs = lake.objects(
         "select * replace (? as rubric_id) from lake.raw.label_rubric_pairs where rubric_id = ?",
         rubric_id,
         base.rubric_id,

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from gradelake.grading.exchange.as_it_came import together
 from gradelake.grading.exchange.assignments import NUGGETS, read_assignments
 from gradelake.grading.exchange.choices import Choices
@@ -268,8 +266,7 @@ def _write_graders(into: FileImport, wanted: dict[str, dict[str, Any]], left: se
             grader["name"] += f"-{grader_id[:6]}"  # another prompt or setting of that name
         fresh.append(grader)
     if fresh:
-        graders = pl.DataFrame(fresh, infer_schema_length=None)
-        into.count("graders", into.transaction.insert("graders", graders))
+        into.count("graders", into.transaction.insert("graders", fresh))
 
 
 def _merged(contents: list[str]) -> str:

@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from gradelake.grading.prompts.neutral import RENDERING
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import Prompt
@@ -112,5 +110,4 @@ class Grader:
         """Enter it in `raw.graders`, unless it is there."""
         known = "select 1 from lake.raw.graders where grader_id = ?"
         if not transaction.lake.value(known, self.grader_id):
-            row = self.row() | {"created_at": utc_now()}
-            transaction.insert("graders", pl.DataFrame([row]))
+            transaction.insert("graders", [self.row()], created_at=utc_now())

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from hashlib import md5
 from typing import Any
 
-import polars as pl
-
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.review.cards import VIEWS as REVIEW_VIEWS
 from gradelake.grading.review.cards import Card, Deck, Reviewable, dealt, find_grader
@@ -203,8 +201,8 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
     ]
     with lake.transaction("review", f"queue {request.collection} {request.queue}") as transaction:
         _require_new(lake, request)  # somebody may have made it meanwhile
-        transaction.insert("review_queues", pl.DataFrame([about | queue]))
-        transaction.insert("review_cards", pl.DataFrame(rows, infer_schema_length=None))
+        transaction.insert("review_queues", [about | queue])
+        transaction.insert("review_cards", rows)
         if is_judged:
             for assessor in request.assessors:
                 mark_as_own(transaction, request.collection, assessor)
@@ -216,7 +214,7 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
                 assessor=list(request.assessors),
                 sample=samples[0]["sample"],
             )
-            transaction.insert("review_samples", pl.DataFrame(samples, infer_schema_length=None))
+            transaction.insert("review_samples", samples)
         transaction.say(cards=len(cards))
         transaction.finish_run(list(arguments))
     return _queue_of(lake, request.collection, request.queue)

@@ -283,7 +283,7 @@ class Committer:
             "notes": list(self.notes) or None,
             "stack": json.dumps(self.stack, sort_keys=True) if self.stack else None,
         }
-        transaction.insert("grading_runs", pl.DataFrame([row]))
+        transaction.insert("grading_runs", [row])
 
 
 def not_in_the_lake(lake: Lake, table: str, rows: pl.DataFrame) -> pl.DataFrame:

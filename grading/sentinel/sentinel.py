@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import polars as pl
 from pydantic import Field
 
 from gradelake.grading.graders.configured import configured
@@ -230,7 +229,7 @@ def draw(lake: Lake, name: str, sentinel: Sentinel, graders: list[Grader]) -> in
     }
     n_pairs = sum(quotas.values())
     with lake.transaction("grade", f"{collection} sentinel {name}") as transaction:
-        transaction.insert("sentinels", pl.DataFrame([made]))
+        transaction.insert("sentinels", [made])
         transaction.insert("sentinel_pairs", rows)
         transaction.say(pairs=n_pairs)
     return n_pairs

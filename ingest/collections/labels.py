@@ -107,7 +107,7 @@ def _write(
         "created_at": now,
         "target": "direct",
     }
-    transaction.insert("graders", pl.DataFrame([grader]))
+    transaction.insert("graders", [grader])
     grades = frame.select("query_id", "passage_id", grade="relevance")
     of_judge = {"grader_id": grader_id, "collection": collection, "item_id": ""}
     given = {"status": "ok", "run_id": transaction.run_id, "graded_at": now}

@@ -243,10 +243,7 @@ class Systems:
         targets = {system: target_of(into.name, system) for system, *_ in found}
         known = [system for system in targets if into.transaction.recorded(targets[system])]
         self._drop_systems(known, found[0][1])
-        frame = pl.DataFrame(
-            found, schema=["system", "source_file", "file_sha256", "n_rows"], orient="row"
-        )
-        into.transaction.insert("systems", into.own(frame, kind=kind, ingested_at=utc_now()))
+        enter(into, kind, found)
         for system, _, sha256, n_rows in found:
             into.transaction.record(targets[system], sha256, n_rows)
         into.count("systems", len(found))
@@ -402,6 +399,13 @@ class Systems:
                 other = self.claimed[response.system]
                 problems.add(response.line, f"system {response.system!r} is also in {other}")
         problems.raise_if_any()
+
+
+def enter(into: Targets, kind: str, found: list[tuple[str, str, str, int]]) -> None:
+    """Enter systems as (system, file, hash, rows)."""
+    columns = ("system", "source_file", "file_sha256", "n_rows")
+    frame = frame_of("systems", columns, found)
+    into.transaction.insert("systems", into.own(frame, kind=kind, ingested_at=utc_now()))
 
 
 def _read_ahead(

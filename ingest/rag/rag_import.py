@@ -23,7 +23,7 @@ from gradelake.ingest.collections.responses import (
     passage_id,
 )
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
-from gradelake.ingest.collections.systems import RANKING, write_answers
+from gradelake.ingest.collections.systems import RANKING, enter, write_answers
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.collections.texts import query_id_of
 from gradelake.ingest.rag.log import FIX, Row, read
@@ -289,16 +289,14 @@ def sentences_of(text: str) -> list[str]:
 
 def _write(into: Targets, log: _Log, system: str, shown: str, sha256: str) -> None:
     """Put what a log brings in the place of what the system had."""
-    transaction, now = into.transaction, utc_now()
+    transaction = into.transaction
     topics = frame_of("queries", ("query_id", "text"), log.topics.items())
     transaction.insert("queries", into.own(topics))
     for table in OF_SYSTEMS:
         transaction.delete(table, collection=into.name, system=system)
     entries = frame_of("run_entries", RANKING, log.entries)
     transaction.insert("run_entries", into.own(entries, system=system))
-    made = {"kind": "ranking", "source_file": shown, "file_sha256": sha256, "ingested_at": now}
-    row = frame_of("systems", ("system", "n_rows"), [(system, entries.height)])
-    transaction.insert("systems", into.own(row, **made))
+    enter(into, "ranking", [(system, shown, sha256, entries.height)])
     add_texts(into, log.texts)
     write_answers(into, system, log.answers)
 
