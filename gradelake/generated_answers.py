@@ -96,7 +96,7 @@ class WrittenSystem(Target):
         answers = [Response(system, one.query_id, one.items, 0) for one in found]
         n_answers = len(self.done()) + len(answers)
         entries = entries_of(answers)
-        commit.insert("run_entries", into.own(entries, system=system))
+        into.insert("run_entries", entries, system=system)
         had = "select n_rows from lake.raw.systems where collection = ? and system = ?"
         n_rows = (self.lake.value(had, into.name, system) or 0) + entries.height
         commit.delete("systems", collection=into.name, system=system)

@@ -55,7 +55,7 @@ def add_texts(into: Targets, rows: dict[str, Any]) -> int:
         del rows[own_id]
     columns = ("passage_id", "text", "position", "origin")
     frame = frame_of("passages", columns, rows.values())
-    return into.transaction.insert("passages", into.own(_hashed(frame)))
+    return into.insert("passages", _hashed(frame))
 
 
 def add_corpus(into: Targets, of_hits: dict[str, str]) -> None:

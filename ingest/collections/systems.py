@@ -353,9 +353,7 @@ class Systems:
             [(s, file.shown, file.sha256, frame.height) for s, frame in entries.items()],
         )
         for system, answers in file.by_system.items():
-            n_rows = self.into.transaction.insert(
-                "run_entries", self.into.own(entries[system], system=system)
-            )
+            n_rows = self.into.insert("run_entries", entries[system], system=system)
             self.into.count("run_entries", n_rows)
             write_answers(self.into, system, answers)
         self.into.written("responses", target, file.sha256, len(file.found))
@@ -405,7 +403,7 @@ def enter(into: Targets, kind: str, found: list[tuple[str, str, str, int]]) -> N
     """Enter systems as (system, file, hash, rows)."""
     columns = ("system", "source_file", "file_sha256", "n_rows")
     frame = frame_of("systems", columns, found)
-    into.transaction.insert("systems", into.own(frame, kind=kind, ingested_at=utc_now()))
+    into.insert("systems", frame, kind=kind, ingested_at=utc_now())
 
 
 def _read_ahead(
@@ -460,7 +458,7 @@ def write_answers(into: Targets, system: str, answers: list[Response]) -> None:
         ("citations", _citations(answers)),
     ):
         if rows.height:
-            into.transaction.insert(table, into.own(rows, system=system))
+            into.insert(table, rows, system=system)
     passages.add_generated(into, answers)
 
 

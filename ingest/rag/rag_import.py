@@ -289,13 +289,12 @@ def sentences_of(text: str) -> list[str]:
 
 def _write(into: Targets, log: _Log, system: str, shown: str, sha256: str) -> None:
     """Put what a log brings in the place of what the system had."""
-    transaction = into.transaction
     topics = frame_of("queries", ("query_id", "text"), log.topics.items())
-    transaction.insert("queries", into.own(topics))
+    into.insert("queries", topics)
     for table in OF_SYSTEMS:
-        transaction.delete(table, collection=into.name, system=system)
+        into.transaction.delete(table, collection=into.name, system=system)
     entries = frame_of("run_entries", RANKING, log.entries)
-    transaction.insert("run_entries", into.own(entries, system=system))
+    into.insert("run_entries", entries, system=system)
     enter(into, "ranking", [(system, shown, sha256, entries.height)])
     add_texts(into, log.texts)
     write_answers(into, system, log.answers)
