@@ -7,8 +7,6 @@ a grade of is not asked again: with the model's endpoint off, a second run says 
 `pip install 'gradelake[autojudge]'` brings autojudge-base; analyses/TRACK.md shows it at work.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -40,6 +38,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.files import sha256_of
+from gradelake.sql.common.hashes import id_of
 from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.lake.opening import Lake
 
@@ -273,7 +272,7 @@ def _files(
         write_nugget_banks_generic(banks, folder / NUGGETS)
         nuggets = (folder / NUGGETS).read_text(encoding="utf-8")
     held = [queries, passages, by_run, corpus and sha256_of(Path(corpus)), nuggets]
-    name = hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:16]
+    name = id_of(held)
     settings = write_collection(folder / name, queries, passages, by_run)
     if banks:
         (folder / NUGGETS).replace(folder / name / NUGGETS)

@@ -1,9 +1,11 @@
 """`gradelake generate`: a rubric bank, or a system of answers, from a model."""
 
+from typing import Any
+
 import click
 
-from gradelake.grading.commands import chosen_queries, warn_first
-from gradelake.grading.generate import generate_command as of_banks
+from gradelake.grading.commands import chosen_queries
+from gradelake.grading.generate.generate_command import OF_A_BANK, Words, show
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, typed
 from gradelake.sql.common.counted import counted
@@ -15,41 +17,27 @@ _ANSWERS = "answers"
 
 
 def _show(outcome):
-    is_dry = click.get_current_context().params["dry_run"]
-    if hasattr(outcome.request, "bank"):
-        of_banks.show(outcome, is_dry)
-    else:
-        _show_answers(outcome, is_dry)
+    words = OF_A_BANK if outcome.request.kind == "bank" else _OF_ANSWERS
+    show(words, outcome, click.get_current_context().params["dry_run"])
 
 
-def _show_answers(outcome, is_dry):
-    collection, system = outcome.request.collection, outcome.request.system
-    queries = f"{outcome.asked_for:,} queries"
-    if is_dry:
-        left = outcome.asked_for - outcome.had_answers
-        now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
-        console.say(f"{collection}: {left:,} of {queries} have no answer of {system}{now}")
-        return
-    if not outcome.planned:
-        console.say(f"{collection}: all {queries} have an answer of {system}")
-        return
-    warn_first([f"query {one.query_id}: written at try {one.tries}" for one in outcome.retried])
-    warn_first([f"query {id_} got no answer: {why}" for id_, why in outcome.failed.items()])
+def _wrote(outcome) -> str:
     cost = f", for {amount(outcome.cost)} {outcome.currency}" if outcome.cost is not None else ""
-    console.say(
-        f"system {system}: wrote {counted(outcome.written, 'answers')} to queries of {collection} "
-        f"in {console.duration(outcome.seconds)}, of {counted(outcome.tokens, 'tokens')}{cost}"
+    return (
+        f"system {outcome.request.name}: wrote {counted(outcome.written, 'answers')} to queries of "
+        f"{outcome.request.collection} in {console.duration(outcome.seconds)}, "
+        f"of {counted(outcome.tokens, 'tokens')}{cost}"
     )
-    if outcome.failed:
-        what = counted(len(outcome.failed), "queries")
-        console.warn(f"{what} got no answer; the same command tries them again")
-    if outcome.out_of_money:
-        console.warn("--max-cost leaves no money for the next one")
-    beyond = outcome.asked_for - outcome.had_answers - outcome.planned
-    if left := outcome.left + beyond:
-        console.warn(f"{counted(left, 'queries', 'are')} left; the same command continues")
-    elif outcome.written:
-        console.hint(f"next: gradelake build, or gradelake plan {collection}")
+
+
+_OF_ANSWERS = Words(
+    "answer of",
+    "an answer of",
+    "no answer",
+    lambda one: [f"written at try {one.tries}"],
+    _wrote,
+    "gradelake build, or gradelake plan",
+)
 
 
 @click.command(short_help="Let a model write questions, nuggets, criteria, or answers.")
@@ -112,10 +100,24 @@ def generate(project, names, name, queries, limit, dry_run, **options):
         beside = "`generate answers`" if of_answers else "rubric items"
         raise BadInput(f"--{stated[0].replace('_', '-')} is not for {beside}", "Leave it out.")
     taken = {key: options[key] for key in options if key not in others}
-    ids = chosen_queries(queries)
-    if not of_answers:
-        return of_banks.write_bank(project, collection, name, ids, limit, dry_run, **taken)
-    return _write_answers(project, collection, name, ids, limit, dry_run, **taken)
+    taken |= {"collection": collection, "query_ids": chosen_queries(queries), "limit": limit}
+    generation = _module(of_answers)
+    request = generation.request_of(project, name, **taken)
+    if dry_run:
+        with console.working("reading the lake"), Lake.live(project) as lake:
+            return generation.plan(lake, request)
+    return generation.generate(project, request, typed())
+
+
+def _module(of_answers: bool) -> Any:
+    """What plans and writes either of them."""
+    if of_answers:
+        from gradelake import generated_answers
+
+        return generated_answers
+    from gradelake.grading.generate import generation
+
+    return generation
 
 
 def _what(names: tuple[str, ...]) -> tuple[bool, str]:
@@ -129,17 +131,3 @@ def _what(names: tuple[str, ...]) -> tuple[bool, str]:
         f"generate: {' '.join(names)}: name one collection",
         "gradelake generate COLLECTION --grader NAME, or gradelake generate answers COLLECTION ...",
     )
-
-
-def _write_answers(project, collection, name, query_ids, limit, dry_run, *, system, max_cost):
-    from gradelake import generated_answers
-    from gradelake.grading.graders.configured import writing
-
-    grader = writing(project, name, "answer")
-    request = generated_answers.AnswersRequest(
-        collection, grader, system or name, query_ids, limit, max_cost
-    )
-    if dry_run:
-        with console.working("reading the lake"), Lake.live(project) as lake:
-            return generated_answers.plan(lake, request)
-    return generated_answers.generate(project, request, typed())

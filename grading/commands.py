@@ -10,6 +10,7 @@ from gradelake.sql.common.command_line import answering, with_options
 from gradelake.sql.common.errors import BadInput
 
 _SHOWN = 10  # lines of one kind
+pairs_option = click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most.")
 _request_options = with_options(
     click.argument("collection"),
     click.option("--queries", help="Only these: ids with commas between, or a file of them."),
@@ -18,7 +19,7 @@ _request_options = with_options(
         type=click.IntRange(min=0),
         help="Whose items to grade; 0 is the bank as it came. Default: the newest.",
     ),
-    click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most."),
+    pairs_option,
 )
 
 # of what asks models
@@ -34,6 +35,10 @@ limit_options = with_options(
         help="Spend no more than this, by the prices of seeds/prices.csv.",
     ),
 )
+
+
+# of what is asked again by schedule
+round_options = with_options(pairs_option, limit_options)
 
 
 def show_plans(plans):

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, typed, without_project
+from gradelake.sql.common.command_line import answering, bringing_in, typed, without_project
 from gradelake.sql.common.project import Project
 from gradelake.sql.common.quoting import shell_word
 from gradelake.sql.lake.opening import Lake
@@ -142,18 +142,17 @@ _columns = click.option(
 
 
 @import_.command("labels", short_help="Store a qrels-style FILE, or a table, as a judge's labels.")
-@click.argument("collection")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--judge", required=True, help="Name of the judge that made the labels.")
-@click.option(
-    "--max-label",
-    type=click.IntRange(min=1),
-    help="Top of the judge's scale (default: its highest label).",
+@bringing_in(
+    "ingest.collections.labels:import_labels",
+    click.option("--judge", required=True, help="Name of the judge that made the labels."),
+    click.option(
+        "--max-label",
+        type=click.IntRange(min=1),
+        help="Top of the judge's scale (default: its highest label).",
+    ),
+    _columns,
 )
-@_columns
-@answering(lambda done: done.print())
-@click.pass_obj
-def import_labels(project, collection, file, judge, max_label, columns):
+def import_labels():
     """Store a qrels-style FILE as a direct judge's grades: label set `judge:NAME`.
 
     FILE may be a table, too: CSV, JSON, Parquet, .xlsx, or a database with one.
@@ -163,28 +162,23 @@ def import_labels(project, collection, file, judge, max_label, columns):
       gradelake import labels dl19 Sun.qrels --judge Sun
       gradelake import labels shop gpt.csv --judge gpt --column judgment=verdict
     """
-    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from gradelake.ingest.collections.labels import import_labels as run_import
-
-        return run_import(lake, collection, file, judge, typed(), max_label, columns)
 
 
 @import_.command("bank", short_help="Store FILE's questions, nuggets or criteria as a bank.")
-@click.argument("collection")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--name", required=True, help="Name of the bank.")
-@click.option(
-    "--format",
-    "format_",
-    default="auto",
-    type=click.Choice(
-        ["auto", "workbench", "nuggetizer", "criteria", "argue", "csv", "tqa", "genq"]
+@bringing_in(
+    "ingest.banks.banks:import_bank",
+    click.option("--name", required=True, help="Name of the bank."),
+    click.option(
+        "--format",
+        "format_",
+        default="auto",
+        type=click.Choice(
+            ["auto", "workbench", "nuggetizer", "criteria", "argue", "csv", "tqa", "genq"]
+        ),
+        help="Format of the file; auto detects it.",
     ),
-    help="Format of the file; auto detects it.",
 )
-@answering(lambda done: done.print())
-@click.pass_obj
-def import_bank(project, collection, file, name, format_):
+def import_bank():
     """Store FILE's questions, nuggets or criteria as a rubric bank: JSON or CSV, plain or .gz. FILE
     may be a folder with a file per topic.
 
@@ -202,20 +196,15 @@ def import_bank(project, collection, file, name, format_):
     text, and any of facet_id, item_id, gold_answer (several as a|b) and weight.
     nuggetizer: vital nuggets weigh 1, okay ones 0.5.
     """
-    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from gradelake.ingest.banks.banks import import_bank as run_import
-
-        return run_import(lake, collection, file, name, format_, typed())
 
 
 @import_.command("judgments", short_help="Store the judgments that people filled into a table.")
-@click.argument("collection")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--assessor", required=True, help="Name of the person or group that judged.")
-@_columns
-@answering(lambda done: done.print())
-@click.pass_obj
-def import_judgments(project, collection, file, assessor, columns):
+@bringing_in(
+    "ingest.collections.judgments:import_judgments",
+    click.option("--assessor", required=True, help="Name of the person or group that judged."),
+    _columns,
+)
+def import_judgments():
     """Store the judgments filled into a table: label set `assessor:NAME`, once built.
 
     The table is a CSV that `gradelake export sample` wrote, or any with columns for the query, the
@@ -228,20 +217,17 @@ def import_judgments(project, collection, file, assessor, columns):
       gradelake import judgments dl19 sample.csv --assessor ann
       gradelake import judgments shop a.xlsx --assessor a --column judgment=stars
     """
-    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from gradelake.ingest.collections.judgments import import_judgments as run_import
-
-        return run_import(lake, collection, file, assessor, typed(), columns)
 
 
 @import_.command("scores", short_help="Store a board whose scores somebody else computed.")
-@click.argument("collection")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--name", required=True, help="Name of the board.")
-@click.option("--measure", metavar="NAME", help="What was measured, where FILE does not say it.")
-@answering(lambda done: done.print())
-@click.pass_obj
-def import_scores(project, collection, file, name, measure):
+@bringing_in(
+    "ingest.collections.scores:import_scores",
+    click.option("--name", required=True, help="Name of the board."),
+    click.option(
+        "--measure", metavar="NAME", help="What was measured, where FILE does not say it."
+    ),
+)
+def import_scores():
     """Store the scores of a board that was computed elsewhere: `scores:NAME`, once built.
 
     FILE is JSON {"system": score}, or a table with columns system and score, and stderr and measure
@@ -254,19 +240,14 @@ def import_scores(project, collection, file, name, measure):
       gradelake stats leaderboard car --board scores:EXAM Cover@20 1 \\
           --board assessor:nist AP 1 --picture boards.svg
     """
-    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from gradelake.ingest.collections.scores import import_scores as run_import
-
-        return run_import(lake, collection, file, name, typed(), measure)
 
 
 @import_.command("support", short_help="Store people's labels of what citations support.")
-@click.argument("collection")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--assessor", required=True, help="Name of the person or group that judged.")
-@answering(lambda done: done.print())
-@click.pass_obj
-def import_support(project, collection, file, assessor):
+@bringing_in(
+    "ingest.collections.support:import_support",
+    click.option("--assessor", required=True, help="Name of the person or group that judged."),
+)
+def import_support():
     """Store people's labels of how far cited passages support sentences of answers.
 
     A table with system, query_id, sentence (its number in the answer, from 1),
@@ -281,10 +262,6 @@ def import_support(project, collection, file, assessor):
     Examples:
       gradelake import support rag support.csv --assessor ann
     """
-    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from gradelake.ingest.collections.support import import_support as run_import
-
-        return run_import(lake, collection, file, assessor, typed())
 
 
 @import_.command("rag", short_help="Store a RAG system's log: contexts, answers and references.")

@@ -109,7 +109,7 @@ OF_EXTRAS = {
     "grading/engines/_client.py": ("openai",),
     "grading/engines/_connection.py": ("openai",),
     "grading/engines/_extractor.py": ("transformers",),
-    "grading/engines/_gpu.py": MODELS,
+    "grading/engines/_here.py": MODELS,
     "grading/engines/_lora.py": MODELS[:2],
     "grading/engines/_tokens.py": MODELS,
     "grading/engines/litellm.py": ("providers",),

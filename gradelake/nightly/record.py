@@ -7,8 +7,8 @@ from datetime import datetime
 from itertools import chain, count
 from typing import Any
 
-from gradelake.grading.probe.probe import read_probe
-from gradelake.grading.sentinel.sentinel import OF_PROBES
+from gradelake.grading.probe.probe import Probe
+from gradelake.grading.sentinel.sentinel import OF_PROBES, read_watched
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -154,7 +154,7 @@ def fooled(project: Project, since: datetime) -> list[dict[str, Any]]:
     found = []
     with Lake.live(project) as lake:
         for name in project.probes:
-            probe = read_probe(project, name)
+            probe = read_watched(Probe, project, "probes", name)
             found += lake.objects(
                 """
                 select

@@ -16,7 +16,7 @@ from gradelake.grading.ask.entry import Asked
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.distil.distil_store import Distilled, DistilRequest, Explanation, store
 from gradelake.grading.distil.rubric_file import check_rubric_name
-from gradelake.grading.generate.writers import QueryBatch, Writers, WritingRun, writers
+from gradelake.grading.generate.writers import QueryBatch, Writers, WritingRun, batches_of, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries, check_slots
 from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
@@ -25,8 +25,6 @@ from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-
-BATCH = 16  # pairs that are explained, and kept, together
 
 
 @dataclass
@@ -144,12 +142,8 @@ def _explain(request: DistilRequest, crew: Writers) -> list[Explanation | None]:
         for pair in outcome.sample.pairs
     ]
     asked = [(str(n), one) for n, one in enumerate(values)]
-    batches = [
-        QueryBatch(f"explain-{start:08d}", tuple(asked[start : start + BATCH]))
-        for start in range(0, len(asked), BATCH)
-    ]
     found: list[Explanation | None] = [None] * len(asked)
-    for generated in crew.ask(batches):
+    for generated in crew.ask(batches_of(asked, "explain-")):
         for one in generated:
             n = int(one.query_id)
             found[n] = one.items

@@ -191,20 +191,7 @@ def _known(name: str, rubric_id: str | None) -> str:
 )
 @answering(_show)
 @click.pass_obj
-def distil(
-    project,
-    collection,
-    assessor,
-    grader_name,
-    name,
-    queries,
-    distil_prompt,
-    dry_run,
-    show,
-    export,
-    edited,
-    **options,
-):
+def distil(project, show, export, edited, dry_run, **stated):
     """Let a model explain judgments of a COLLECTION, and distil a rubric for each label.
 
     Graders with the prompts true_direct and true_reasoning judge by such a rubric. Exit code 3
@@ -221,29 +208,40 @@ def distil(
       gradelake distil --import trec trec.yaml
     """
     project = project()
-    if sum(map(bool, (show, export, edited))) > 1:
+    given = [
+        name for name, said in (("show", show), ("export", export), ("edited", edited)) if said
+    ]
+    if len(given) > 1:
         raise click.UsageError("--show, --export and --import cannot be used together.")
+    if given:
+        refuse_others(*given)
     if show:
-        refuse_others("show")
         return _shown(project, show)
     if export:
-        refuse_others("export")
         return _exported(project, *export)
     if edited:
-        refuse_others("edited")
         return _imported(project, *edited)
     from gradelake.grading.distil import distil as distilling
+
+    request = _request(project, **stated)
+    if dry_run:
+        with Lake.writer(project) as lake:
+            return distilling.Plan(request, distilling.draw(lake, request))
+    return distilling.distil(project, request, typed())
+
+
+def _request(project, collection, assessor, grader_name, name, queries, distil_prompt, **options):
     from gradelake.grading.distil.distil_store import DistilRequest
     from gradelake.grading.graders.configured import writing
     from gradelake.grading.prompts.prompt_file import find_prompt
 
-    stated = {
+    needed = {
         "COLLECTION": collection,
         "--assessor": assessor,
         "--grader": grader_name,
         "--name": name,
     }
-    if missing := [option for option, value in stated.items() if value is None]:
+    if missing := [option for option, value in needed.items() if value is None]:
         raise BadInput(
             f"also needed: {', '.join(missing)}",
             "Or --show NAME, to print a rubric; --export and --import, to edit it.",
@@ -254,16 +252,5 @@ def distil(
             f"--distil-prompt: {distil_prompt!r} distils no rubrics",
             "Take true_distil, or a prompt of your own with target distil.",
         )
-    request = DistilRequest(
-        collection,
-        assessor,
-        writing(project, grader_name, "explain"),
-        name,
-        prompt,
-        query_ids=chosen_queries(queries),
-        **options,
-    )
-    if dry_run:
-        with Lake.writer(project) as lake:
-            return distilling.Plan(request, distilling.draw(lake, request))
-    return distilling.distil(project, request, typed())
+    grader, ids = writing(project, grader_name, "explain"), chosen_queries(queries)
+    return DistilRequest(collection, assessor, grader, name, prompt, query_ids=ids, **options)

@@ -1,18 +1,16 @@
 """How rubrics of labels get into the lake."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-import polars as pl
 
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.judged_pairs import Pair
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.hashes import id_of
 from gradelake.sql.lake.opening import Lake
 
 Explanation = Mapping[str, str]
@@ -59,7 +57,7 @@ def rubric_id_of(request: DistilRequest, made: Distilled) -> str:
         ],
         "rubrics": made.rubrics,
     }
-    return _sha256(json.dumps(content, sort_keys=True))[:16]
+    return id_of(content)
 
 
 def store(
@@ -93,15 +91,14 @@ def store(
         }
         for pair, explanation in zip(made.pairs, made.explanations, strict=True)
     ]
-    frames = pl.DataFrame(rubrics), pl.DataFrame(pairs, infer_schema_length=None)
     extra = {"grader_id": grader.grader_id} | ({"notes": notes} if notes else {})
-    return commit_version(log.lake, *frames, arguments, extra, log)
+    return commit_version(log.lake, rubrics, pairs, arguments, extra, log)
 
 
 def commit_version(
     lake: Lake,
-    rubrics: pl.DataFrame,
-    pairs: pl.DataFrame,
+    rubrics: list[dict[str, Any]],
+    pairs: list[dict[str, Any]],
     arguments: list[str],
     extra: dict[str, Any],
     log: ReplyLog | None = None,
@@ -110,7 +107,7 @@ def commit_version(
 
     Returns its id, and whether it is new: the very same one is not stored twice.
     """
-    rubric_id, name, collection = rubrics.select("rubric_id", "name", "collection").row(0)
+    rubric_id, name, collection = (rubrics[0][key] for key in ("rubric_id", "name", "collection"))
     with lake.transaction("distil", f"{collection} {name}") as commit:
         if log:
             log.grader.register(commit)
@@ -119,12 +116,9 @@ def commit_version(
             return rubric_id, False
         commit.insert("label_rubrics", rubrics)
         commit.insert("label_rubric_pairs", pairs)
-        commit.record(f"{collection}/label_rubric/{name}/{rubric_id}", rubric_id, pairs.height)
-        commit.say(label_rubrics=rubrics["label"].n_unique(), label_rubric_pairs=pairs.height)
+        commit.record(f"{collection}/label_rubric/{name}/{rubric_id}", rubric_id, len(pairs))
+        n_labels = len({each["label"] for each in rubrics})
+        commit.say(label_rubrics=n_labels, label_rubric_pairs=len(pairs))
         commit.extra |= {"rubric_id": rubric_id, **extra}
         commit.finish_run(arguments)
     return rubric_id, True
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

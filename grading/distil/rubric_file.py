@@ -1,20 +1,15 @@
 """Rubrics of labels as files that people edit: written, and read back as a new version."""
 
-import hashlib
-import json
 from pathlib import Path
-
-import polars as pl
-from pydantic import ValidationError
 
 from gradelake.grading.distil.distil_store import commit_version
 from gradelake.grading.graders.label_rubrics import LabelRubric, find_label_rubric
 from gradelake.grading.prompts.prompt_yaml import YamlFile
 from gradelake.grading.prompts.written_reply import can_be_stored
-from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.hashes import id_of
 from gradelake.sql.common.problems import reject
 from gradelake.sql.common.project import check_name
 from gradelake.sql.common.whole_file import whole_file
@@ -75,12 +70,9 @@ def read_rubric_file(lake: Lake, path: Path) -> tuple[LabelRubric, dict[int, str
     Raises `Rejected` with all that is wrong in it, by line.
     """
     yaml = YamlFile(path, str(path), _HINT)
-    try:
-        stated = _RubricFile.model_validate(yaml.content)
-    except ValidationError as error:
-        for fault in checked.faults(error, _RubricFile, "key"):
-            yaml.add(fault.path, str(fault))
+    stated = yaml.read(_RubricFile)
     yaml.problems.raise_if_any()
+    assert stated
     try:
         base = find_label_rubric(lake, stated.version, "version")
     except BadInput as error:
@@ -105,24 +97,20 @@ def store_edited(
     """Commit texts that a person edited as a version of a name: one more iteration after those of
     its base, with the base's pairs, which its judges are never measured on. Returns as
     `commit_version` does."""
-    content = json.dumps([PERSON, name, base.rubric_id, texts], sort_keys=True)
-    rubric_id = hashlib.sha256(content.encode()).hexdigest()[:16]
+    rubric_id = id_of([PERSON, name, base.rubric_id, texts])
     if name == base.name and texts == base.texts:
         return base.rubric_id, False
-    edited = lake.frame(
-        "select * from lake.raw.label_rubrics where rubric_id = ? and iteration = ?",
-        base.rubric_id,
-        base.facts["iterations"],
-    ).with_columns(
-        pl.lit(rubric_id).alias("rubric_id"),
-        pl.lit(name).alias("name"),
-        pl.lit(PERSON).alias("engine"),
-        pl.lit("").alias("model"),
-        pl.col("iteration") + 1,
-        pl.col("label").replace_strict(texts).alias("text"),
-        pl.lit(utc_now()).alias("created_at"),
-    )
-    pairs = lake.frame(
+    made = {"rubric_id": rubric_id, "name": name, "engine": PERSON, "model": ""}
+    written = made | {"created_at": utc_now()}
+    edited = [
+        row | written | {"iteration": row["iteration"] + 1, "text": texts[row["label"]]}
+        for row in lake.objects(
+            "select * from lake.raw.label_rubrics where rubric_id = ? and iteration = ?",
+            base.rubric_id,
+            base.facts["iterations"],
+        )
+    ]
+    pairs = lake.objects(
         "select * replace (? as rubric_id) from lake.raw.label_rubric_pairs where rubric_id = ?",
         rubric_id,
         base.rubric_id,

@@ -70,10 +70,8 @@ class Response:
 
     def mend(self) -> None:
         """Replace half characters, which JSON can spell and no file hold."""
-        self.finish = self.finish and without_halves(self.finish)
-        self.text = without_halves(self.text)
-        self.error = self.error and without_halves(self.error)
-        self.reasoning = self.reasoning and without_halves(self.reasoning)
+        for name in ("finish", "text", "error", "reasoning"):
+            setattr(self, name, (text := getattr(self, name)) and without_halves(text))
 
 
 # a prompt, what it was answered, and after how many seconds

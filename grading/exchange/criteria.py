@@ -2,9 +2,7 @@
 
 import ast
 import json
-import re
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 from gradelake.grading.exchange.criteria_graders import CriteriaGraders
@@ -21,11 +19,6 @@ class _Pairs(list):
     """A JSON object as its (key, value) pairs, so that a key that is there twice shows."""
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
-_BLANKS = re.compile(r"[ \t\r\n]*")
-_BEGINNING = re.compile(r'\s*\{\s*"')
-
-
 def read_criteria(into: FileImport, problems: Problems) -> None:
     """Every grade of the pairs of the collection's queries; a null grade is a failed one.
 
@@ -34,7 +27,8 @@ def read_criteria(into: FileImport, problems: Problems) -> None:
     graders = CriteriaGraders(into.choices, into.shown)
     chunks = files.chunks(into.path, into.shown, sys.maxsize, console.progress)
     text = b"".join(chunks).decode()
-    for line, key, criteria in _content(text, problems):
+    line, at = 1, 0
+    for key, criteria in _content(text, problems):
         try:
             query_id, passage_id = _pair(key)
             if not isinstance(criteria, _Pairs):
@@ -47,6 +41,7 @@ def read_criteria(into: FileImport, problems: Problems) -> None:
                 for name, value in criteria
             ]
         except Fault as fault:
+            line, at = _at(text, key, line, at)
             problems.add(line, str(fault))
             continue
         if not into.has_query(query_id):
@@ -63,47 +58,28 @@ def read_criteria(into: FileImport, problems: Problems) -> None:
     into.items = graders.items(into.found_queries)
 
 
-def _content(text: str, problems: Problems) -> Iterator[tuple[int, str, Any]]:
-    """(line, key, value) of a JSON object. Where it is none, that is added to the problems."""
-    if not _BEGINNING.match(text):
-        problems.add(1, "not a JSON object with pairs")
-        return
-    at = _BLANKS.match(text).end()  # type: ignore[union-attr]
-    line, counted, before = 1, 0, "{"
+def _content(text: str, problems: Problems) -> _Pairs:
+    """(key, value) of a JSON object. Where it is none, that is added to the problems."""
+    found = _Pairs()
     try:
-        while before == "{" or not text.startswith("}", at):
-            at = _behind(text, at, before)
-            if not text.startswith('"', at):
-                quotes = "Expecting property name enclosed in double quotes"
-                raise json.JSONDecodeError(quotes, text, at)
-            line, counted = line + text.count("\n", counted, at), at
-            key, at = _value(text, at)
-            at = _behind(text, at, ":")
-            value, at = _value(text, at)
-            yield line, key, value
-            before = ","
-        if (at := _behind(text, at, "}")) < len(text):
-            raise json.JSONDecodeError("Extra data", text, at)
+        found = files.parse_json(text, object_pairs_hook=_Pairs)
+        if not (isinstance(found, _Pairs) and found):
+            problems.add(1, "not a JSON object with pairs")
+            return _Pairs()
     except json.JSONDecodeError as error:
         problems.add(error.lineno, f"not JSON: {error.msg} at column {error.colno}")
-    except RecursionError:
-        problems.add(text.count("\n", 0, at) + 1, "not JSON: nested too deeply")
     except ValueError as error:
-        problems.add(text.count("\n", 0, at) + 1, f"not JSON: {error}")
+        problems.add(None, f"not JSON: {error}")
+    return found
 
 
-def _behind(text: str, at: int, character: str) -> int:
-    """Where a JSON text goes on after this character and the blanks around it."""
-    if not text.startswith(character, at):
-        raise json.JSONDecodeError(f"Expecting '{character}'", text, at)
-    return _BLANKS.match(text, at + 1).end()  # type: ignore[union-attr]
-
-
-def _value(text: str, at: int) -> tuple[Any, int]:
-    """A value in a JSON text, and where that goes on after the blanks behind it."""
-    value, end = _DECODER.raw_decode(text, at)
-    files.refuse_half_characters(text[at:end], value)
-    return value, _BLANKS.match(text, end).end()  # type: ignore[union-attr]
+def _at(text: str, key: str, line: int, at: int) -> tuple[int, int]:
+    """(line, place) of a key that stands behind another; that one's where it is not as Python
+    writes it."""
+    for written in (json.dumps(key), json.dumps(key, ensure_ascii=False)):
+        if (found := text.find(written, at)) >= 0:
+            return line + text.count("\n", at, found), found
+    return line, at
 
 
 def _pair(key: str) -> tuple[str, str]:

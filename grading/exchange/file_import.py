@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 
 from gradelake.grading.exchange.choices import Choices
-from gradelake.grading.exchange.workbench import GRADE_COLUMNS, sha256
+from gradelake.grading.exchange.workbench import GRADE_COLUMNS
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.common.problems import reject
 from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
@@ -142,11 +143,10 @@ class FileImport:
         if of_format == "assignments":  # a file is of one run
             self.target += f"/{path.name}"
         self.file_sha256 = files.sha256_of(path)
-        texts = "select query_id, text from lake.raw.queries where collection = ? order by query_id"
-        self.queries = dict(self.lake.rows(texts, collection))
+        self.queries = self.lake.query_texts(collection)
         # topics that came later let in what was left out before; what is brought along was, once
         content = [self.file_sha256, vars(choices), list(self.queries), "as it came"]
-        self.sha256 = sha256(json.dumps(content))
+        self.sha256 = text_sha256(json.dumps(content))
         self.done = Imported(collection, self.shown)
         self.seen = self.done.seen
         self.now = utc_now()
@@ -223,9 +223,8 @@ class FileImport:
 
     def insert(self, table: str, frame: pl.DataFrame, **constants: Any) -> int:
         """Append rows of the collection to a raw table, and count them. Returns how many."""
-        columns = {"collection": self.collection, **constants}
-        rows = frame.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
-        return self.count(table, self.transaction.insert(table, rows))
+        n = self.transaction.insert(table, frame, collection=self.collection, **constants)
+        return self.count(table, n)
 
     def insert_from(self, table: str, query: str, *parameters: Any) -> int:
         """Append what a query finds to a raw table, and count it. Returns how many rows."""

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from gradelake.grading.exchange.as_it_came import together
 from gradelake.grading.exchange.assignments import NUGGETS, read_assignments
 from gradelake.grading.exchange.choices import Choices
@@ -95,6 +93,13 @@ def import_grades(
         transaction.finish_run(arguments)
     into.done.snapshot = lake.newest_snapshot()
     return into.done
+
+
+def import_chosen(
+    lake: Lake, collection: str, path: Path, arguments: list[str], **chosen: Any
+) -> Imported:
+    """`import_grades` of what is chosen in a file, as `Choices` has it."""
+    return import_grades(lake, collection, path, Choices(**chosen), arguments)
 
 
 def _write(into: FileImport) -> None:
@@ -261,8 +266,7 @@ def _write_graders(into: FileImport, wanted: dict[str, dict[str, Any]], left: se
             grader["name"] += f"-{grader_id[:6]}"  # another prompt or setting of that name
         fresh.append(grader)
     if fresh:
-        graders = pl.DataFrame(fresh, infer_schema_length=None)
-        into.count("graders", into.transaction.insert("graders", graders))
+        into.count("graders", into.transaction.insert("graders", fresh))
 
 
 def _merged(contents: list[str]) -> str:

@@ -1,9 +1,9 @@
 """What a graded file holds beside grades: judgments and rankings, taken in when asked for."""
 
 from gradelake.grading.exchange.file_import import FileImport
-from gradelake.grading.exchange.workbench import sha256
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.common.project import is_name
 
 
@@ -44,7 +44,7 @@ def write_judgments(into: FileImport) -> None:
         into.collection,
     )
     seen["judgments_contradicting"] = n_theirs - n_rows
-    content = sha256(f"{into.target} {into.file_sha256}")
+    content = text_sha256(f"{into.target} {into.file_sha256}")
     for each in (target, mark):
         transaction.record(each, content, n_rows)
 

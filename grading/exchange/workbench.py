@@ -5,12 +5,12 @@ grader, with a rating or an extracted answer per rubric item) and `grades` (an e
 judge). Field names are those of the workbench's data model, release 2.0.
 """
 
-import hashlib
 import json
 import re
 from typing import Any
 
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.hashes import id_of, text_sha256
 from gradelake.sql.lake.rows import types_of
 
 TARGETS = ("question", "nugget", "direct", "extract", "verify")
@@ -46,11 +46,6 @@ GRADE_COLUMNS = (
 OF_ITEM = GRADE_COLUMNS[3:]  # what a `gradelake` object holds of a grade
 
 
-def sha256(text: str) -> str:
-    """Hash of a text, as raw.passages has it."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def imported_grader(
     *,
     model: str,
@@ -74,14 +69,14 @@ def imported_grader(
     if parser != "published":
         name += f".{parser}"
     return {
-        "grader_id": sha256(json.dumps(known, sort_keys=True))[:16],
+        "grader_id": id_of(known),
         "name": as_name(name),
         "engine": "imported",
         "model": model,
         "model_revision": "",
         "target": target,
         "prompt": prompt,
-        "prompt_sha256": sha256(prompt_text) if prompt_text else "",
+        "prompt_sha256": text_sha256(prompt_text) if prompt_text else "",
         "prompt_text": prompt_text,
         "scale_min": 0,
         "scale_max": 0,

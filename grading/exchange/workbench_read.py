@@ -13,7 +13,6 @@ from gradelake.grading.exchange.workbench import (
     imported_grader,
     is_bare_digit,
     published_status,
-    sha256,
 )
 from gradelake.grading.exchange.workbench_format import (
     PARAGRAPH,
@@ -29,6 +28,7 @@ from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.reply import Reading, failed
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import console, files
+from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.common.problems import Problems
 
 _SHAPE = "not [query_id, [paragraph, ...]]"
@@ -43,16 +43,12 @@ def read_graded(into: FileImport, problems: Problems) -> None:
     """
     reader = _Reader(into)
     # a query's line may be long
-    for first, block in files.blocks(into.path, into.shown, sys.maxsize, console.progress):
-        for number, line in files.numbered_lines(block, first):
-            try:
-                reader.line(files.parse_json(line))
-            except Fault as fault:
-                problems.add(number, str(fault))
-            except json.JSONDecodeError as error:
-                problems.add(number, f"not JSON: {error.msg} at column {error.colno}")
-            except ValueError as error:
-                problems.add(number, f"not JSON: {error}")
+    lines = files.lines_of(into.path, into.shown, console.progress, sys.maxsize)
+    for number, line in files.json_values(lines, problems):
+        try:
+            reader.line(line)
+        except Fault as fault:
+            problems.add(number, str(fault))
     into.scale_at_least = {
         i: _SCALE_AT_LEAST[grader["target"]]
         for i, grader in into.graders.items()
@@ -106,7 +102,7 @@ class _Reader:
     def _paragraph(self, query_id: str, raw: dict[str, Any]) -> None:
         paragraph = checked(PARAGRAPH, raw)
         passage_id, text = paragraph.paragraph_id, paragraph.text
-        text_hash = sha256(text) if text.strip() else None
+        text_hash = text_sha256(text) if text.strip() else None
         if text_hash is None:
             self.counts["paragraphs_without_text"] += 1
         else:

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from gradelake.grading.exchange.as_it_came import ENTRIES, Row, as_json
-from gradelake.grading.exchange.workbench import GRADER_COLUMNS, sha256
+from gradelake.grading.exchange.workbench import GRADER_COLUMNS
+from gradelake.sql.common.hashes import text_sha256
 
 # by a grader's id, the JSON of all that a `gradelake` object says of its grades of a passage: few
 # entries need it
@@ -155,7 +156,7 @@ class Found:
     kept: Row
 
     def __post_init__(self) -> None:
-        self.text_hash = sha256(self.text) if self.text.strip() else None
+        self.text_hash = text_sha256(self.text) if self.text.strip() else None
 
 
 def paragraph(found: Found, graders: dict[str, GraderEntry]) -> str:

@@ -1,55 +1,68 @@
-"""What `gradelake generate COLLECTION` does and prints: a rubric bank from a model."""
+"""What `gradelake generate` prints of what a model wrote."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradelake.grading.commands import warn_first
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import typed
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project
-from gradelake.sql.lake.opening import Lake
 
 if TYPE_CHECKING:
-    from gradelake.grading.generate.generation import Plan
+    from gradelake.grading.generate.asking import Generated
+    from gradelake.grading.generate.writing import Written
 
 
-def show(outcome, is_dry: bool):
-    """Print what became of a bank, or what a dry run found."""
-    collection, bank = outcome.request.collection, outcome.request.bank
+@dataclass(frozen=True)
+class Words:
+    """How one kind of what is written is told of. `left` have no `lacks` NAME, all have `has`
+    NAME, and those that failed got `nothing`."""
+
+    lacks: str
+    has: str
+    nothing: str
+    odd: "Callable[[Generated], list[str]]"
+    wrote: "Callable[[Written], str]"
+    next: str
+
+
+def show(words: Words, outcome, is_dry: bool):
+    """Print what became of it, or what a dry run found."""
+    collection, name = outcome.request.collection, outcome.request.name
+    asked = f"{outcome.asked_for:,} {outcome.noun}"
+    left = outcome.asked_for - outcome.had
     if is_dry:
-        left = outcome.asked_for - outcome.had_items
         now = f"; --limit takes {outcome.planned:,} of them" if outcome.planned < left else ""
-        console.say(
-            f"{collection}: {left:,} of {outcome.asked_for:,} {outcome.noun} have no items in "
-            f"the bank {bank}{now}"
-        )
+        console.say(f"{collection}: {left:,} of {asked} have no {words.lacks} {name}{now}")
         return
     if not outcome.planned:
-        console.say(f"{collection}: all {outcome.asked_for:,} {outcome.noun} have items in {bank}")
+        console.say(f"{collection}: all {asked} have {words.has} {name}")
         return
-    odd = [f"query {one.query_id}: {what}" for one in outcome.remarkable for what in _odd(one)]
-    warn_first(odd)
-    failed = outcome.failed.items()
-    warn_first([f"query {query_id} got no items: {why}" for query_id, why in failed])
-    console.say(
-        f"bank {bank}: wrote {counted(outcome.n_items, 'items')} for "
-        f"{counted(outcome.written, outcome.noun)} of "
-        f"{collection} in {console.duration(outcome.seconds)}"
+    warn_first(
+        [f"query {one.query_id}: {what}" for one in outcome.remarkable for what in words.odd(one)]
     )
-    if outcome.failed:
+    failed = outcome.failed.items()
+    warn_first([f"query {query_id} got {words.nothing}: {why}" for query_id, why in failed])
+    console.say(words.wrote(outcome))
+    if failed:
         console.warn(
-            f"{counted(len(outcome.failed), outcome.noun)} got no items; "
+            f"{counted(len(failed), outcome.noun)} got {words.nothing}; "
             "the same command tries them again"
         )
-    beyond = outcome.asked_for - outcome.had_items - outcome.planned
-    if outcome.left or beyond:
-        console.warn(
-            f"{counted(outcome.left + beyond, outcome.noun, 'are')} left; "
-            "the same command continues"
-        )
+    if outcome.out_of_money:
+        console.warn("--max-cost leaves no money for the next one")
+    if still := outcome.left + left - outcome.planned:
+        console.warn(f"{counted(still, outcome.noun, 'are')} left; the same command continues")
     elif outcome.written:
-        console.hint(f"next: gradelake plan {collection}")
+        console.hint(f"next: {words.next} {collection}")
+
+
+def _wrote(outcome) -> str:
+    return (
+        f"bank {outcome.request.name}: wrote {counted(outcome.n_items, 'items')} for "
+        f"{counted(outcome.written, outcome.noun)} of "
+        f"{outcome.request.collection} in {console.duration(outcome.seconds)}"
+    )
 
 
 def _odd(one) -> list[str]:
@@ -76,42 +89,4 @@ def _odd(one) -> list[str]:
     return lines
 
 
-def write_bank(
-    project: Project,
-    collection: str,
-    name: str,
-    query_ids: tuple[str, ...] | None,
-    limit: int | None,
-    dry_run: bool,
-    *,
-    method: str | None,
-    label_set: str | None,
-    level: int | None,
-    bank: str | None,
-) -> "Plan":
-    """What `gradelake generate COLLECTION` does, with its options; a dry run plans it only."""
-    from gradelake.grading.generate import generation
-    from gradelake.grading.generate.generation_bank import GenerationRequest
-    from gradelake.grading.graders.configured import writing
-
-    grader = writing(project, name, "generate")
-    request = GenerationRequest(
-        collection, grader, bank or name, query_ids, limit, label_set, level
-    )
-    _check_method(request, method)
-    if dry_run:
-        with console.working("reading the lake"), Lake.live(project) as lake:
-            return generation.plan(lake, request)
-    return generation.generate(project, request, typed())
-
-
-def _check_method(request, method):
-    """Raise `BadInput` for what only a prompt that reads passages understands."""
-    options = {"--method": method, "--label-set": request.label_set, "--level": request.level}
-    stated = [option for option, value in options.items() if value is not None]
-    if stated and not request.out_of_passages:
-        raise BadInput(
-            f"{stated[0]}: the prompt {request.grader.prompt.name!r} of {request.grader.name!r} "
-            "reads no passages",
-            'Give the grader a prompt that does: prompt = "nuggetizer_create"',
-        )
+OF_A_BANK = Words("items in the bank", "items in", "no items", _odd, _wrote, "gradelake plan")

@@ -2,21 +2,22 @@
 commits batch by batch."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gradelake.grading.ask.entry import Asked
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated
-from gradelake.grading.generate.generation_bank import Bank, GenerationRequest, ids_of
-from gradelake.grading.generate.writers import QueryBatch, WritingRun, writers
+from gradelake.grading.generate.generation_bank import Bank, GenerationRequest
+from gradelake.grading.generate.writers import QueryBatch, batches_of
+from gradelake.grading.generate.writing import Plan, Written, told
+from gradelake.grading.graders.configured import writing
 from gradelake.grading.prompts.label_list import as_list
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
 _ODD = ("duplicates", "empty", "unusable", "long_nuggets", "beyond")  # of `Items`
-BATCH = 16  # queries that are asked about, and committed, together
 
 NO_SUBTOPIC = (
     "the prompt asks about a subtopic, and the query has no subtopics and no description to take "
@@ -29,81 +30,50 @@ _INSTEAD = {
 
 
 @dataclass
-class Plan:
-    """What there is to ask; counts are of queries, or of facets, as `noun` says."""
+class Outcome(Written):
+    """`remarkable` ones were retried, or something of theirs was dropped."""
 
-    request: GenerationRequest
-    asked_for: int
-    had_items: int
-    planned: int  # without items, within --limit
-    noun: str
-
-    def as_object(self) -> dict[str, Any]:
-        left = self.asked_for - self.had_items
-        return self.about() | {"left": left, "planned": self.planned}
-
-    def about(self) -> dict[str, Any]:
-        return {
-            "collection": self.request.collection,
-            "bank": self.request.bank,
-            "grader": self.request.grader.name,
-            "grader_id": self.request.grader.grader_id,
-            "queries": self.asked_for,
-            "asks_about": self.noun,
-        }
-
-
-@dataclass
-class Outcome(WritingRun, Plan):
-    written: int = 0
     n_items: int = 0
-    failed: dict[str, str] = field(default_factory=dict)  # name of a topic -> why
-    remarkable: list[Generated] = field(default_factory=list)  # retried, or something dropped
-
-    @property
-    def left(self) -> int:
-        """Planned ones that were not asked about."""
-        return self.planned - self.written - len(self.failed)
 
     def progress(self) -> str:
-        done = self.planned - self.left
-        failed = f", {len(self.failed):,} failed" if self.failed else ""
-        return f"{done:,} of {self.planned:,} {self.noun}, {self.n_items:,} items{failed}"
+        return f"{super().progress()}, {self.n_items:,} items"
 
-    @property
-    def exit_code(self) -> int:
-        """0 done, 3 some got no items, 130 stopped by the user."""
-        if self.stopped and self.left:
-            return 130
-        return 3 if self.failed else 0
+    def is_remarkable(self, one: Generated) -> bool:
+        is_odd = any(getattr(one.items, name) for name in _ODD)
+        return super().is_remarkable(one) or is_odd or bool(one.cut_characters)
 
     def as_object(self) -> dict[str, Any]:
-        return self.about() | {
-            "had_items": self.had_items,
-            "planned": self.planned,
-            "written": self.written,
+        return super().as_object() | {
             "items": self.n_items,
-            "left": self.left,
-            "failed": [_ids(name) | {"reason": why} for name, why in self.failed.items()],
             "remarkable": [
-                _ids(one.query_id)
+                told(one.query_id)
                 | {"tries": one.tries, "decoding": dict(one.decoding)}
                 | {name: getattr(one.items, name) for name in _ODD}
                 | {"cut_characters": one.cut_characters}
                 for one in self.remarkable
             ],
-            **self.run_facts(),
         }
 
 
-def _ids(name: str) -> dict[str, str]:
-    query_id, facet_id = ids_of(name)
-    return {"query_id": query_id} | ({"facet_id": facet_id} if facet_id else {})
+def request_of(
+    project: Project, grader_name: str, method: str | None, bank: str | None, **asked: Any
+) -> GenerationRequest:
+    """What the options of `gradelake generate COLLECTION` ask for."""
+    grader = writing(project, grader_name, "generate")
+    request = GenerationRequest(grader=grader, name=bank or grader_name, **asked)
+    options = {"--method": method, "--label-set": request.label_set, "--level": request.level}
+    stated = [option for option, value in options.items() if value is not None]
+    if stated and not request.out_of_passages:
+        raise BadInput(
+            f"{stated[0]}: the prompt {grader.prompt.name!r} of {grader.name!r} reads no passages",
+            'Give the grader a prompt that does: prompt = "nuggetizer_create"',
+        )
+    return request
 
 
 def plan(lake: Lake, request: GenerationRequest) -> Plan:
     """What is to be done. Raises `BadInput` for a request that cannot be met."""
-    return Plan(*Bank(lake, request).facts)
+    return Plan(*Bank(lake, request).facts())
 
 
 def generate(project: Project, request: GenerationRequest, arguments: list[str]) -> Outcome:
@@ -116,12 +86,9 @@ def generate(project: Project, request: GenerationRequest, arguments: list[str])
     about = Asked(request.collection, "generate")
     with ReplyLog.of_run(project, request.grader, about) as log:
         bank = Bank(log.lake, request)
-        outcome = Outcome(*bank.facts)
+        outcome = Outcome(*bank.facts())
         if able := _able(bank, outcome):
-            with writers(log, outcome) as crew:
-                for generated in crew.ask(_batches(bank, able)):
-                    n_items = bank.commit(generated, arguments, outcome.notes, log)
-                    _add(outcome, generated, n_items)
+            bank.run(log, outcome, _batches(bank, able), arguments)
     return outcome
 
 
@@ -130,7 +97,7 @@ def _able(bank: Bank, outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
     fail, and all of them stop the run."""
     able: list[tuple[str, dict[str, Any]]] = []
     relevant, passage_ids = bank.passages, bank.passage_ids
-    for topic in bank.to_ask:
+    for topic in outcome.to_ask:
         if relevant and topic.query_id not in passage_ids:
             outcome.failed[topic.name] = f"no passage {relevant}"
         elif relevant:
@@ -150,24 +117,13 @@ def _able(bank: Bank, outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
 
 def _batches(bank: Bank, able: list[tuple[str, dict[str, Any]]]) -> Iterator[QueryBatch]:
     """What is asked together; the texts of passages are read no earlier."""
-    for start in range(0, len(able), BATCH):
-        queries = able[start : start + BATCH]
+    for batch in batches_of(able):
         if bank.passages:
-            texts = bank.passages.texts(bank.lake, {i for _, q in queries for i in q["passages"]})
+            ids = {i for _, values in batch.queries for i in values["passages"]}
+            texts = bank.passages.texts(bank.lake, ids)
             queries = [
-                (name, values | {"passages": tuple((i, texts[i]) for i in values["passages"])})
-                for name, values in queries
+                (name, {**values, "passages": tuple((i, texts[i]) for i in values["passages"])})
+                for name, values in batch.queries
             ]
-        yield QueryBatch(f"{start:08d}", tuple(queries))
-
-
-def _add(outcome: Outcome, generated: list[Generated], n_items: int) -> None:
-    outcome.n_items += n_items
-    for one in generated:
-        if one.items is None:
-            outcome.failed[one.query_id] = one.error or "no reason was given"
-            continue
-        outcome.written += 1
-        is_odd = any(getattr(one.items, name) for name in _ODD)
-        if one.tries > 1 or is_odd or one.cut_characters:
-            outcome.remarkable.append(one)
+            batch = replace(batch, queries=tuple(queries))
+        yield batch

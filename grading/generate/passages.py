@@ -81,9 +81,7 @@ def relevant(lake: Lake, collection: str, label_set: str | None, level: int | No
     """What was asked for; without a level that of the collection, or of the label set the highest
     one below it. Raises `BadInput` for a label set that there is not."""
     lake.require_collection(collection)
-    highest: int = lake.value(
-        "select min_relevant from lake.raw.collections where collection = ?", collection
-    )
+    highest, _ = lake.relevance(collection)
     if label_set:
         labels = "select label_set, max(label) from lake.marts.relevance_labels"
         known = dict(lake.rows(f"{labels} where collection = ? group by all", collection))

@@ -21,6 +21,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 
 Queries = tuple[tuple[str, Mapping[str, Any]], ...]
+BATCH = 16  # that are asked about, and kept, together
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,12 @@ class QueryBatch:
             replace(self, id=f"{self.id}a", queries=self.queries[:middle]),
             replace(self, id=f"{self.id}b", queries=self.queries[middle:]),
         )
+
+
+def batches_of(asked: Queries | list, name: str = "") -> Iterator[QueryBatch]:
+    """What is asked together; names begin with the given one."""
+    for start in range(0, len(asked), BATCH):
+        yield QueryBatch(f"{name}{start:08d}", tuple(asked[start : start + BATCH]))
 
 
 @dataclass

@@ -22,86 +22,73 @@ def configured(project: Project, lake: Lake, name: str) -> Grader:
     nobody extracts, scores that nobody gives, and rubrics that the lake does not have.
     """
     table = project.graders.get(name, {})
-    scores = table.get("scores_from")
-    if isinstance(scores, dict) and scores:
-        return read_grader(project, name, scores_from=_scorers(project, lake, name, scores))
-    stated = table.get("label_rubrics")
-    if isinstance(stated, str):
+    scores, rubric, source = (table.get(key) for key in LOOKED_UP)
+    if isinstance(scores, dict) and scores:  # what is of another kind, `read_grader` refuses
+        ids = {
+            shown: _id_of(project, lake, name, f"scores_from: {shown}", each, "direct")
+            for shown, each in scores.items()
+        }
+        return read_grader(project, name, scores_from=ids)
+    if isinstance(rubric, str):
         where = f"{project.file}: [graders.{name}] label_rubrics"
-        return read_grader(project, name, rubric=find_label_rubric(lake, stated, where))
-    source = table.get("answers_from")
-    if not isinstance(source, str):  # not there, or refused by `read_grader`
-        grader = read_grader(project, name)
-        require_judge(grader)
-        return grader
-    where = f"{project.file}: [graders.{name}] answers_from"
-    if source in project.graders and source != name:
-        extracting = read_grader(project, source)
-        if extracting.prompt.target != "extract":
-            raise BadInput(
-                f"{where}: {source!r} extracts no answers",
-                "Name a grader whose prompt does, such as question_answer.",
-            )
-        return read_grader(project, name, extracting.grader_id)
-    known = _in_lake(lake, "extract")
-    if source not in known:
-        ours = {each for each, target in _targets(project).items() if target == "extract"}
-        raise BadInput(
-            f"{where}: no grader {source!r} extracts answers",
-            did_you_mean(source, {*known, *ours} - {name}),
-        )
-    return read_grader(project, name, known[source])
+        return read_grader(project, name, rubric=find_label_rubric(lake, rubric, where))
+    if isinstance(source, str):
+        extractor = _id_of(project, lake, name, "answers_from", source, "extract")
+        return read_grader(project, name, extractor)
+    grader = read_grader(project, name)
+    require_judge(grader)
+    return grader
 
 
-def _scorers(project: Project, lake: Lake, name: str, stated: dict[str, object]) -> dict[str, str]:
-    """The ids of the graders of whole passages that `scores_from` names, in its order. One that is
-    shown scores itself is refused, so that none waits for itself."""
-    known = _in_lake(lake, "direct")
+def _id_of(project: Project, lake: Lake, name: str, setting: str, source: str, target: str) -> str:
+    """The id of a grader with a target that a setting of another names: one of gradelake.toml, or
+    else the newest of the lake. One that is shown scores itself is refused, so that none waits for
+    itself."""
+    newest = "select name, arg_max(grader_id, created_at) from lake.raw.graders"
+    known = dict(lake.rows(f"{newest} where target = ? group by name", target))
     ours = {
         each
-        for each, target in _targets(project).items()
-        if target == "direct" and not project.graders[each].get("scores_from")
+        for each, of in _targets(project).items()
+        if of == target and not project.graders[each].get("scores_from")
     }
-    found = {}
-    for shown, source in stated.items():
-        if source in ours:
-            found[shown] = configured(project, lake, str(source)).grader_id
-        elif source in known and source not in project.graders:
-            found[shown] = known[str(source)]
-        else:
-            raise BadInput(
-                f"{project.file}: [graders.{name}] scores_from: {shown}: no grader {source!r} "
-                "grades whole passages by itself",
-                did_you_mean(str(source), {*known, *ours} - {name}),
-            )
-    return found
+    if source in ours:
+        return configured(project, lake, source).grader_id
+    is_own_name = source == name and target == "extract"
+    if source in known and (is_own_name or source not in project.graders):
+        return known[source]
+    does, prompt = {
+        "direct": ("grades whole passages by itself", "umbrela"),
+        "extract": ("extracts answers", "question_answer"),
+    }[target]
+    such = f"Describe one there, with a prompt such as {prompt}."
+    raise BadInput(
+        f"{project.file}: [graders.{name}] {setting}: no grader {source!r} {does}",
+        did_you_mean(str(source), {*known, *ours} - {name}, such),
+    )
 
 
-def _in_lake(lake: Lake, target: str) -> dict[str, str]:
-    """name -> id of the newest grader with that name and target."""
-    newest = "select name, arg_max(grader_id, created_at) from lake.raw.graders"
-    return dict(lake.rows(f"{newest} where target = ? group by name", target))
-
-
-# what a grader does that gives no grades, and the command that it does it with
+# settings of a grader that name what is looked up in the lake
+LOOKED_UP = ("scores_from", "label_rubrics", "answers_from")
+# what a grader does that gives no grades, with what, and the command that it does it with
 _WRITES = {
-    "generate": ("writes rubric items", "gradelake generate COLLECTION --grader {}"),
+    "generate": ("writes", "rubric items", "gradelake generate COLLECTION --grader {}"),
     "explain": (
-        "explains labels",
+        "explains",
+        "labels",
         "gradelake distil COLLECTION --assessor NAME --grader {} --name NAME",
     ),
-    "answer": ("writes answers", "gradelake generate answers COLLECTION --grader {}"),
-    "distil": ("distils rubrics", "gradelake distil --distil-prompt, and not as a grader"),
+    "answer": ("writes", "answers", "gradelake generate answers COLLECTION --grader {}"),
+    "distil": ("distils", "rubrics", "gradelake distil --distil-prompt, and not as a grader"),
 }
 
 
 def require_judge(grader: Grader) -> None:
     """Raise `BadInput` for a grader that writes texts: it gives no grades."""
     if grader.prompt.target in WRITING:
-        what, command = _WRITES[grader.prompt.target]
+        does, what, command = _WRITES[grader.prompt.target]
         raise BadInput(
-            f"the grader {grader.name!r} {what}, with the prompt {grader.prompt.name!r}; it grades "
-            "nothing",
+            f"the grader {grader.name!r} {does} {what}, with the prompt {grader.prompt.name!r}; it "
+            "grades nothing",
             f"Use it with: {command.format(grader.name)}",
         )
 
@@ -112,17 +99,13 @@ def writing(project: Project, name: str, target: str) -> Grader:
 
     Raises `BadInput` for settings that cannot be used, and for a grader that does something else.
     """
-    does_not = {
-        "generate": "writes no rubric items",
-        "explain": "explains no labels",
-        "answer": "writes no answers",
-    }[target]
+    does, what, _ = _WRITES[target]
     prompts = load_prompts(project)
     stated = project.graders.get(name, {}).get("prompt")
     if isinstance(stated, str) and stated in prompts and prompts[stated].target != target:
         able = sorted(name for name, prompt in prompts.items() if prompt.target == target)
         raise BadInput(
-            f"{project.file}: [graders.{name}]: its prompt {stated!r} {does_not}",
+            f"{project.file}: [graders.{name}]: its prompt {stated!r} {does} no {what}",
             f"Prompts that do: {', '.join(able)}.",
         )
     return read_grader(project, name)

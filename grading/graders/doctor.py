@@ -7,7 +7,7 @@ from contextlib import suppress
 import duckdb
 
 from gradelake.grading.engines import OF_ITSELF, versions
-from gradelake.grading.graders.configured import configured, judges
+from gradelake.grading.graders.configured import LOOKED_UP, configured, judges
 from gradelake.grading.graders.engine_finder import engine_of, started
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
@@ -55,8 +55,7 @@ def _with_stack(what: str, grader: Grader, last: Stack, is_elsewhere: bool) -> F
 
 def _look_at(project: Project, name: str, stacks: Mapping[str, Stack]) -> Finding:
     try:
-        looked_up = {"answers_from", "label_rubrics", "scores_from"} & project.graders[name].keys()
-        if name in judges(project) and looked_up:
+        if name in judges(project) and project.graders[name].keys() & LOOKED_UP:
             with Lake.readable(project) as lake:
                 grader = configured(project, lake, name)
         else:

@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from gradelake.grading.prompts.neutral import RENDERING
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import Prompt
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.common.hashes import id_of
 
 if TYPE_CHECKING:  # workers, who need no lake, import this
     from gradelake.sql.lake.transaction import Transaction
@@ -82,8 +81,7 @@ class Grader:
     @cached_property
     def grader_id(self) -> str:
         """16 hex digits: any change that can change a grade makes another one."""
-        content = json.dumps(self.identity, sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+        return id_of(self.identity)
 
     def row(self) -> dict[str, Any]:
         """The grader as `raw.graders` has it, without the time."""
@@ -112,5 +110,4 @@ class Grader:
         """Enter it in `raw.graders`, unless it is there."""
         known = "select 1 from lake.raw.graders where grader_id = ?"
         if not transaction.lake.value(known, self.grader_id):
-            row = self.row() | {"created_at": utc_now()}
-            transaction.insert("graders", pl.DataFrame([row]))
+            transaction.insert("graders", [self.row()], created_at=utc_now())

@@ -1,7 +1,8 @@
 """From `[graders.NAME]` of gradelake.toml to a grader."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,103 +71,41 @@ def read_grader(
     `label_rubrics` names, `scores_from` the ids of the graders that it names, all once looked up
     in the lake (`configured`). Raises `BadInput` naming what is wrong; nothing is loaded yet.
     """
-    missing = f"{project.file}: no [graders.{name}]"
-    require_known(name, project.graders, missing, none_yet="Describe it there: engine, prompt, ...")
-    where, stated = f"{project.file}: [graders.{name}]", project.graders[name]
-    if "api_key" in stated:
-        raise BadInput(
-            f"{where}: a key does not belong in a file",
-            "Put it into an environment variable, and that variable's name into api_key_env.",
-        )
-    engine: type[Engine] = Engine
-    engine_name, engine_file = stated.get("engine"), None
-    if isinstance(engine_name, str):
-        engine, engine_file = engine_finder.find(project, engine_name, where)
-    table, settings = _settings(project, name, engine)
-    for collection in table.collections or ():
-        missing = f"{where}: collections: no collection {collection!r}"
-        require_known(collection, project.collections, missing)
+    where = f"{project.file}: [graders.{name}]"
+    engine, engine_file, table, settings = _stated(project, name, where)
     prompt = _prompt(project, table, rubric, where)
-    if prompt.target == "importance":
-        raise BadInput(
-            f"{where}: the prompt {prompt.name!r} says which nuggets are vital, and makes none",
-            "Name a prompt that makes them, and names this one: nuggetizer_create does.",
-        )
-    writes = prompt.target in WRITING
-    if ("generate" if writes else prompt.target) not in engine.targets:
-        raise BadInput(
-            f"{where}: the engine {engine_name!r} cannot answer the prompt {prompt.name!r}, "
-            f"whose target is {prompt.target!r}",
-            f"It answers: {', '.join(sorted(engine.targets))}."
-            + (" A model writes texts: engine vllm, openai or transformers." if writes else ""),
-        )
     in_batches = engine.takes_batches and settings["batch"]
-    if in_batches and (writes or prompt.window is not None or prompt.target == "verify"):
-        raise BadInput(
-            f"{where}: batch: the prompt {prompt.name!r} needs several replies in turn",
-            "Prompts that get one reply a pair go in batches. Leave the setting out"
-            + (", or items_per_call." if table.items_per_call > 1 else "."),
-        )
+    misfits = chain(_of_engine(table, prompt, engine, in_batches), _of_prompt(table, prompt))
+    for what, hint in misfits:
+        raise BadInput(f"{where}: {what}", hint)
     if prompt.window is not None and not engine.takes_windows:
-        if table.items_per_call > 1:
-            raise BadInput(
-                f"{where}: items_per_call: this engine is asked about each item by itself",
-                "Leave the setting out, or take an engine of a model that writes.",
-            )
         prompt = replace(prompt, window=1)
-    if table.constrained is not None:
-        prompt = _with_constraint(prompt, table.constrained, engine, where)
-    parser = _parser(table, prompt, where)
-    if engine.needs_model and not table.model:
-        raise BadInput(f"{where}: name a model", "A folder, or the model's name at its hub.")
-    folder = project.folder / Path(table.model).expanduser() if table.model else None
-    if folder is not None and not folder.is_dir():
-        folder = None  # a model of the hub
-    path = str(folder.resolve()) if folder else table.model
+    if table.constrained is False:
+        prompt = replace(prompt, output="text")
     settings = engine.completed(_with_full_paths(project, engine, settings, where))
     engine.check(settings, where)
     if not project.grading.get("ray_address"):  # else it is the cluster that must have it
         engine_finder.require_installed(engine, table.engine)
-    if prompt.target == "verify" and table.answers_from is None:
-        raise BadInput(
-            f"{where}: the prompt {prompt.name!r} verifies answers, whose?",
-            'Name the grader that extracts them: answers_from = "NAME"',
-        )
-    if prompt.target != "verify" and table.answers_from is not None:
-        raise BadInput(
-            f"{where}: answers_from is for prompts that verify answers; {prompt.name!r} does not"
-        )
-    if bool(table.scores_from) != ("scores" in prompt.slots):
-        takes = "shows scores, whose?" if "scores" in prompt.slots else "has no place for scores"
-        raise BadInput(
-            f"{where}: scores_from: the prompt {prompt.name!r} {takes}",
-            'Of criteria_prompt: scores_from = { Exactness = "NAME", ... }, each the name of a '
-            "grader of whole passages.",
-        )
-    own = engine.revision(table.model, settings)
-    revision = table.revision or own
+    model, path = _model(project, table.model)
+    revision = table.revision or engine.revision(table.model, settings)
     if revision is None:
         revision = model_revision(path, where) if table.model else ""
     grader = Grader(
         name=name,
         engine=table.engine,
         engine_file=engine_file,
-        model=folder.resolve().name if folder else table.model,
+        model=model,
         model_path=path,
         revision=revision,
         prompt=prompt,
-        parser=parser,
+        parser=_parser(table, prompt),
         decoding=_decoding(engine, prompt, table.decoding.stated, where),
         # stated only where it is not so, which keeps the ids of all other graders
         settings=settings | ({"constrained": False} if table.constrained is False else {}),
         settings_for_speed=frozenset(
             key for key in settings if not engine.settings[key].changes_grades
         ),
-        folders={
-            key: f"{Path(settings[key]).name}@{folder_hash(Path(settings[key]))}"
-            for key in settings
-            if engine.settings[key].is_folder
-        },
+        folders=_hashed_folders(engine, settings),
         answers_from=answers_from_id,
         label_rubric_id=rubric.rubric_id if rubric else None,
         scores_from=scores_from or {},
@@ -174,13 +113,131 @@ def read_grader(
         chunk_pairs=table.chunk_pairs or engine.chunk_pairs,
         in_batches=in_batches,
     )
-    if writes and table.trials > 1:
-        raise BadInput(f"{where}: trials: only graders that give grades are asked several times")
-    if not writes:
+    if prompt.target not in WRITING:
         check_trials(grader, table.trials, table.rotate_options, where)
     if name not in project.trials:
         return grader
     return later_trial(grader, name, project.trials[name][1], table.rotate_options)
+
+
+def _stated(
+    project: Project, name: str, where: str
+) -> tuple[type[Engine], str | None, GraderSettings, dict[str, Any]]:
+    """A grader's engine, its file when it is the project's own, and the settings as they are
+    stated: of every grader, and those that its engine adds."""
+    missing = f"{project.file}: no [graders.{name}]"
+    require_known(name, project.graders, missing, none_yet="Describe it there: engine, prompt, ...")
+    stated = project.graders[name]
+    if "api_key" in stated:
+        raise BadInput(
+            f"{where}: a key does not belong in a file",
+            "Put it into an environment variable, and that variable's name into api_key_env.",
+        )
+    engine, file = Engine, None
+    if isinstance(stated.get("engine"), str):
+        engine, file = engine_finder.find(project, stated["engine"], where)
+    table, settings = _settings(project, name, engine)
+    for collection in table.collections or ():
+        missing = f"{where}: collections: no collection {collection!r}"
+        require_known(collection, project.collections, missing)
+    return engine, file, table, settings
+
+
+def _hashed_folders(engine: type[Engine], settings: Mapping[str, Any]) -> dict[str, str]:
+    """NAME@HASH of each folder that a setting names."""
+    folders = {key: Path(settings[key]) for key in settings if engine.settings[key].is_folder}
+    return {key: f"{folder.name}@{folder_hash(folder)}" for key, folder in folders.items()}
+
+
+def _of_engine(
+    table: GraderSettings, prompt: Prompt, engine: type[Engine], in_batches: bool
+) -> Iterator[tuple[str, str | None]]:
+    """What is asked of an engine that it cannot do, and what to do instead."""
+    named, writes = f"the prompt {prompt.name!r}", prompt.target in WRITING
+    if prompt.target == "importance":
+        yield (
+            f"{named} says which nuggets are vital, and makes none",
+            "Name a prompt that makes them, and names this one: nuggetizer_create does.",
+        )
+    if ("generate" if writes else prompt.target) not in engine.targets:
+        yield (
+            f"the engine {table.engine!r} cannot answer {named}, whose target is {prompt.target!r}",
+            f"It answers: {', '.join(sorted(engine.targets))}."
+            + (" A model writes texts: engine vllm, openai or transformers." if writes else ""),
+        )
+    if in_batches and (writes or prompt.window is not None or prompt.target == "verify"):
+        yield (
+            f"batch: {named} needs several replies in turn",
+            "Prompts that get one reply a pair go in batches. Leave the setting out"
+            + (", or items_per_call." if table.items_per_call > 1 else "."),
+        )
+    if table.items_per_call > 1 and not engine.takes_windows:
+        yield (
+            "items_per_call: this engine is asked about each item by itself",
+            "Leave the setting out, or take an engine of a model that writes.",
+        )
+    if table.constrained is not None and prompt.output != "scale":
+        yield (
+            f"constrained: {named} asks for text, not for a word of a scale",
+            "Leave the setting out.",
+        )
+    if table.constrained is False and "generate" not in engine.targets:
+        yield (
+            "constrained: this engine writes no text, it gives words of the scale",
+            "Leave the setting out, or use vllm, openai or transformers.",
+        )
+    if engine.needs_model and not table.model:
+        yield "name a model", "A folder, or the model's name at its hub."
+    if writes and table.trials > 1:
+        yield "trials: only graders that give grades are asked several times", None
+
+
+def _of_prompt(table: GraderSettings, prompt: Prompt) -> Iterator[tuple[str, str | None]]:
+    """What is stated that does not go with the prompt, or is wanted by it, and what to do."""
+    named, has_scores = f"the prompt {prompt.name!r}", "scores" in prompt.slots
+    if prompt.target == "verify" and table.answers_from is None:
+        yield (
+            f"{named} verifies answers, whose?",
+            'Name the grader that extracts them: answers_from = "NAME"',
+        )
+    if prompt.target != "verify" and table.answers_from is not None:
+        yield f"answers_from is for prompts that verify answers; {prompt.name!r} does not", None
+    if bool(table.scores_from) != has_scores:
+        takes = "shows scores, whose?" if has_scores else "has no place for scores"
+        yield (
+            f"scores_from: {named} {takes}",
+            'Of criteria_prompt: scores_from = { Exactness = "NAME", ... }, each the name of a '
+            "grader of whole passages.",
+        )
+    parser, able = _parser(table, prompt), parsers_of(prompt.target, prompt.window is not None)
+    if prompt.target in WRITING:
+        if table.parser is not None:
+            what = "with rubric items" if prompt.target == "generate" else f"to {prompt.name!r}"
+            form = {"text": "they are", "json": "JSON", "list": "a list"}[parser]
+            yield f"parser: replies {what} are read as {form}, always", None
+    elif parser not in able:
+        yield (
+            f"the parser {parser!r} cannot read replies to {prompt.name!r}",
+            f"Those that can: {', '.join(able)}.",
+        )
+
+
+def _parser(table: GraderSettings, prompt: Prompt) -> str:
+    """The name of the grader's parser; texts are read in one way each."""
+    if prompt.target == "answer":
+        return "text"
+    if prompt.target in WRITING:
+        return "json" if prompt.asks_json else "list"
+    return table.parser or prompt.parser or ""
+
+
+def _model(project: Project, stated: str) -> tuple[str, str]:
+    """What a model is called, and what an engine loads: of a folder its name and its whole path."""
+    folder = project.folder / Path(stated).expanduser()
+    if not stated or not folder.is_dir():  # a model of the hub
+        return stated, stated
+    folder = folder.resolve()
+    return folder.name, str(folder)
 
 
 def _decoding(
@@ -319,45 +376,3 @@ def _with_rubric(prompt: Prompt, rubric: LabelRubric, where: str) -> Prompt:
         )
     scale = Scale({str(label): label for label in sorted(rubric.texts)})
     return replace(prompt, scale=scale, label_rubrics=rubrics_text(rubric.texts))
-
-
-def _with_constraint(prompt: Prompt, constrained: bool, engine: type[Engine], where: str) -> Prompt:
-    """A prompt for a word of its scale; without the constraint its reply is free text.
-
-    Raises `BadInput` for a prompt whose replies are free as it is, and for an engine that cannot
-    write.
-    """
-    if prompt.output != "scale":
-        raise BadInput(
-            f"{where}: constrained: the prompt {prompt.name!r} asks for text, not for a word of a "
-            "scale",
-            "Leave the setting out.",
-        )
-    if not constrained and "generate" not in engine.targets:
-        raise BadInput(
-            f"{where}: constrained: this engine writes no text, it gives words of the scale",
-            "Leave the setting out, or use vllm, openai or transformers.",
-        )
-    return prompt if constrained else replace(prompt, output="text")
-
-
-def _parser(table: GraderSettings, prompt: Prompt, where: str) -> str:
-    """The name of the grader's parser. Raises `BadInput` for one that cannot read the replies."""
-    if prompt.target in WRITING:
-        if table.parser is not None:
-            what = "with rubric items" if prompt.target == "generate" else f"to {prompt.name!r}"
-            form = {"answer": "they are"}.get(
-                prompt.target, "JSON" if prompt.asks_json else "a list"
-            )
-            raise BadInput(f"{where}: parser: replies {what} are read as {form}, always")
-        if prompt.target == "answer":
-            return "text"
-        return "json" if prompt.asks_json else "list"
-    parser = table.parser or prompt.parser or ""
-    able = parsers_of(prompt.target, prompt.window is not None)
-    if parser not in able:
-        raise BadInput(
-            f"{where}: the parser {parser!r} cannot read replies to {prompt.name!r}",
-            f"Those that can: {', '.join(able)}.",
-        )
-    return parser

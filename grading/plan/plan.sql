@@ -100,8 +100,7 @@ select
     grades.status = 'failed' as is_failed,
     coalesce(grades.failure, 'unreadable') as failure,
     (grades.gold_sha256 is not distinct from plan_items.gold_sha256) as is_in_force,
-    if(grades.gold_sha256 is not distinct from plan_items.gold_sha256, null, grades.response)
-        as reply
+    if(is_in_force, null, grades.response) as reply
 from lake.raw.grades
 inner join plan_passages
     on
@@ -357,21 +356,19 @@ pairs as (
         plan_items.wording_no,
         coalesce(wanted.answer, scores.scores) as answer,
         plan_passages.text_repeats or plan_items.wording_repeats as may_repeat,
+        getvariable('context_first') as by_passage,
         case
             when plan_cited.pair_rank is not null then 1
-            when getvariable('context_first') then plan_passages.passage_rank
-            else plan_items.item_rank
+            else if(by_passage, plan_passages.passage_rank, plan_items.item_rank)
         end as group_rank,
-        case
-            when plan_cited.pair_rank is not null then plan_cited.pair_rank
-            when getvariable('context_first') then plan_items.item_rank
-            else plan_passages.passage_rank
-        end as member_rank,
-        case
-            when plan_cited.pair_rank is not null then plan_cited.n_pairs
-            when getvariable('context_first') then plan_items.n_items
-            else plan_passages.n_passages
-        end as group_size
+        coalesce(
+            plan_cited.pair_rank,
+            if(by_passage, plan_items.item_rank, plan_passages.passage_rank)
+        ) as member_rank,
+        coalesce(
+            plan_cited.n_pairs,
+            if(by_passage, plan_items.n_items, plan_passages.n_passages)
+        ) as group_size
     from wanted
     left join plan_passages using (query_id, passage_id)
     left join plan_items using (query_id, item_id)

@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from gradelake.grading.commands import limit_options, show_plans
+from gradelake.grading.commands import round_options, show_plans
 from gradelake.grading.sentinel.commands import show_rounds
 from gradelake.sql.common.command_line import answering
 
@@ -43,8 +43,7 @@ def _show(result):
     "--plan", "plans", is_flag=True, help="Say what it would ask, at what cost; ask nothing."
 )
 @click.option("--now", is_flag=True, help="Ask it all again, though that is not due yet.")
-@click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most.")
-@limit_options
+@round_options
 @answering(_show)
 @click.pass_obj
 def probe(project, collection, graders, size, seed, plans, **options):

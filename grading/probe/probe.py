@@ -12,13 +12,7 @@ from gradelake.grading.plan.plans import Plans
 from gradelake.grading.plan.request import Totals
 from gradelake.grading.plan.taken import bytes_of, taken
 from gradelake.grading.probe.attacks import variants
-from gradelake.grading.sentinel.rounds import (
-    Limits,
-    Watch,
-    missing_in_round,
-    round_at_work,
-    rounds_of,
-)
+from gradelake.grading.sentinel.rounds import Watch, missing_in_round, round_at_work, rounds_of
 from gradelake.grading.sentinel.sentinel import (
     ELIGIBLE,
     KINDS,
@@ -27,12 +21,12 @@ from gradelake.grading.sentinel.sentinel import (
     assessor_of,
     n_drawn,
     nothing_to_ask,
+    read_watched,
     watched,
 )
-from gradelake.sql.common import checked, console
+from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
-from gradelake.sql.common.errors import NotThere
-from gradelake.sql.common.project import Project, did_you_mean
+from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
 
@@ -212,39 +206,20 @@ def plan(project: Project, probe: Probe) -> Plans:
     return Plans(probe.collection, plans)
 
 
-def watch(
-    project: Project,
-    probe: Probe | str,
-    now: bool = False,
-    limit: int | None = None,
-    max_minutes: float | None = None,
-    max_cost: float | None = None,
-) -> Watch:
-    """Grade the rounds of a probe (or of `[probes.NAME]`) that are due, or `now` is true.
-
-    The limits are of all its graders together. Raises `BadInput` for a probe that is wrong.
-    """
+def watch(project: Project, probe: Probe | str, *how: Any, **stated: Any) -> Watch:
+    """Grade the rounds of a probe (or of `[probes.NAME]`) as `rounds_of` is told. Raises `BadInput`
+    for a probe that is wrong."""
     where = "--grader"
     if isinstance(probe, str):
         where = f"{project.file}: [probes.{probe}] graders"
-        probe = read_probe(project, probe)
+        probe = read_watched(Probe, project, "probes", probe)
     with Lake.writer(project) as lake:
         ensure_views(lake)
         graders = _graders(project, lake, probe, where)
         asked = [("probe", _store(lake, probe, each), probe, each) for each in graders]
-    return rounds_of(project, asked, now, Limits(limit, max_minutes and 60 * max_minutes, max_cost))
+    return rounds_of(project, asked, *how, **stated)
 
 
 def _graders(project: Project, lake: Lake, probe: Probe, where: str) -> list[Grader]:
     lake.require_collection(probe.collection)
     return [watched(project, lake, where, grader) for grader in probe.graders]
-
-
-def read_probe(project: Project, name: str) -> Probe:
-    """`[probes.NAME]`. Raises `BadInput` where there is none, or for all that is wrong in it."""
-    if name not in project.probes:
-        raise NotThere(
-            f"{project.file}: there is no [probes.{name}]",
-            did_you_mean(name, project.probes, "Describe it there: collection, graders."),
-        )
-    return checked.table(Probe, project, "probes", name)

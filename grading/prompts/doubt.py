@@ -25,16 +25,16 @@ _SENTENCE = re.compile(r"[.!?](?=\s|\Z)|\n")
 
 def doubt(text: str, start: int, end: int, grade: int, scale: Scale) -> str | None:
     """Why what stands from `start` to `end`, as it looks a grade, is not what a reply says."""
-    words = tuple(scale.words), scale.is_numeric
+    other = _another(tuple(scale.words), scale.is_numeric)
     after = text[end:]
     sentence = _SENTENCE.split(after[:120], maxsplit=1)[0]
-    choice = _choice_pattern(*words).match(sentence)
+    choice = _choice_pattern(other).match(sentence)
     if choice and scale.meant(choice["other"]) != grade:
         return f"{text[start : end + choice.end()]!r:.80} states no single grade"
-    torn = _torn_pattern(*words).search(_SENTENCE.split(text[max(0, start - 80) : start])[-1])
+    torn = _torn_pattern(other).search(_SENTENCE.split(text[max(0, start - 80) : start])[-1])
     if torn and scale.meant(torn["one"] or torn["other"]) != grade:
         return f"{torn[0] + text[start:end]!r:.80} states no single grade"
-    if revised := _revision_pattern(*words).search(after):
+    if revised := _revision_pattern(other).search(after):
         return f"after its grade it reconsiders: {revised[0].strip()!r:.60}"
     if scale.is_numeric:
         for part in (text[max(0, start - 80) : end], sentence):
@@ -56,15 +56,15 @@ _OF_SCORE = r"(?:(?:an?|the)[ \t]+)?(?:(?:score|grade|rating|label)[ \t]+(?:of[ 
 _HEDGE = rf"(?:maybe|perhaps|possibly|even|else|rather|more likely|,|{_OF_SCORE})?"
 
 
+@lru_cache(maxsize=64)
 def _another(words: tuple[str, ...], numeric: bool) -> str:
     """A pattern of a word of the scale, or of any number."""
     return rf"(?:\d+|{'|'.join(NUMBERS)})\b" if numeric else words_of(words)
 
 
 @lru_cache(maxsize=64)
-def _choice_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
+def _choice_pattern(other: str) -> re.Pattern[str]:
     """How a grade goes on as a choice between it and another."""
-    other = _another(words, numeric)
     signs = r",|;|&|\||~|\u2026|\.{2,}|/|-|\u2013|\u2014"
     joined = r"or|and|to|through|vs\.?|versus|but|maybe|perhaps|possibly|oder|bis|ou"
     return re.compile(
@@ -75,9 +75,8 @@ def _choice_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
-def _torn_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
+def _torn_pattern(other: str) -> re.Pattern[str]:
     """What stands before the second of two grades between which a reply does not choose."""
-    other = _another(words, numeric)
     first = rf"\b(?P<{{}}>{other})\b[\"'`*_)]*,?\s+"
     return re.compile(
         rf"(?:\b(?:between|either)\b.*{first.format('one')}and|{first.format('other')}or)\s+"
@@ -87,9 +86,8 @@ def _torn_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
-def _revision_pattern(words: tuple[str, ...], numeric: bool) -> re.Pattern[str]:
+def _revision_pattern(other: str) -> re.Pattern[str]:
     """How a reply takes its grade back, or gives another."""
-    other = _another(words, numeric)
     said = (
         r"wait(?=\s*(?:[,.!?\u2026\u2014-]|\Z|no\b|actually\b|that\b|i\b|the\b))|hold on|hang on"
         r"|oops|scratch that|strike that|correction\b|on second thoughts?|on reflection"

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import PlainValidator, ValidationError
+from pydantic import PlainValidator
 
 from gradelake.grading.prompts.judged_pairs import JUDGED, check_assessor
 from gradelake.grading.prompts.prompt import Example
@@ -47,12 +47,11 @@ def read_examples(path: Path, shown: str, scale: Scale) -> list[Example]:
     )
     found = []
     for number, row in files.json_lines(files.read(path, shown), shown):
-        try:
-            line = _Line.model_validate(row, context=scale)
+        line, wrong = checked.read(_Line, row, context=scale)
+        for fault in wrong:
+            problems.add(number, str(fault))
+        if line:
             found.append(Example(line.passage, line.query, line.label, line.collection))
-        except ValidationError as error:
-            for fault in checked.faults(error, _Line, "key"):
-                problems.add(number, str(fault))
     problems.raise_if_any()
     return found
 

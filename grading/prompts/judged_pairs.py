@@ -70,9 +70,7 @@ def sample_pairs(
     when a label has no pair at all.
     """
     check_assessor(lake, collection, assessor)
-    highest = lake.value(
-        "select max_relevance from lake.raw.collections where collection = ?", collection
-    )
+    _, highest = lake.relevance(collection)
     judged = f"""
         {JUDGED}
         from judged

@@ -5,14 +5,13 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, PlainValidator, ValidationError
+from pydantic import AfterValidator, Field, PlainValidator
 
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS, parsers_of
 from gradelake.grading.prompts.prompt import EXAMPLE, LONG, OF_QUERY, SLOT, WRITING, Prompt
 from gradelake.grading.prompts.prompt_yaml import YamlFile
 from gradelake.grading.prompts.scale import Scale
-from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import reject
@@ -175,11 +174,7 @@ def find_prompt(project: Project | None, name: str) -> Prompt:
 def read_prompt(file: Path, shown: str) -> Prompt:
     """One prompt file. Raises `Rejected` with all that is wrong in it."""
     yaml = YamlFile(file, shown, HINT)
-    try:
-        stated = PromptFile.model_validate(yaml.content, strict=False)
-    except ValidationError as error:
-        for fault in checked.faults(error, PromptFile, "key"):
-            yaml.add(fault.path, str(fault))
+    stated = yaml.read(PromptFile, strict=False)
     texts = {key: value if isinstance(value, str) else "" for key, value in yaml.content.items()}
     for key, message in _misfits(texts, file):
         yaml.add((key,), message)
@@ -189,6 +184,7 @@ def read_prompt(file: Path, shown: str) -> Prompt:
     if not examples.is_file():
         yaml.add(("examples",), f"examples: no such file: {examples}")
     yaml.problems.raise_if_any()
+    assert stated
     grades = set(stated.scale.words.values()) if stated.scale else set()
     if stated.target == "battle" and not {0, 3} <= grades <= {0, 1, 2, 3}:
         yaml.add(("scale",), f"scale: {VERDICTS}")

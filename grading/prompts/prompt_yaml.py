@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from gradelake.sql.common import files
+from gradelake.sql.common import checked, files
+from gradelake.sql.common.checked import M
 from gradelake.sql.common.problems import Problems, reject
 
 # scalars stay texts, so that `No` stays a word
@@ -35,6 +36,13 @@ class YamlFile:
     def add(self, path: tuple[str, ...], message: str) -> None:
         """A problem with the value that keys lead to."""
         self.problems.add(self.line_of(*path), message)
+
+    def read(self, model: type[M], **options: Any) -> M | None:
+        """The content as a model has it; what is wrong with it is added to the problems."""
+        found, wrong = checked.read(model, self.content, **options)
+        for fault in wrong:
+            self.add(fault.path, str(fault))
+        return found
 
     def line_of(self, *path: str) -> int | None:
         """Where the keys lead to; else the line of the first of them."""

@@ -222,7 +222,7 @@ def _alone(text: str, scale: Scale) -> Reading | None:
         return graded(grade)
     if boxed := [*_BOXED.finditer(text), *_TAGGED.finditer(text)]:
         last = boxed[-1]
-        said = [_value_of(each["said"].strip(), scale, whole=True) for each in boxed]
+        said = [_value_of(each["said"].strip(), scale) for each in boxed]
         if last.re is _TAGGED and len({*said}) > 1:
             return failed(f"its tags differ: {text!r:.120}")
         reading = said[-1] or failed(f"{last['said']!r:.80} is not on the scale")
@@ -264,7 +264,7 @@ def _json_grade(value: object, scale: Scale) -> Reading:
         value = str(value)
     if isinstance(value, str):
         grade = lone_word(value, scale)
-        reading = graded(grade) if grade is not None else _value_of(value, scale, whole=True)
+        reading = graded(grade) if grade is not None else _value_of(value, scale)
     return reading or failed(f"{value!r:.80} is not on the scale")
 
 
@@ -356,11 +356,11 @@ def _settled(text: str, start: int, end: int, reading: Reading, scale: Scale) ->
     return failed(why) if why else reading
 
 
-def _value_of(text: str, scale: Scale, whole: bool = False) -> Reading | None:
-    """The grade that a text begins with, or that all of it is; None: it begins with no value."""
+def _value_of(text: str, scale: Scale) -> Reading | None:
+    """The grade that all of a text is; None: it is no value."""
     pattern = _value_pattern(tuple(scale.words), scale.is_numeric)
     match = pattern.match(text)
-    if match is None or (whole and text[match.end() :].strip(_AFTER)):
+    if match is None or text[match.end() :].strip(_AFTER):
         return None
     return _grade_of(match, scale)
 

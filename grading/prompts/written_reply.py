@@ -55,11 +55,15 @@ def name_of(prompt: Prompt) -> str:
 
 def schema_of(prompt: Prompt, bounded: bool) -> dict[str, Any]:
     """The JSON schema of a reply; `bounded` for engines that may go on for ever without it."""
+
+    def text(longest: int) -> dict[str, Any]:
+        return {"type": "string"} | ({"minLength": 1, "maxLength": longest} if bounded else {})
+
     if prompt.target == "explain":
-        return object_schema(dict.fromkeys(FEATURES, _text(LONGEST_REASON if bounded else None)))
+        return object_schema(dict.fromkeys(FEATURES, text(LONGEST_REASON)))
     if prompt.target == "distil":
-        return object_schema({"rubric": _text(LONGEST_RUBRIC if bounded else None)})
-    items = {"type": "array", "items": _text(LONGEST_ITEM if bounded else None)}
+        return object_schema({"rubric": text(LONGEST_RUBRIC)})
+    items = {"type": "array", "items": text(LONGEST_ITEM)}
     bounds = {"minItems": 1, "maxItems": MOST_ITEMS} if bounded else {}
     return object_schema({name_of(prompt): items | bounds})
 
@@ -74,41 +78,26 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _text(longest: int | None) -> dict[str, Any]:
-    return {"type": "string"} | ({"minLength": 1, "maxLength": longest} if longest else {})
-
-
 def reader_of(prompt: Prompt) -> Callable[[str], Any]:
     """What reads a reply to the prompt; it raises `Unreadable`."""
-    if prompt.target == "explain":
-        return read_explanation
-    if prompt.target == "distil":
-        return read_rubric
-    if prompt.target == "answer":
-        return read_answer
-    return lambda reply: (read_items if prompt.asks_json else read_listed)(reply, prompt)
+    readers: dict[str, Callable[[str], Any]] = {
+        "explain": lambda reply: read_texts(reply, FEATURES),
+        "distil": lambda reply: read_texts(reply, ["rubric"])["rubric"],
+        "answer": lambda reply: _storable(_final(reply), "the reply"),
+    }
+    read = read_items if prompt.asks_json else read_listed
+    return readers.get(prompt.target) or (lambda reply: read(reply, prompt))
 
 
-def read_answer(reply: str) -> str:
-    """An answer as it was written, without a model's reasoning before it."""
-    text = _final(reply)
+def _storable(text: str, what: str) -> str:
     if not can_be_stored(text):
-        raise Unreadable("the reply has characters that no file of text may hold")
+        raise Unreadable(f"{what} has characters that no file of text may hold")
     return text
 
 
-def read_explanation(reply: str) -> dict[str, str]:
-    """Feature -> what speaks for the label in it. Raises `Unreadable`."""
-    return _texts(reply, FEATURES)
-
-
-def read_rubric(reply: str) -> str:
-    """The text of a rubric. Raises `Unreadable`."""
-    return _texts(reply, ["rubric"])["rubric"]
-
-
-def _texts(reply: str, keys: Iterable[str]) -> dict[str, str]:
-    """The text under each key, with single spaces. What else the object holds is left out."""
+def read_texts(reply: str, keys: Iterable[str]) -> dict[str, str]:
+    """The text under each key of the JSON object of a reply, with single spaces. What else the
+    object holds is left out. Raises `Unreadable`."""
     found, texts = json_object(reply), {}
     for key in keys:
         value = value_of(found, key)
@@ -116,9 +105,7 @@ def _texts(reply: str, keys: Iterable[str]) -> dict[str, str]:
             raise Unreadable(f"{key} is not text: {value!r:.80}")
         if not (text := " ".join(value.split())):
             raise Unreadable(f"{key} is empty")
-        if not can_be_stored(text):
-            raise Unreadable(f"{key} has characters that no file of text may hold")
-        texts[key] = text
+        texts[key] = _storable(text, key)
     return texts
 
 

@@ -13,7 +13,6 @@ from gradelake.sql.lake.opening import Lake
 
 # dbt's views that a review reads; they are always as new as the raw tables
 VIEWS = (
-    "intermediate.int_distinct_items",
     "intermediate.int_extracted_answers",
     "intermediate.int_grade_reviews",
     "intermediate.int_assessor_grades",
@@ -41,27 +40,15 @@ ELIGIBLE = """
         select
             query_id,
             item_id,
-            item_text as item,
-            rubric_version,
-            case when $needs_gold_answers then gold_sha256 end as gold_sha256
-        from lake.intermediate.int_distinct_items
-        where
-            collection = $collection
-            and kind = $kind
-            and item_text is not null
-            and rubric_version = (
-                select max(rubric_version) from lake.intermediate.int_distinct_items
-                where collection = $collection
-            )
-        union all
-        select
-            query_id,
-            item_id,
             text as item,
             rubric_version,
             case when $needs_gold_answers then gold_sha256 end as gold_sha256
         from lake.marts.wanted_items
-        where collection = $collection and kind = $kind and kind in ('sentence', 'battle')
+        where collection = $collection and kind = $kind and text is not null
+            and (kind in ('sentence', 'battle') or rubric_version = (
+                select max(rubric_version) from lake.marts.wanted_items
+                where collection = $collection
+            ))
     ),
 
     eligible as (
@@ -294,10 +281,10 @@ class Card:
     passage_sha256: str | None
     query_sha256: str | None
     query: str
-    item: str | None
-    grade: int | None  # None: nothing has graded it
-    answer: str | None
-    before: Review | None
+    item: str | None = None
+    grade: int | None = None  # None: nothing has graded it
+    answer: str | None = None
+    before: Review | None = None
     description: str | None = None  # of the query
     narrative: str | None = None
 

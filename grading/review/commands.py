@@ -2,13 +2,12 @@
 reviews."""
 
 import sys
-from pathlib import Path
 
 import click
 
 from gradelake.grading.review.options import deal_for, which_grades
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, to_file, typed
+from gradelake.sql.common.command_line import answering, bringing_in, to_file, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.kinds import shown
@@ -183,11 +182,8 @@ def export_review(project, collection, output, **choice):
 
 
 @click.command("reviews", short_help="Store the answers that an assessor saved from a form.")
-@click.argument("collection")
-@click.argument("file", type=click.Path(path_type=Path))
-@answering(_print_imported)
-@click.pass_obj
-def import_reviews(project, collection, file):
+@bringing_in("grading.review.form.form_import:import_reviews", show=_print_imported)
+def import_reviews():
     """Store the answers in FILE, which a form of `gradelake export review` saved, as blind reviews.
 
     The file may come again, with more answers: what is known is left as it is, a newer review
@@ -198,7 +194,3 @@ def import_reviews(project, collection, file):
     Examples:
       gradelake import reviews dl19 dl19-flan-ann.json
     """
-    from gradelake.grading.review.form.form_import import import_reviews as run_import
-
-    with console.working(f"reading {file}"), Lake.writer(project()) as lake:
-        return run_import(lake, collection, file, typed())

@@ -95,7 +95,7 @@ def draw(lake: Lake, request: QueueRequest) -> Drawn:
         code = codes[label]
         if wanted[code]:
             wanted[code] -= 1
-            card = Card(query_id, passage_id, "", None, None, query, None, label, None, None)
+            card = Card(query_id, passage_id, "", None, None, query, grade=label)
             strata[card] = code, sizes[code]
     return Drawn(strata, {(row[0], row[1]): row[5] for row in rows if row[5]})
 

@@ -1,7 +1,6 @@
 """The check of a queue that somebody asks for, before its cards are chosen."""
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gradelake.grading.plan.planner import check_queries
@@ -58,6 +57,7 @@ def faults_of(
     grader or a label set, one that the lake does not have, a source or an option of the other kind,
     fewer people than each card wants."""
     of_pool = source == POOL
+    what = "the pool" if of_pool else "a label set" if label_set else "a grader"
     if of_pool and (grader or label_set):
         message = "a queue of the pool is of no grader and no label set"
         yield "grader", BadInput(message, "Leave it out, or choose from something else.")
@@ -65,40 +65,52 @@ def faults_of(
         message = "a queue is of a grader's grades, or of a label set's pairs to be judged"
         hint = "Name either a grader (--grader) or a label set (--label-set)."
         yield "grader", BadInput(message, hint)
-    if size and size > MOST and not of_pool:
+    if not of_pool and size and size > MOST:
         yield "size", BadInput(f"{size:,} cards are too many", f"Ask for {MOST:,} at most.")
-    what, sources = "a label set" if label_set else "a grader", _sources(label_set)
-    what = "the pool" if of_pool else what
-    if source and not of_pool and source not in sources:
+    if not of_pool and source and source not in (sources := _sources(label_set)):
         message = f"cards of {what} cannot be chosen from {source!r}"
         yield "source", BadInput(message, f"From: {', '.join(sources)}.")
-    other: dict[str, Any] = {"depth": depth, "names of labels": label_names, "queries": queries}
-    if of_pool:
-        other = {"tau": tau}
-    elif label_set:
-        other = {"tau": tau, "queries": queries}
-    for name in (name for name, value in other.items() if value):
-        option = {"names of labels": "label_names"}.get(name, name)
-        yield option, BadInput(f"{name} means nothing for cards of {what}", "Leave it out.")
-    checks: list[tuple[str, Any]] = [("queue", partial(check_name, queue, "the queue's name"))]
-    checks += [("assessors", partial(check_name, name, "--assessor")) for name in assessors]
+    stated = {"tau": tau, "depth": depth, "label_names": label_names, "queries": queries}
+    for option in _UNFIT[what]:
+        if stated[option]:
+            name = "names of labels" if option == "label_names" else option
+            yield option, BadInput(f"{name} means nothing for cards of {what}", "Leave it out.")
+    yield from _caught("queue", check_name, queue, "the queue's name")
+    for name in assessors:
+        yield from _caught("assessors", check_name, name, "--assessor")
     if grader:
-        checks.append(("grader", partial(find_grader, lake, grader)))
+        yield from _caught("grader", find_grader, lake, grader)
         if tau:
-            checks.append(("tau", lambda: choose_tau(lake, find_grader(lake, grader), tau)))
-    elif label_set or of_pool:
-        label_set = label_set or POOL
-        named = partial(labels_of, lake, collection, label_set)
-        checks.append(("label_set", named))
+            yield from _caught("tau", lambda: choose_tau(lake, find_grader(lake, grader), tau))
+    elif named := label_set or (POOL if of_pool else None):
+        yield from _caught("label_set", labels_of, lake, collection, named)
         if label_names:
-            checks.append(("label_names", partial(named, label_names)))
+            yield from _caught("label_names", labels_of, lake, collection, named, label_names)
     if queries:
-        checks.append(("queries", partial(check_queries, lake, collection, tuple(queries))))
-    for name, check in checks:
-        try:
-            check()
-        except BadInput as error:
-            yield name, error
+        yield from _caught("queries", check_queries, lake, collection, tuple(queries))
+    yield from _faults_of_people(assessors, overlap)
+
+
+# of what -> the options that are for other queues
+_UNFIT = {
+    "the pool": ("tau",),
+    "a label set": ("tau", "queries"),
+    "a grader": ("depth", "label_names", "queries"),
+}
+
+
+def _caught(
+    option: str, check: Callable[..., Any], *arguments: Any
+) -> Iterator[tuple[str, BadInput]]:
+    try:
+        check(*arguments)
+    except BadInput as error:
+        yield option, error
+
+
+def _faults_of_people(
+    assessors: Sequence[str], overlap: int | None
+) -> Iterator[tuple[str, BadInput]]:
     if len(set(assessors)) != len(assessors):
         yield "assessors", BadInput("an assessor is named twice", "Name each once.")
     if overlap is not None and len(assessors) < overlap:
@@ -122,10 +134,7 @@ def labels_of(
     if label_set != POOL:
         missing = f"{collection} has no label set {label_set!r}"
         require_known(label_set, known, missing, none_yet=TO_LABEL)
-    ((lowest, top),) = lake.rows(
-        "select min_relevant, max_relevance from lake.raw.collections where collection = ?",
-        collection,
-    )
+    lowest, top = lake.relevance(collection)
     if names and len(names) != top + 1:
         raise BadInput(
             f"{len(names)} labels are named, and {collection} has those from 0 to {top}",

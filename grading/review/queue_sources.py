@@ -168,8 +168,7 @@ def pooled(lake: "Lake", request: QueueRequest) -> "list[Card]":
         seed=str(request.seed),
     )
     cards = [
-        Card(query_id, passage_id, "", None, None, text, None, None, None, None)
-        for query_id, passage_id, text, _ in rows
+        Card(query_id, passage_id, "", None, None, text) for query_id, passage_id, text, _ in rows
     ]
     return cards[: request.size]
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from hashlib import md5
 from typing import Any
 
-import polars as pl
-
 from gradelake.grading.plan.planner import ensure_views
 from gradelake.grading.review.cards import VIEWS as REVIEW_VIEWS
 from gradelake.grading.review.cards import Card, Deck, Reviewable, dealt, find_grader
@@ -37,18 +35,15 @@ VIEWS = (
 )
 _BLOCK = 21  # cards that are shuffled among each other: a card's place must not tell its grade
 
-# what an assessor is asked for
-_ASKED = """
+_OF_QUEUE = """
     asked as (
-        select
-            *,
-            item_text as item
-        from lake.intermediate.int_review_cards
-        where
-            collection = $collection
-            and queue = $queue
-            and assessor = $assessor
+        select *, item_text as item from lake.intermediate.int_review_cards
+        where collection = $collection and queue = $queue {who}
     ),
+"""
+# what an assessor is asked for
+_ASKED = f"""
+    {_OF_QUEUE.format(who="and assessor = $assessor")}
 
     -- of more than are dealt at once those around the first that is open
     chosen as (
@@ -60,11 +55,8 @@ _ASKED = """
     )
 """
 # cards that all have answered who were asked, differently, and nobody has settled
-_CONFLICTS = """
-    asked as (
-        select *, item_text as item from lake.intermediate.int_review_cards
-        where collection = $collection and queue = $queue
-    ),
+_CONFLICTS = f"""
+    {_OF_QUEUE.format(who="")}
 
     conflicts as (
         select * from lake.marts.review_conflicts
@@ -209,8 +201,8 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
     ]
     with lake.transaction("review", f"queue {request.collection} {request.queue}") as transaction:
         _require_new(lake, request)  # somebody may have made it meanwhile
-        transaction.insert("review_queues", pl.DataFrame([about | queue]))
-        transaction.insert("review_cards", pl.DataFrame(rows, infer_schema_length=None))
+        transaction.insert("review_queues", [about | queue])
+        transaction.insert("review_cards", rows)
         if is_judged:
             for assessor in request.assessors:
                 mark_as_own(transaction, request.collection, assessor)
@@ -222,7 +214,7 @@ def _made(lake: Lake, request: QueueRequest, arguments: Sequence[str]) -> dict[s
                 assessor=list(request.assessors),
                 sample=samples[0]["sample"],
             )
-            transaction.insert("review_samples", pl.DataFrame(samples, infer_schema_length=None))
+            transaction.insert("review_samples", samples)
         transaction.say(cards=len(cards))
         transaction.finish_run(list(arguments))
     return _queue_of(lake, request.collection, request.queue)

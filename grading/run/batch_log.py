@@ -106,7 +106,7 @@ class BatchLog:
         rows = pl.DataFrame(told, schema=types_of("replies", *prompts[0]))
         with self.lake.transaction("grade", self._what) as transaction:
             self.grader.register(transaction)
-            transaction.insert("batches", pl.DataFrame([vars(sent) | whose]))
+            transaction.insert("batches", [vars(sent)], **whose)
             transaction.insert(
                 "replies",
                 rows,

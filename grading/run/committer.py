@@ -26,6 +26,38 @@ from gradelake.sql.lake.transaction import Transaction
 
 COMMIT_EVERY = 1.0  # seconds: chunks that finish faster than this are committed together
 SERVER_GONE_FOR = 300  # seconds without the catalog's server, after which a run ends
+# pairs whose very prompt was answered before get a copy of that grade
+_REUSED = """
+    insert into {lake}.raw.grades by name
+    select
+        known.* replace (
+            $3 as collection, mine.passage_id as passage_id,
+            my_item.item_id as item_id, mine.query_id as query_id,
+            mine.text_sha256 as passage_sha256, mine.query_sha256 as query_sha256,
+            0 as prompt_tokens, 0 as cached_tokens, 0 as completion_tokens,
+            $1 as run_id, $2 as graded_at
+        )
+    from plan_reusable
+    inner join plan_passages as mine using (passage_no)
+    inner join plan_items as my_item using (item_no)
+    inner join {lake}.raw.grades as known
+        on
+            plan_reusable.known['collection'] = known.collection
+            and plan_reusable.known['query_id'] = known.query_id
+            and plan_reusable.known['passage_id'] = known.passage_id
+            and plan_reusable.known['item_id'] = known.item_id
+            -- an import does not say which texts it read: here those that are
+            and coalesce(
+                known.passage_sha256,
+                if(known.collection = $3, mine.text_sha256, null)
+            ) = mine.text_sha256
+            and coalesce(
+                known.query_sha256,
+                if(known.collection = $3, mine.query_sha256, null)
+            ) is not distinct from mine.query_sha256
+            and known.gold_sha256 is not distinct from my_item.gold_sha256
+    where known.grader_id = getvariable('grader_id')
+"""
 
 
 @dataclass
@@ -112,55 +144,14 @@ class Committer:
         if not missing:
             return
         with self.lake.transaction("grade", self._what) as transaction:
-            transaction.run(
-                """
-                insert into {lake}.raw.grades by name
-                select
-                    known.* replace (
-                        $3 as collection, mine.passage_id as passage_id,
-                        my_item.item_id as item_id, mine.query_id as query_id,
-                        mine.text_sha256 as passage_sha256, mine.query_sha256 as query_sha256,
-                        0 as prompt_tokens, 0 as cached_tokens, 0 as completion_tokens,
-                        $1 as run_id, $2 as graded_at
-                    )
-                from plan_reusable
-                inner join plan_passages as mine using (passage_no)
-                inner join plan_items as my_item using (item_no)
-                inner join {lake}.raw.grades as known
-                    on
-                        plan_reusable.known['collection'] = known.collection
-                        and plan_reusable.known['query_id'] = known.query_id
-                        and plan_reusable.known['passage_id'] = known.passage_id
-                        and plan_reusable.known['item_id'] = known.item_id
-                        -- an import does not say which texts it read: here those that are
-                        and coalesce(
-                            known.passage_sha256,
-                            if(known.collection = $3, mine.text_sha256, null)
-                        ) = mine.text_sha256
-                        and coalesce(
-                            known.query_sha256,
-                            if(known.collection = $3, mine.query_sha256, null)
-                        ) is not distinct from mine.query_sha256
-                        and known.gold_sha256 is not distinct from my_item.gold_sha256
-                where known.grader_id = getvariable('grader_id')
-                """,
-                self.run_id,
-                utc_now(),
-                self.collection,
+            transaction.run(_REUSED, self.run_id, utc_now(), self.collection)
+            by_status = "select status, count(*) from lake.raw.grades where run_id = ? group by 1"
+            copied = dict(self.lake.rows(by_status, self.run_id))
+            taken_over = (
+                "select known['collection'], count(*) from plan_reusable "
+                "where known['collection'] != ? group by 1 order by 1"
             )
-            copied = dict(
-                self.lake.rows(
-                    "select status, count(*) from lake.raw.grades where run_id = ? group by 1",
-                    self.run_id,
-                )
-            )
-            origins = dict(
-                self.lake.rows(
-                    "select known['collection'], count(*) from plan_reusable "
-                    "where known['collection'] != $collection group by 1 order by 1",
-                    collection=self.collection,
-                )
-            )
+            origins = dict(self.lake.rows(taken_over, self.collection))
             self.notes |= dict.fromkeys(
                 f"{counted(n, 'grades')} taken over from {origin}, of the same texts"
                 for origin, n in origins.items()
@@ -292,7 +283,7 @@ class Committer:
             "notes": list(self.notes) or None,
             "stack": json.dumps(self.stack, sort_keys=True) if self.stack else None,
         }
-        transaction.insert("grading_runs", pl.DataFrame([row]))
+        transaction.insert("grading_runs", [row])
 
 
 def not_in_the_lake(lake: Lake, table: str, rows: pl.DataFrame) -> pl.DataFrame:

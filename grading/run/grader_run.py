@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from typing import Any
 
 from gradelake.grading.ask.entry import Asked
 from gradelake.grading.ask.reply_log import ReplyLog
@@ -84,26 +85,12 @@ class Run:
 
 
 def requested(
-    project: Project,
-    collection: str,
-    grader: str,
-    rubric_version: int | None = None,
-    queries: tuple[str, ...] | None = None,
-    limit: int | None = None,
-    retry: tuple[str, ...] = (),
-    reread: bool = False,
+    project: Project, collection: str, grader: str, *about: Any, **stated: Any
 ) -> Request:
-    """What is asked of a grader of gradelake.toml. Raises `BadInput` where there is none."""
+    """What is asked of a grader of gradelake.toml, as `Request` has it. Raises `BadInput` where
+    there is none."""
     with console.working("planning"), Lake.writer(project) as lake:
-        return Request(
-            collection,
-            configured(project, lake, grader),
-            rubric_version,
-            queries,
-            limit,
-            retry,
-            reread,
-        )
+        return Request(collection, configured(project, lake, grader), *about, **stated)
 
 
 def grade(

@@ -1,9 +1,8 @@
 """How a run is going: a bar on a terminal, a line now and then elsewhere."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from gradelake.grading.run.committer import Committer
 from gradelake.grading.run.grader_run import Run
@@ -15,33 +14,15 @@ from gradelake.sql.shown.units import rate
 @contextmanager
 def showing_progress() -> Iterator[Callable[[Run, Committer], None]]:
     """Yields what is called with a run and its committer, as often as you like."""
-    if not console.shows_progress():
-        line = console.now_and_then(_line)
-        yield lambda run, committer: line(run, committer.seconds)
-        return
-    bar = Progress(
-        TextColumn("grading"),
-        BarColumn(),
-        TextColumn("{task.completed:,}/{task.total:,} pairs"),
-        TextColumn("{task.fields[rates]}"),
-        TimeRemainingColumn(),
-        console=console.err,
-        redirect_stdout=False,  # the crew does, and what ends last would undo it
-    )
-    tasks: list[TaskID] = []
+    with ExitStack() as stack:
+        tell: list[Callable[[int, Callable[[], str]], None]] = []
 
-    def show(run: Run, committer: Committer) -> None:
-        if not tasks:
-            bar.start()
-            tasks.append(bar.add_task("", total=run.planned, rates=""))
-        done = committer.counts["pairs"]
-        bar.update(tasks[0], completed=done, rates=rates(run, committer.seconds))
+        def show(run: Run, committer: Committer) -> None:
+            if not tell:  # until then other things are shown
+                tell.append(stack.enter_context(console.telling("grading", run.planned)))
+            tell[0](committer.counts["pairs"], partial(_line, run, committer.seconds))
 
-    try:
         yield show
-    finally:
-        if tasks:
-            bar.stop()
 
 
 def _line(run: Run, seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 import click
 
-from gradelake.grading.commands import limit_options
+from gradelake.grading.commands import round_options
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering
 from gradelake.sql.shown.units import amount
@@ -34,11 +34,10 @@ def show_rounds(result, what="sentinel", question="@drift"):
 @click.command(short_help="Grade sentinels anew where a round is due: do judges change?")
 @click.argument("sentinels", nargs=-1, metavar="[NAME]...")
 @click.option("--now", is_flag=True, help="Begin a round though none is due yet.")
-@click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most.")
-@limit_options
+@round_options
 @answering(show_rounds)
 @click.pass_obj
-def sentinel(project, sentinels, now, limit, max_minutes, max_cost):
+def sentinel(project, sentinels, **stated):
     """Grade sentinels of gradelake.toml anew, each by its graders, where a round is due.
 
     A sentinel is a fixed set of pairs that people judged. Its grades are kept apart: after
@@ -56,4 +55,4 @@ def sentinel(project, sentinels, now, limit, max_minutes, max_cost):
     """
     from gradelake.grading.sentinel.rounds import watch
 
-    return watch(project(), sentinels, now, limit, max_minutes, max_cost)
+    return watch(project(), sentinels, **stated)

@@ -118,19 +118,9 @@ class Watch:
         return counts | {"rounds": self.rounds, "failed_graders": self.failed}
 
 
-def watch(
-    project: Project,
-    names: Sequence[str],
-    now: bool = False,
-    limit: int | None = None,
-    max_minutes: float | None = None,
-    max_cost: float | None = None,
-) -> Watch:
-    """Grade the rounds of sentinels (none named: all) that are due, or `now` is true.
-
-    The limits are of all rounds together. A grader that fails is told, and the others go on.
-    Raises `BadInput` for a sentinel that there is not, or that is wrong.
-    """
+def watch(project: Project, names: Sequence[str], *how: Any, **stated: Any) -> Watch:
+    """Grade the rounds of sentinels (none named: all) as `rounds_of` is told. Raises `BadInput` for
+    a sentinel that there is not, or that is wrong."""
     names = names or tuple(project.sentinels)
     if not names:
         raise BadInput(
@@ -143,15 +133,22 @@ def watch(
         for name, sentinel in chosen.items()
         for grader in prepare(project, name, sentinel)
     )
-    return rounds_of(project, asked, now, Limits(limit, max_minutes and 60 * max_minutes, max_cost))
+    return rounds_of(project, asked, *how, **stated)
 
 
 def rounds_of(
-    project: Project, asked: Iterable[tuple[str, str, Watched, Grader]], now: bool, limits: Limits
+    project: Project,
+    asked: Iterable[tuple[str, str, Watched, Grader]],
+    now: bool = False,
+    limit: int | None = None,
+    max_minutes: float | None = None,
+    max_cost: float | None = None,
 ) -> Watch:
-    """Grade a round of each (what it is, its name, its settings, a grader), until one is stopped.
-    The limits are of all together. A grader that fails is told, and the others go on."""
+    """Grade a round of each (what it is, its name, its settings, a grader) that is due, or `now` is
+    true, until one is stopped. The limits are of all together. A grader that fails is told, and the
+    others go on."""
     started, done = time.monotonic(), Watch()
+    limits = Limits(limit, max_minutes and 60 * max_minutes, max_cost)
     for what, name, watched_set, grader in asked:
         about = {what: name, "collection": watched_set.collection}
         left = limits.less(

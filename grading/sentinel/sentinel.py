@@ -1,9 +1,8 @@
 """A sentinel: which pairs, drawn once and never changed, and whose grades of them are watched."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-import polars as pl
 from pydantic import Field
 
 from gradelake.grading.graders.configured import configured
@@ -12,11 +11,12 @@ from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
-from gradelake.sql.common.project import TO_JUDGE, Project, did_you_mean
+from gradelake.sql.common.project import TO_JUDGE, Project, did_you_mean, require_known
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import allocate
 
 OF_PROBES = "probe/"  # what the names of their sets begin with, which are kept beside sentinels'
+W = TypeVar("W", bound="Watched")
 # what a grader's prompt asks about -> kind of a pair
 KINDS = {"direct": "passage", "question": "question", "nugget": "nugget"}
 
@@ -38,15 +38,18 @@ class Sentinel(Watched):
 
 
 def read_sentinel(project: Project, name: str) -> Sentinel:
-    """`[sentinels.NAME]`. Raises `BadInput` where there is none, or for all that is wrong in it."""
+    """`[sentinels.NAME]`. Raises `BadInput` as `read_watched`, and for a probe's name."""
     if name.startswith(OF_PROBES):
         raise BadInput(f"{project.file}: [sentinels.{name}]: probes are called so", "Rename it.")
-    if name not in project.sentinels:
-        raise NotThere(
-            f"{project.file}: there is no [sentinels.{name}]",
-            did_you_mean(name, project.sentinels, "Describe it there: collection, graders."),
-        )
-    return checked.table(Sentinel, project, "sentinels", name)
+    return read_watched(Sentinel, project, "sentinels", name)
+
+
+def read_watched(model: type[W], project: Project, kind: str, name: str) -> W:
+    """`[KIND.NAME]`. Raises `BadInput` where there is none, or for all that is wrong in it."""
+    missing = f"{project.file}: there is no [{kind}.{name}]"
+    how = "Describe it there: collection, graders."
+    require_known(name, getattr(project, kind), missing, NotThere, how)
+    return checked.table(model, project, kind, name)
 
 
 def watched(project: Project, lake: Lake, where: str, grader: str) -> Grader:
@@ -226,7 +229,7 @@ def draw(lake: Lake, name: str, sentinel: Sentinel, graders: list[Grader]) -> in
     }
     n_pairs = sum(quotas.values())
     with lake.transaction("grade", f"{collection} sentinel {name}") as transaction:
-        transaction.insert("sentinels", pl.DataFrame([made]))
+        transaction.insert("sentinels", [made])
         transaction.insert("sentinel_pairs", rows)
         transaction.say(pairs=n_pairs)
     return n_pairs

@@ -85,15 +85,10 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
     if format_ == "csv":
         text = bank_csv.text_of(items)
     else:
-        queries = dict(
-            lake.rows(
-                "select query_id, text from lake.raw.queries where collection = ?", collection
-            )
-        )
         if only := _ONLY.get(format_):
             _require_only(only, items, bank, format_)
         brought = lake.rows(BROUGHT_ALONG, f"{collection}/bank/{bank}")
-        form = bank_lines.form_of(format_, queries, collection)
+        form = bank_lines.form_of(format_, lake.query_texts(collection), collection)
         text = bank_lines.text_of(form, items, brought)
     with whole_file(output) as stream:
         stream.write(text.encode())

@@ -9,7 +9,6 @@ from json.scanner import py_make_scanner  # type: ignore[attr-defined]  # nor in
 from typing import Any, TypeVar
 
 from gradelake.sql.common import files
-from gradelake.sql.common.problems import reject
 
 Line = TypeVar("Line", int, int | None)
 
@@ -60,16 +59,8 @@ def read_objects(data: bytes, shown: str) -> Iterator[tuple[int, Any]]:
         for line, value in files.json_lines(data, shown):
             yield from _banks_in(value, line)
         return
-    try:
-        document = files.parse_json(data.decode().rstrip(), cls=LineDecoder)
-    except ValueError as error:
-        raise reject(
-            shown,
-            getattr(error, "lineno", None),
-            f"not JSON that can be read: {getattr(error, 'msg', error)}",
-            "A bank is one JSON document, or JSON lines with an object on each. Was it cut off?",
-        ) from error
-    yield from _banks_in(document, 1)
+    hint = "A bank is one JSON document, or JSON lines with an object on each. Was it cut off?"
+    yield from _banks_in(files.json_of(data.rstrip(), shown, hint, cls=LineDecoder), 1)
 
 
 def _banks_in(value: Any, line: int) -> Iterator[tuple[int, Any]]:

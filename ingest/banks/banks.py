@@ -72,7 +72,7 @@ class Imported:
 
 
 def import_bank(
-    lake: Lake, collection: str, path: Path, bank: str, format_: str, arguments: list[str]
+    lake: Lake, collection: str, path: Path, name: str, format_: str, arguments: list[str]
 ) -> Imported:
     """Store a bank's items; a changed file replaces the bank's items in one commit.
 
@@ -80,31 +80,31 @@ def import_bank(
     a name that cannot be used, and `Rejected` for a file that is not a bank or from which no item
     can be used.
     """
-    check_name(bank, "--name")
+    check_name(name, "--name")
     shown, findings = str(path), Findings(str(path))
-    with lake.transaction("import", f"bank {collection} {bank}") as transaction:
+    with lake.transaction("import", f"bank {collection} {name}") as transaction:
         lake.require_collection(collection)
         paths = _files_of(path)
-        _refuse_if_not_imported(lake, collection, bank)
+        _refuse_if_not_imported(lake, collection, name)
         queries = lake.query_ids(collection)
         of_file = " ".join(map(files.sha256_of, paths))
         # of the queries, too: items that were left out come in when their query does
         content = json.dumps([of_file, sorted(queries)]).encode()
-        target, sha256 = f"{collection}/bank/{bank}", hashlib.sha256(content).hexdigest()
+        target, sha256 = f"{collection}/bank/{name}", hashlib.sha256(content).hexdigest()
         if transaction.recorded(target) == sha256:
-            return Imported(bank, collection, findings)
+            return Imported(name, collection, findings)
         found = read_bank(path, shown, format_, findings)
         for file, sha256_then in zip(paths, of_file.split(), strict=True):
             files.require_same(file, str(file), sha256_then)
         items = bank_checks.of_known_queries(found, queries, findings)
         if not items:
             raise _nothing_left(findings, collection)
-        n_items = _write(transaction, collection, bank, items, findings.kept)
+        n_items = _write(transaction, collection, name, items, findings.kept)
         transaction.record(target, sha256, n_items)
         transaction.say(rubric_items=n_items, left_out=findings.n_left_out)
         transaction.finish_run(arguments)
     n_queries = len({item.query_id for item in items})
-    return Imported(bank, collection, findings, n_items, n_queries, lake.newest_snapshot())
+    return Imported(name, collection, findings, n_items, n_queries, lake.newest_snapshot())
 
 
 def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[Item]:

@@ -9,11 +9,10 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.collections.labels import named_columns
-from gradelake.ingest.landing import landing
+from gradelake.ingest.collections.landing import landing
 from gradelake.ingest.tables.columns import read_judgments
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
-from gradelake.sql.common.project import check_name
 from gradelake.sql.common.spreadsheet import plain_cell
 from gradelake.sql.lake.judged import (
     assessor_mark,
@@ -116,15 +115,14 @@ def import_judgments(
     be used or belongs to judgments from another source, and `Rejected` for a file with faults, of
     which nothing lands.
     """
-    check_name(assessor, "--assessor")
-    hint = "Name a table with a judgment column."
-    with landing(lake, "judgments", collection, assessor, path, arguments, hint) as land:
+    done = Imported(str(path), collection, "judgments", {"assessor": assessor}, empty=0)
+    form = "Name a table with a judgment column."
+    with landing(lake, done, "--assessor", arguments, form) as land:
         transaction = land.transaction
         refuse_if_from_elsewhere(transaction, collection, assessor)
         rows = read_sample(path, named_columns(str(path), columns))
         sample = rows["sample"][0]
-        by = {"assessor": assessor, "sample": sample}
-        done = Imported(str(path), collection, "judgments", by, empty=0)
+        done.by = {"assessor": assessor, "sample": sample}
         # an exported sample is known by its name, another file by its own
         land.target = target = imported_mark(collection, assessor, sample or path.name)
         if land.is_known():
@@ -137,8 +135,7 @@ def import_judgments(
         own = (imported_mark(collection, assessor), assessor_mark(collection, assessor))
         for entry in own:
             transaction.record(entry, land.mark, done.written)
-        land.commit(done.written, judgments=done.written)
-    done.snapshot = lake.newest_snapshot()
+        land.commit(judgments=done.written)
     return done
 
 

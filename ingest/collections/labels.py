@@ -1,6 +1,5 @@
 """`gradelake import labels`: a qrels-style file becomes a direct judge's grades."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,20 +8,20 @@ import polars as pl
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.landing import landing
+from gradelake.ingest.collections.landing import landing
 from gradelake.ingest.tables.columns import read_judgments
 from gradelake.ingest.tables.form import ROLES, File
 from gradelake.ingest.tables.reading import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import check_name
+from gradelake.sql.common.hashes import id_of
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 
 def judge_id(name: str) -> str:
     """Grader id of an imported judge: its name is all that is known of it."""
-    return hashlib.sha256(json.dumps(["imported", name]).encode()).hexdigest()[:16]
+    return id_of(["imported", name])
 
 
 def import_labels(
@@ -41,11 +40,10 @@ def import_labels(
     A changed file replaces the judge's grades on this collection in one commit. Raises `BadInput`
     for an unknown collection or judge name, and `Rejected` for a file that cannot be used.
     """
-    check_name(judge, "--judge")
     shown = str(path)
     done = Imported(shown, collection, "labels", {"judge": judge})
-    hint = "Name a file in TREC qrels format."
-    with landing(lake, "labels", collection, judge, path, arguments, hint) as land:
+    form = "Name a file in TREC qrels format."
+    with landing(lake, done, "--judge", arguments, form) as land:
         file = named_columns(shown, columns)
         known = lake.value(
             "select scale_max from lake.raw.graders where grader_id = ?", judge_id(judge)
@@ -55,8 +53,7 @@ def import_labels(
         read = read_judgments if is_table(path, file, "judgments") else trec.read_qrels
         frame = done.taken(read(path, file).drop_nulls("relevance"), lake)
         done.written = _write(land.transaction, collection, judge, frame, path.name, max_label)
-        land.commit(done.written, labels=done.written)
-    done.snapshot = lake.newest_snapshot()
+        land.commit(labels=done.written)
     return done
 
 
@@ -106,7 +103,7 @@ def _write(
         "created_at": now,
         "target": "direct",
     }
-    transaction.insert("graders", pl.DataFrame([grader]))
+    transaction.insert("graders", [grader])
     grades = frame.select("query_id", "passage_id", grade="relevance")
     of_judge = {"grader_id": grader_id, "collection": collection, "item_id": ""}
     given = {"status": "ok", "run_id": transaction.run_id, "graded_at": now}

@@ -1,6 +1,5 @@
 """Passages: those of the corpus, and those that generated responses were split into."""
 
-import hashlib
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
@@ -12,6 +11,7 @@ from gradelake.ingest.collections.responses import Response, passage_id
 from gradelake.ingest.collections.targets import Targets
 from gradelake.ingest.collections.texts import read_passages
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.staged import Staged
 
@@ -55,7 +55,7 @@ def add_texts(into: Targets, rows: dict[str, Any]) -> int:
         del rows[own_id]
     columns = ("passage_id", "text", "position", "origin")
     frame = frame_of("passages", columns, rows.values())
-    return into.transaction.insert("passages", into.own(_hashed(frame)))
+    return into.insert("passages", _hashed(frame))
 
 
 def add_corpus(into: Targets, of_hits: dict[str, str]) -> None:
@@ -159,11 +159,6 @@ def _stage(into: Targets, staged: Staged, found: Iterator[Any], shown: str) -> i
         rows = _hashed(frame.filter(~blank)).with_columns(pl.col("line").cast(pl.Int64))
         into.stage(staged, rows, shown, origin="corpus")
     return n_blank
-
-
-def text_sha256(text: str) -> str:
-    """What `raw.passages` has of a text, to find the same text again."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _hashed(passages: pl.DataFrame) -> pl.DataFrame:

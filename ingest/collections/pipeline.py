@@ -107,7 +107,7 @@ def collection_row(into: Targets) -> None:
     target, sha256 = into.target("collection"), hash_of(row)
     if into.changed(target, sha256):
         into.transaction.delete("collections", collection=into.name)
-        into.transaction.insert("collections", pl.DataFrame([row | {"ingested_at": utc_now()}]))
+        into.transaction.insert("collections", [row], ingested_at=utc_now())
         into.transaction.record(target, sha256, 1)
         if not into.outcome.counts:
             into.count("settings", 1)

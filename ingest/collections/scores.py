@@ -4,16 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from gradelake.ingest.collections.imported import Imported
+from gradelake.ingest.collections.landing import landing
 from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.landing import landing
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
-from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
@@ -36,21 +33,16 @@ def import_scores(
     Raises `BadInput` for an unknown collection, a name that cannot be used, or a measure that is
     named nowhere, or twice; `Rejected` for a file with faults.
     """
-    check_name(name, "--name")
     done = Imported(str(path), collection, "scores", {"board": name})
-    with landing(lake, "scores", collection, name, path, arguments, _HINT) as land:
+    with landing(lake, done, "--name", arguments, _HINT) as land:
         if land.is_known([measure]):
             return done
         rows = _read(path, str(path), measure)
-        columns = ("measure", "system", "score", "stderr")
-        frame = frame_of("imported_scores", columns, rows).select(
-            pl.lit(collection).alias("collection"), pl.lit(name).alias("board"), pl.all()
-        )
-        land.transaction.delete("imported_scores", collection=collection, board=name)
-        land.transaction.insert("imported_scores", frame)
-        land.commit(frame.height, scores=frame.height)
-    done.written = frame.height
-    done.snapshot = lake.newest_snapshot()
+        frame = frame_of("imported_scores", ("measure", "system", "score", "stderr"), rows)
+        board = {"collection": collection, "board": name}
+        land.transaction.delete("imported_scores", **board)
+        done.written = land.transaction.insert("imported_scores", frame, **board)
+        land.commit(scores=done.written)
     ranked = set(
         lake.column("select system from lake.raw.systems where collection = ?", collection)
     )

@@ -5,11 +5,10 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.landing import landing
+from gradelake.ingest.collections.landing import landing
 from gradelake.ingest.tables.columns import roles_of
 from gradelake.ingest.tables.form import ROLES
 from gradelake.sql.common.problems import Problems
-from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
@@ -46,10 +45,9 @@ def import_support(
     former one. Raises `BadInput` for an unknown collection or a name that cannot be
     used, and `Rejected` for a file with faults, of which nothing lands.
     """
-    check_name(assessor, "--assessor")
     done = Imported(str(path), collection, "support labels", {"assessor": assessor})
-    hint = f"Name a table with {', '.join(COLUMNS)}."
-    with landing(lake, "support", collection, assessor, path, arguments, hint) as land:
+    form = f"Name a table with {', '.join(COLUMNS)}."
+    with landing(lake, done, "--assessor", arguments, form) as land:
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
         if land.is_known(sorted(map(str, cited.items()))):
             return done
@@ -62,9 +60,8 @@ def import_support(
         with lake.registered("labels", rows):
             done.changed = lake.value(_CHANGED)
             land.transaction.delete_keys_of("labels", "support_judgments")
-        land.transaction.insert("support_judgments", rows)
-        land.commit(rows.height, judgments=rows.height)
-    done.written, done.snapshot = rows.height, lake.newest_snapshot()
+        done.written = land.transaction.insert("support_judgments", rows)
+        land.commit(judgments=done.written)
     return done
 
 

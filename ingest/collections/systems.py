@@ -221,8 +221,7 @@ class Systems:
 
     def _engine(self, system: str, settings: SearchEngine, shown: str) -> RunSource:
         """What a search engine answered to the topics as they are now."""
-        into, topics = self.into, "select query_id, text from lake.raw.queries where collection = ?"
-        queries = dict(into.transaction.lake.rows(topics, into.name))
+        into, queries = self.into, self.into.transaction.lake.query_texts(self.into.name)
         path, note = into.collection.path(shown), into.outcome.warnings.append
         read = partial(read_hits, path, shown, settings, queries, note)
         into.at_work.check(shown, read)
@@ -244,10 +243,7 @@ class Systems:
         targets = {system: target_of(into.name, system) for system, *_ in found}
         known = [system for system in targets if into.transaction.recorded(targets[system])]
         self._drop_systems(known, found[0][1])
-        frame = pl.DataFrame(
-            found, schema=["system", "source_file", "file_sha256", "n_rows"], orient="row"
-        )
-        into.transaction.insert("systems", into.own(frame, kind=kind, ingested_at=utc_now()))
+        enter(into, kind, found)
         for system, _, sha256, n_rows in found:
             into.transaction.record(targets[system], sha256, n_rows)
         into.count("systems", len(found))
@@ -357,9 +353,7 @@ class Systems:
             [(s, file.shown, file.sha256, frame.height) for s, frame in entries.items()],
         )
         for system, answers in file.by_system.items():
-            n_rows = self.into.transaction.insert(
-                "run_entries", self.into.own(entries[system], system=system)
-            )
+            n_rows = self.into.insert("run_entries", entries[system], system=system)
             self.into.count("run_entries", n_rows)
             write_answers(self.into, system, answers)
         self.into.written("responses", target, file.sha256, len(file.found))
@@ -403,6 +397,13 @@ class Systems:
                 other = self.claimed[response.system]
                 problems.add(response.line, f"system {response.system!r} is also in {other}")
         problems.raise_if_any()
+
+
+def enter(into: Targets, kind: str, found: list[tuple[str, str, str, int]]) -> None:
+    """Enter systems as (system, file, hash, rows)."""
+    columns = ("system", "source_file", "file_sha256", "n_rows")
+    frame = frame_of("systems", columns, found)
+    into.insert("systems", frame, kind=kind, ingested_at=utc_now())
 
 
 def _read_ahead(
@@ -457,7 +458,7 @@ def write_answers(into: Targets, system: str, answers: list[Response]) -> None:
         ("citations", _citations(answers)),
     ):
         if rows.height:
-            into.transaction.insert(table, into.own(rows, system=system))
+            into.insert(table, rows, system=system)
     passages.add_generated(into, answers)
 
 

@@ -156,12 +156,9 @@ class Targets:
         query = f"select distinct {column} from lake.raw.{table} where collection = $collection"
         return set(self.transaction.lake.column(query + where, collection=self.name, **others))
 
-    def own(self, frame: pl.DataFrame, **constants: Any) -> pl.DataFrame:
-        """A frame with the collection's name, and other constants, as columns."""
-        return frame.with_columns(
-            pl.lit(value).alias(column)
-            for column, value in {"collection": self.name, **constants}.items()
-        )
+    def insert(self, table: str, rows: pl.DataFrame, **constants: Any) -> int:
+        """Append rows of the collection, with other constants, to a table. Returns how many."""
+        return self.transaction.insert(table, rows, collection=self.name, **constants)
 
     def from_dataset(self, what: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         return datasets.read(self.dataset_id, what, records)
@@ -210,13 +207,14 @@ class Targets:
 
         The frame may have the rows' lines in a column `line`; else they are counted.
         """
-        rows = self.own(frame, **part)
+        part = {"collection": self.name, **part}
+        rows = frame.with_columns(**{column: pl.lit(value) for column, value in part.items()})
         if "line" not in rows.columns:
             rows = rows.with_row_index("line", offset=1)
         try:
             return contract(table).validate(rows.drop("line"))
         except BadRows as error:
-            name_row = [column for column in KEYS[table][1:] if column not in part]
+            name_row = [column for column in KEYS[table] if column not in part]
             raise from_contract(error, rows, shown, KEYS[table], name_row) from error
 
     def of_known_queries(self, frame: pl.DataFrame, shown: str) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from pathlib import Path
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.collections.passages import add_texts, text_sha256
+from gradelake.ingest.collections.passages import add_texts
 from gradelake.ingest.collections.pipeline import collection_row
 from gradelake.ingest.collections.responses import (
     Citation,
@@ -23,7 +23,7 @@ from gradelake.ingest.collections.responses import (
     passage_id,
 )
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
-from gradelake.ingest.collections.systems import RANKING, write_answers
+from gradelake.ingest.collections.systems import RANKING, enter, write_answers
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.collections.texts import query_id_of
 from gradelake.ingest.rag.log import FIX, Row, read
@@ -31,6 +31,7 @@ from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project, check_name
 from gradelake.sql.common.rubric_items import item_id_of
@@ -129,9 +130,7 @@ def _taken(into: Targets, rows: list[Row], shown: str, system: str, marks: bool)
     """What the rows bring. Raises `Rejected` with all that are at fault."""
     log, problems = _Log(), Problems(shown, FIX)
     by_text: dict[str, set[str]] = {}
-    for query_id, text in into.transaction.lake.rows(
-        "select query_id, text from lake.raw.queries where collection = ?", into.name
-    ):
+    for query_id, text in into.transaction.lake.query_texts(into.name).items():
         by_text.setdefault(_same(text), set()).add(query_id)
     known = _known_texts(into, rows)
     asked: dict[str, Row] = {}
@@ -290,16 +289,13 @@ def sentences_of(text: str) -> list[str]:
 
 def _write(into: Targets, log: _Log, system: str, shown: str, sha256: str) -> None:
     """Put what a log brings in the place of what the system had."""
-    transaction, now = into.transaction, utc_now()
     topics = frame_of("queries", ("query_id", "text"), log.topics.items())
-    transaction.insert("queries", into.own(topics))
+    into.insert("queries", topics)
     for table in OF_SYSTEMS:
-        transaction.delete(table, collection=into.name, system=system)
+        into.transaction.delete(table, collection=into.name, system=system)
     entries = frame_of("run_entries", RANKING, log.entries)
-    transaction.insert("run_entries", into.own(entries, system=system))
-    made = {"kind": "ranking", "source_file": shown, "file_sha256": sha256, "ingested_at": now}
-    row = frame_of("systems", ("system", "n_rows"), [(system, entries.height)])
-    transaction.insert("systems", into.own(row, **made))
+    into.insert("run_entries", entries, system=system)
+    enter(into, "ranking", [(system, shown, sha256, entries.height)])
     add_texts(into, log.texts)
     write_answers(into, system, log.answers)
 

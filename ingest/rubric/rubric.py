@@ -57,11 +57,7 @@ class Rubric:
         `lake` is one of `open_up_to_date`.
         """
         self.collection = collection
-        self.query_texts: dict[str, str] = dict(
-            lake.rows(
-                "select query_id, text from lake.raw.queries where collection = ?", collection
-            )
-        )
+        self.query_texts = lake.query_texts(collection)
         for query_id in query_ids or ():
             missing = f"{collection} has no query {query_id!r}"
             require_known(query_id, self.query_texts, missing, NotThere)

@@ -1,7 +1,7 @@
 """Columns of a table by what they are to us: a row of any table becomes {role: value}."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from gradelake.ingest.csv_tables import finite_number
 from gradelake.ingest.tables.form import DEEPEVAL, LISTS, NUMBERED, ROLES, SETTINGS, said_of
 from gradelake.ingest.tables.lists import list_of
 from gradelake.ingest.tables.reading import ALL, NOTHING, Row, known_types, rows_of
-from gradelake.sql.common.console import unseen
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.quoting import toml_value
 
@@ -37,10 +36,9 @@ def roles_of(
     required: Sequence[str],
     problems: Problems,
     also: Sequence[str] = (),
-    progress: Callable[..., Any] = unseen,
 ) -> Iterator[Row]:
     """What `mapped` makes of a table's rows."""
-    rows = rows_of(path, shown, problems, progress)
+    rows = rows_of(path, shown, problems)
     return mapped(kind, path, shown, rows, problems, required, also)
 
 

@@ -116,6 +116,14 @@ def faults(
         yield Fault(path, message, hint)
 
 
+def read(model: type[M], content: Any, **options: Any) -> tuple[M | None, list[Fault]]:
+    """What a file holds, as a model has it, and all that is wrong with its keys; None with them."""
+    try:
+        return model.model_validate(content, **options), []
+    except ValidationError as error:
+        return None, [*faults(error, model, "key")]
+
+
 def _fields(model: Any) -> dict[str, FieldInfo]:
     fields = getattr(model, "model_fields", {})
     return {field.alias or name: field for name, field in fields.items()}

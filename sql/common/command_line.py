@@ -105,6 +105,27 @@ def answering(
     return decorate
 
 
+def bringing_in(
+    place: str, *options: Callable, show: Callable[[Any], object] = lambda done: done.print()
+) -> Callable[[Callable], Callable]:
+    """Make a command that brings a FILE into a COLLECTION, with these options, by the function at
+    `place` (as `imported` takes it); what is decorated only says in its docstring what it does."""
+
+    def decorate(said: Callable) -> Callable:
+        @wraps(said)
+        def command(project: Callable, collection: str, file: Path, **stated: Any) -> Any:
+            from gradelake.sql.lake.opening import Lake
+
+            with console.working(f"reading {file}"), Lake.writer(project()) as lake:
+                return imported(place)(lake, collection, file, arguments=typed(), **stated)
+
+        path = click.argument("file", type=click.Path(path_type=Path))
+        given = with_options(click.argument("collection"), path, *options)
+        return given(answering(show)(click.pass_obj(command)))
+
+    return decorate
+
+
 def reading(function: Callable) -> Callable:
     """Add `--release` and `--live`; the command gets `read`, a function that opens the lake so."""
 
@@ -156,8 +177,8 @@ LOUDNESS = [
 ]
 
 
-def imported(place: str) -> click.Command:
-    """The command at MODULE:FUNCTION, a module of the package."""
+def imported(place: str) -> Any:
+    """The command, or another function, at MODULE:FUNCTION, a module of the package."""
     module, _, function = place.partition(":")
     return getattr(import_module(f"gradelake.{module}"), function)
 

@@ -10,9 +10,10 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from itertools import chain
 from typing import Any, TextIO
 
@@ -119,20 +120,25 @@ def progress(
         fast = per_second(rate, decimals=1) if at is None else f"{size(rate)}/s"
         return f"{shown(n)} of {shown(total)}, {fast}{left}"
 
-    with ExitStack() as stack:
-        stack.enter_context(_timed(what))
-        if shows_progress() and total > 1:
-            columns = (TextColumn(what), BarColumn(), TextColumn("{task.description}"))
-            bar = stack.enter_context(Progress(*columns, console=err, transient=True))
-            task = bar.add_task("", total=total)
-
-            def tell(n: int) -> None:
-                bar.update(task, completed=n, description=how_far(n))
-        else:
-            tell = now_and_then(lambda n: f"{what}: {how_far(n)}")
+    with _timed(what), telling(what, total) as tell:
         for n, item in enumerate(items, start=1):
             yield item
-            tell(n if at is None else at())
+            done = n if at is None else at()
+            tell(done, partial(how_far, done))
+
+
+@contextmanager
+def telling(what: str, total: int) -> Iterator[Callable[[int, Callable[[], str]], None]]:
+    """Yields what is told, as often as you like, how much of `total` is done, and what makes a text
+    of that: a bar on a terminal, a line now and then elsewhere."""
+    if not shows_progress() or total < 2:
+        yield now_and_then(lambda n, text: f"{what}: {text()}")
+        return
+    columns = (TextColumn(what), BarColumn(), TextColumn("{task.description}"))
+    # standard output may be another's by the time that the bar ends
+    with Progress(*columns, console=err, transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda n, text: bar.update(task, completed=n, description=text())
 
 
 def unseen(what: str, items: Iterable[Any], total: int, **_: Any) -> Iterable[Any]:

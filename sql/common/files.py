@@ -298,11 +298,11 @@ def numbered_lines(data: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
 
 
 def lines_of(
-    path: Path, shown: str, progress: Callable[..., Any] = unseen
+    path: Path, shown: str, progress: Callable[..., Any] = unseen, max_line: int = MAX_TEXT_LINE
 ) -> Iterator[tuple[int, str]]:
     """(line number, text) of every line that is not blank, of a file that need not fit into
     memory. Raises as `chunks` does."""
-    for first, block in blocks(path, shown, progress=progress):
+    for first, block in blocks(path, shown, max_line, progress):
         yield from numbered_lines(block, first)
 
 
@@ -329,19 +329,30 @@ def json_objects(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object) of the lines that hold one; the others are added to the problems,
     which the caller raises once it has looked at all."""
+    hint = "Each line must be one JSON object, complete on its line."
+    for number, value in json_values(lines, problems, hint):
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            problems.add(number, f"a JSON {type(value).__name__}, not an object")
+            problems.hint = hint
+
+
+def json_values(
+    lines: Iterable[tuple[int, str]], problems: Problems, hint: str | None = None
+) -> Iterator[tuple[int, Any]]:
+    """(line number, value) of the lines that hold JSON; the others are added to the problems, with
+    what is then to be done."""
     for number, line in lines:
         try:
-            value = parse_json(line)
-            if isinstance(value, dict):
-                yield number, value
-                continue
-            fault = f"a JSON {type(value).__name__}, not an object"
+            yield number, parse_json(line)
+            continue
         except json.JSONDecodeError as error:
             fault = f"not JSON: {error.msg} at column {error.colno}"
         except ValueError as error:
             fault = f"not JSON that can be read: {error}"
         problems.add(number, fault)
-        problems.hint = "Each line must be one JSON object, complete on its line."
+        problems.hint = hint or problems.hint
 
 
 def parse_json(text: str, **options: Any) -> Any:

@@ -185,6 +185,17 @@ class Lake:
         topics = f"select query_id from {NAME}.raw.queries where collection = ?"
         return set(self.column(topics, collection))
 
+    def query_texts(self, collection: str) -> dict[str, str]:
+        """The topics of a collection and their texts, in order of their ids."""
+        topics = f"select query_id, text from {NAME}.raw.queries where collection = ?"
+        return dict(self.rows(f"{topics} order by query_id", collection))
+
+    def relevance(self, collection: str) -> tuple[int, int]:
+        """The judgment from which a passage of a collection is relevant, and the highest one."""
+        scale = f"select min_relevant, max_relevance from {NAME}.raw.collections"
+        (both,) = self.rows(f"{scale} where collection = ?", collection)
+        return both
+
     @contextmanager
     def one_state(self) -> Iterator[None]:
         """All that is read inside is of one state of the lake, whoever writes meanwhile."""

@@ -137,15 +137,19 @@ class Transaction:
         same = " and ".join(f"{table}.{column} = {frame}.{column}" for column in key)
         self.run(f"delete from {{lake}}.raw.{table} using {frame} where {same}")
 
-    def insert(self, table: str, rows: "pl.DataFrame", **constants: Any) -> int:
+    def insert(
+        self, table: str, rows: "pl.DataFrame | list[dict[str, Any]]", **constants: Any
+    ) -> int:
         """Append rows to a raw table, by column name. Returns how many. A column that may be null
         can be left out, or have no type where all of it is. `constants`: the same in every row.
 
         The frame is checked against the table's contract first; `BadRows` here means that
         an importer let something through that it should have reported.
         """
-        from polars import Null, lit, selectors
+        from polars import DataFrame, Null, lit, selectors
 
+        if isinstance(rows, list):
+            rows = DataFrame(rows, infer_schema_length=None)
         rows = rows.with_columns(**{name: lit(value) for name, value in constants.items()})
         rows = contract(table).validate(rows.drop(selectors.by_dtype(Null)))
         return self.insert_checked(table, rows)

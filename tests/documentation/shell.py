@@ -44,7 +44,7 @@ _VOLATILE = [
 
 # whole lines that depend on how quickly grades came: progress, and whether files were merged
 _SOMETIMES = re.compile(
-    r"[\d,]+ of [\d,]+ pairs, .*|left [\d,]+ files? that only releases read"
+    r"grading: [\d,]+ of [\d,]+ pairs, .*|left [\d,]+ files? that only releases read"
     r"|resampling \w+: [\d,]+ of .*"
 )
 

@@ -224,7 +224,7 @@ def test_answers_of_what_is_no_grader_of_answers_are_refused(exam):
         (None, "verifies answers, whose(.|\n)*answers_from"),
         ("verified", "no grader 'verified' extracts answers"),
         (["exam"], "answers_from must be a string"),
-        ("lexical", "'lexical' extracts no answers(.|\n)*question_answer"),
+        ("lexical", "no grader 'lexical' extracts answers(.|\n)*exam"),
     ):
         exam.graders["verified"] |= {"answers_from": source}
         if source is None:

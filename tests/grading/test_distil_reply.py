@@ -11,12 +11,14 @@ from gradelake.grading.prompts.written_reply import (
     LONGEST_RUBRIC,
     Unreadable,
     name_of,
-    read_explanation,
-    read_rubric,
+    reader_of,
     schema_of,
 )
 
 WHOLE = dict.fromkeys(FEATURES, "because")
+read_explanation, read_rubric = (
+    reader_of(shipped_prompts()[name]) for name in ("true_explain", "true_distil")
+)
 
 
 @pytest.mark.parametrize(

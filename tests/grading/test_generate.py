@@ -347,7 +347,7 @@ def test_the_command_says_what_is_left_writes_it_and_reports(gpt, server):
     server.on("bees", answer("no"))
     request = GenerationRequest("tiny", gpt.grader("gpt"), "gpt")
     plan = generation.plan(gpt.lake, request)
-    assert (plan.asked_for, plan.had_items, plan.planned, server.asked) == (2, 0, 2, [])
+    assert (plan.asked_for, plan.had, plan.planned, server.asked) == (2, 0, 2, [])
     done = gpt.gradelake("generate", "tiny", "--grader", "gpt", "--json", code=3)
     told = json.loads(done.stdout)
     assert (told["written"], told["items"], told["left"]) == (1, 2, 0)

@@ -87,8 +87,8 @@ def test_what_has_an_answer_is_never_asked_again_and_what_failed_is(wiki, server
     assert (list(first.failed), first.exit_code, answers(wiki)) == (["q2"], 3, {"q1": SKY})
     server.on("bees", answer(""), answer(BEES))
     again = write(wiki)
-    assert (again.had_answers, again.written, len(server.about("sky"))) == (1, 1, 1)
-    assert [one.tries for one in again.retried] == [2], "an empty reply is no answer"
+    assert (again.had, again.written, len(server.about("sky"))) == (1, 1, 1)
+    assert [one.tries for one in again.remarkable] == [2], "an empty reply is no answer"
     assert answers(wiki) == {"q1": SKY, "q2": BEES}
     n = len(server.asked)
     assert write(wiki).planned == 0

@@ -9,6 +9,7 @@ import pytest
 
 from gradelake.grading.generate import generation
 from gradelake.grading.generate.generation_bank import GenerationRequest
+from gradelake.grading.generate.writers import BATCH
 from gradelake.ingest.collections.responses import passage_id
 from gradelake.sql.common.errors import BadInput
 from tests.grading.project import copy_of, wait_for
@@ -273,7 +274,7 @@ def test_what_was_killed_or_stopped_goes_on_query_by_query(judged):
             process.send_signal(how)
         _, err = process.communicate(timeout=300)
         assert process.returncode == code, err
-        assert nuggets.lake.value(done) % generation.BATCH == 0
+        assert nuggets.lake.value(done) % BATCH == 0
     assert "the same command continues" in err
     left = 112 - nuggets.lake.value(done)
     assert 0 < left < 112

@@ -164,7 +164,7 @@ def test_a_file_that_was_changed_or_damaged_is_refused_whole(graded_demo, form, 
     file = tmp_path / "answers.json"
     for make, message in (
         (lambda form: "", "the file is empty"),
-        (lambda form: "{", "not JSON that can be read"),
+        (lambda form: "{", "not JSON"),
         (lambda form: "[]", "holds no answers of a form"),
         (lambda form: edited(form, format="gradelake review answers 0"), "holds no answers"),
         (lambda form: edited(form, assessor="bob"), "is not what the form was made for"),

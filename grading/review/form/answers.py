@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
 from gradelake.grading.review.cards import AT_ONCE
 from gradelake.grading.review.form.form_export import FORMAT, form_id
 from gradelake.sql.common import files
-from gradelake.sql.common.checked import Checked, Name, faults
+from gradelake.sql.common.checked import Checked, Name, read
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, reject
 
@@ -68,31 +68,24 @@ def read_answers(path: Path, shown: str) -> tuple[Answers, list[FormAnswer]]:
     one that was changed, or is damaged, with every answer concerned."""
     if not path.is_file():
         raise BadInput(f"{shown}: no such file", "Name the file that the form saved.")
-    size, parts = 0, []
+    data = bytearray()
     for chunk in files.chunks(path, shown):
-        parts.append(chunk)
-        size += len(chunk)
-        if size > LARGEST:
-            raise reject(
-                shown, None, f"is larger than {LARGEST >> 20} MiB", "Is this the right file?"
-            )
-    try:
-        content = files.parse_json(b"".join(parts).decode())
-    except ValueError as error:
-        raise reject(shown, None, f"not JSON that can be read: {error}", _AS_SAVED) from error
+        data += chunk
+        if len(data) > LARGEST:
+            larger = f"is larger than {LARGEST >> 20} MiB"
+            raise reject(shown, None, larger, "Is this the right file?")
+    content = files.json_of(bytes(data), shown, _AS_SAVED)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise BadInput(
             f"{shown}: holds no answers of a form (its `format` is not {FORMAT!r})",
             "Name the file that `Save my answers` put into the browser's downloads.",
         )
     problems = Problems(shown, _AS_SAVED)
-    try:
-        found = Answers.model_validate(content)
-    except ValidationError as error:
-        for fault in faults(error, Answers, "key"):
-            problems.add(None, str(fault))
-        problems.raise_if_any()
-        raise
+    found, wrong = read(Answers, content)
+    for fault in wrong:
+        problems.add(None, str(fault))
+    problems.raise_if_any()
+    assert found
     if found.form != form_id(found.collection, found.grader_id, found.assessor, found.deck):
         raise BadInput(
             f"{shown}: its collection, grader_id or assessor is not what the form was made for",
@@ -107,11 +100,10 @@ def _answers(found: list[Any], problems: Problems) -> Iterator[FormAnswer]:
         if not isinstance(each, dict):
             problems.add(None, f"answer {n} is no JSON object")
             continue
-        try:
-            answer = FormAnswer.model_validate(each)
-        except ValidationError as error:
-            for fault in faults(error, FormAnswer, "key"):
-                problems.add(None, f"answer {n}: {fault.message}")
+        answer, wrong = read(FormAnswer, each)
+        for fault in wrong:
+            problems.add(None, f"answer {n}: {fault.message}")
+        if not answer:
             continue
         first = seen.setdefault(answer.card, n)
         if first != n:

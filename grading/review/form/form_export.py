@@ -1,6 +1,5 @@
 """`gradelake export review`: a deck as one HTML file, in which an assessor reviews blind."""
 
-import hashlib
 import json
 from importlib.resources import files
 from typing import Any
@@ -9,6 +8,7 @@ from gradelake.grading.review.cards import Assignment, Card, Deck, passage_texts
 from gradelake.grading.review.guidelines import guidelines_of
 from gradelake.sql.common import page_policy
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.lake.opening import Lake
 
 FORMAT = "gradelake review answers 1"
@@ -54,14 +54,14 @@ def form_id(collection: str, grader_id: str, assessor: str, deck: str) -> str:
 
 
 def _hash(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+    return text_sha256(json.dumps(value))
 
 
 def _shown(card: Card, texts: dict[str, tuple[str, str]]) -> dict[str, Any]:
     """A card as the page has it; the hashes are of the texts that it shows."""
     ids = card.ids | {
         "passage_sha256": texts[card.passage_id][1],
-        "query_sha256": hashlib.sha256(card.query.encode()).hexdigest(),
+        "query_sha256": text_sha256(card.query),
     }
     about = {"query": card.query, "item": card.item, "passage": card.passage_id}
     if not card.item:

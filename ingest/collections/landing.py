@@ -8,22 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gradelake.ingest.collections.imported import Imported
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 
 @dataclass
 class Landing:
-    """One import, within its transaction. `target`: the ledger's entry of what it brings."""
+    """One import, within its transaction. `target`: the ledger's entry of what it brings; `mark`:
+    what the ledger knows it by."""
 
     transaction: Transaction
+    done: Imported
     target: str
-    path: Path
     sha256: str
     arguments: list[str]
-    mark: str = ""  # what the ledger knows the import by
+    mark: str = ""
 
     def is_known(self, beside: Any = None) -> bool:
         """Whether these bytes are what is in the lake. `beside`: what else makes the rows what they
@@ -34,24 +37,32 @@ class Landing:
             self.mark = hashlib.sha256(content).hexdigest()
         return self.transaction.recorded(self.target) == self.mark
 
-    def commit(self, n_rows: int, **said: int) -> None:
+    def commit(self, **said: int) -> None:
         """End the import with what the log says of it. Raises `Rejected` where the file changed
         while it was read."""
-        files.require_same(self.path, str(self.path), self.sha256)
-        self.transaction.record(self.target, self.mark, n_rows)
+        files.require_same(Path(self.done.file), self.done.file, self.sha256)
+        self.transaction.record(self.target, self.mark, self.done.written)
         self.transaction.say(**said)
         self.transaction.finish_run(self.arguments)
 
 
 @contextmanager
 def landing(
-    lake: Lake, kind: str, collection: str, name: str, path: Path, arguments: list[str], hint: str
+    lake: Lake, done: Imported, option: str, arguments: list[str], form: str
 ) -> Iterator[Landing]:
-    """The import of a file as the `kind` of a name, in one transaction; without `commit` nothing of
-    it stays. Raises `BadInput` for an unknown collection, and a file that is not there (`hint`)."""
-    with lake.transaction("import", f"{kind} {collection} {name}") as transaction:
-        lake.require_collection(collection)
+    """The import of a file, in one transaction; without `commit` nothing of it stays. `option` says
+    whose it is, `form` what the file should be.
+
+    Raises `BadInput` for an unknown collection, a name that cannot be used, and where there is no
+    file.
+    """
+    name, kind, path = str(next(iter(done.by.values()))), done.what.split()[0], Path(done.file)
+    check_name(name, option)
+    with lake.transaction("import", f"{kind} {done.collection} {name}") as transaction:
+        lake.require_collection(done.collection)
         if not path.is_file():
-            raise BadInput(f"{path}: no such file", hint)
-        target, sha256 = f"{collection}/{kind}/{name}", files.sha256_of(path)
-        yield Landing(transaction, target, path, sha256, arguments)
+            raise BadInput(f"{path}: no such file", form)
+        target, sha256 = f"{done.collection}/{kind}/{name}", files.sha256_of(path)
+        yield Landing(transaction, done, target, sha256, arguments)
+    if transaction.dirty:
+        done.snapshot = lake.newest_snapshot()
