@@ -2,10 +2,10 @@
 
 import click
 
-from gradelake.grading.commands import chosen_queries, warn_first
+from gradelake.grading.commands import ASKS_NOTHING, chosen_queries, warn_first
 from gradelake.grading.generate import generate_command as of_banks
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, typed
+from gradelake.sql.common.command_line import answering, refuse_beside, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -111,6 +111,8 @@ def generate(project, names, name, queries, limit, dry_run, **options):
     if stated := sorted(key for key in others if options[key] is not None):
         beside = "`generate answers`" if of_answers else "rubric items"
         raise BadInput(f"--{stated[0].replace('_', '-')} is not for {beside}", "Leave it out.")
+    if dry_run:
+        refuse_beside("--dry-run", {"--max-cost": ASKS_NOTHING})
     taken = {key: options[key] for key in options if key not in others}
     ids = chosen_queries(queries)
     if not of_answers:

@@ -131,6 +131,8 @@ def leaderboard(
     each = {"stderr": stderr, "half_interval": interval, "rank": ranks, "groups": groups}
     layout = Layout([name for name, is_asked in each.items() if is_asked], **asked)
     shown = read_scores(lake, collection, label_sets, measures, levels)
+    if levels and all(choosing.is_imported(each.label_set) for each in shown):
+        raise BadInput("scores that were computed elsewhere know no level", "Leave --level out.")
     boards = list(dict.fromkeys((each.label_set, each.level) for each in shown))
     known = choosing.completeness(lake, collection)
     complete = {name: known[name] for name, _ in boards}
@@ -156,6 +158,11 @@ def _table(
 ) -> Table:
     """Systems in order of the first measure, the best score of each column bold."""
     official = choosing.official_ranks(lake, collection)
+    if layout.approximate and not official:
+        raise BadInput(
+            f"{collection!r} has no official ranks to approximate",
+            "Set official_ranks in gradelake.toml, or leave out --approximate.",
+        )
     first = _ordering(shown, layout.ordered_by).systems
     systems = {system for each in shown for system in each.systems}
     order = sorted(systems, key=lambda name: (first.get(name, (0, 0, 1e9))[2], name))

@@ -9,7 +9,7 @@ import click
 
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import to_file, with_options
+from gradelake.sql.common.command_line import refuse_beside, to_file, with_options
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
@@ -165,6 +165,8 @@ def boards(lake, collection, single, **asked):
 
     if bool(single) == bool(asked["measures"]):
         raise BadInput("give either --measure NAME or --board LABEL_SET MEASURE LEVEL")
+    if single:
+        refuse_beside("--board", dict.fromkeys(("--label-set", "--level"), "names each"))
     picture, systems = boards_picture(lake, collection, single=single, **asked)
     return picture, {"systems": systems}, f"drew {counted(len(systems), 'systems')}"
 
