@@ -33,10 +33,12 @@ prompts sample demo --assessor human --per-label 1 --seed 1 | --assessor=nobody;
 build --name x | --name=y
 sql @leaderboard | --format=csv; --output=f.csv; -n=1; --as-sql
 sql "from read_text('sheet.txt')" | --allow-files
+docs | --output=nowhere/f.html
 compare demo bm25 lsa --measure AP | --measure=RR; --label-set=judge:overlap; --level=1;
     --segment=tail; --alpha=0.9
 compare demo bm25 lsa fusion --measure AP | --label-set=judge:overlap; --level=1;
     --segment=tail; --alpha=0.9
+compare many A B --measure AP --replicates 9 | --replicates=99; --seed=5
 report demo | --output=f.html; --reference=judge:overlap; --compare-with=r1; --compare=bm25 lsa;
     --grid-passages=1; --without-rubric; --preview=preview.json
 stats agreement demo --label-set lexical/v0/best | --label-set={L}; --reference=judge:overlap;
@@ -80,6 +82,8 @@ stats significance demo --measure AP --label-set judge:overlap | --measure=RR; -
     --reference={L}; --segment=tail; --level=1; --reference-level=1; --alpha=0.9
 stats significance demo --measure AP --label-set judge:overlap --reference {L} |
     --reference-level=1
+stats significance many --measure AP --label-set assessor:me --replicates 9 |
+    --replicates=99; --seed=5
 gate demo --system bm25 --baseline lsa --measure AP --label-set {L} | --system=fusion;
     --baseline=fusion; --baseline-release=r1; --measure=RR; --label-set=judge:overlap;
     --segment=tail; --level=1; --tolerance=0.5; --alpha=0.4; --sure=any; --fixed-queries;
@@ -100,6 +104,8 @@ plot correlation demo -o f.svg --measure AP | --measure=RR; --label-set=judge:ov
     --confidence=0.5; --output=g.pdf
 plot topics demo -o f.svg --label-set {L} --measure AP --systems bm25 lsa |
     --label-set=judge:overlap; --measure=RR; --level=1; --systems=bm25 fusion; --output=g.pdf
+plot topics many -o f.svg --label-set assessor:me --measure AP --systems A B --replicates 99 |
+    --replicates=9; --seed=5
 plot coverage demo -o f.svg --label-set lexical/v0/best | --label-set=lexical_nuggets/v0/best;
     --level=3; --output=g.pdf
 plot calibration demo -o f.svg --grader lexical_direct | --grader=lexical;

@@ -32,19 +32,12 @@ WORDS = {"{L}": "assessor:human", "{A}": "assigns/v0/nuggets", "{prompt}": "ques
 # what this lake has nothing for -> the tests that show it
 ELSEWHERE = {
     "build --watch": "sql/test_watch.py",
-    "compare --replicates": "analyses/test_compare.py",
-    "compare --seed": "analyses/test_compare.py",
     "distil --seed": "grading/test_distil.py",
-    "docs --output": "sql/test_docs.py",
     "generate --dry-run": "grading/test_generate.py",
     "grade --reread": "grading/test_grade.py",
     "grade --retry": "grading/test_grade.py",
     "grade --retry-failed": "grading/test_batches.py",
-    "plot topics --replicates": "analyses/test_plots.py",
-    "plot topics --seed": "analyses/test_plots.py",
     "rubric edit --yes": "ingest/rubric/test_edit.py",
-    "stats significance --replicates": "analyses/test_significance.py",
-    "stats significance --seed": "analyses/test_significance.py",
     "sql --no-pager": "sql/test_pager.py",
 }
 # options that many commands have from one place, and how each is tried; what says how loud a
@@ -61,6 +54,11 @@ SHARED = (
 ROOMS = {"import", "mcp", "nightly", "search", "sentinel", "serve"}
 MODEL = {"engine": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
 SETTINGS = {
+    "collections.many": {
+        "queries": "many.tsv",
+        "judgments": {"me": "many.qrels"},
+        "runs": ["many/*.run"],
+    },
     "graders.writer": MODEL | {"prompt": "generate_questions_dl"},
     "graders.other": MODEL | {"prompt": "generate_nuggets_dl"},
     "graders.nuggetizer": MODEL | {"prompt": "nuggetizer_create"},
@@ -75,10 +73,12 @@ SETTINGS = {
         "label_set": ["assessor:human"],
     },
 }
+QUERIES = [f"q{n}" for n in range(20)]  # more than all sign patterns are tried of
 MADE = """
 import labels demo labels/overlap.qrels --judge overlap
 import scores demo scores.csv --name theirs --measure AP
 ingest answers
+ingest many
 import bank answers answers/nugget_bank.jsonl --name nuggets
 import bank answers answers/criteria.jsonl --name criteria
 grade answers --grader assigns --grader supports --grader battles
@@ -163,6 +163,11 @@ def _make(folder: Path) -> None:
         settings.write(toml(SETTINGS))
     write(folder / "shop" / "topics.tsv", ["q1\twhy is the sky blue", "q2\thow do bees fly"])
     write(folder / "scores.csv", ["system,score", "bm25,0.5", "lsa,0.25"])
+    write(folder / "many.tsv", {query: f"query {query}" for query in QUERIES})
+    write(folder / "many.qrels", {query: {"a": 1, "b": 0, "c": 1} for query in QUERIES})
+    for system, orders in {"A": ("abc", "bac", "acb"), "B": ("bac", "bca")}.items():
+        ranked = {query: orders[n * n % len(orders)] for n, query in enumerate(QUERIES)}
+        write(folder / "many" / f"{system}.run", {query: [*of] for query, of in ranked.items()})
     for line in MADE.strip().splitlines():
         gradelake(folder, *shlex.split(line))
     gradelake(folder, "review", "demo", "--grader", "lexical", "--assessor", "ann", given="a\nq\n")
