@@ -210,7 +210,9 @@ class Lakes:
         done = run(self._folder, *words, given="s\nq\n", EDITOR="true")
         now = self._state()
         changed = sorted(file for file in now if now[file] != before.get(file))
-        files = {f: _steady(f.read_bytes()) for f in changed if "lake" not in f.parts}
+        # dbt's documentation says when it was written, in many places
+        files = {f: f.name != "docs.html" and _steady(f.read_bytes()) for f in changed}
+        files = {f: content for f, content in files.items() if "lake" not in f.parts}
         stored = self._stored() if any(f.is_relative_to(self._lake) for f in changed) else ()
         named = {str(file.relative_to(self._folder)): content for file, content in files.items()}
         said = done.stdout.replace(str(self._folder), ".")
