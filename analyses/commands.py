@@ -9,7 +9,7 @@ import click
 from gradelake.analyses.scores_export import LAYOUTS
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, is_given
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
@@ -57,7 +57,7 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
     to_stdout = str(output) == "-"
     if (label_set is None) == (folder is None):
         raise BadInput("give either --label-set NAME or --all DIR")
-    if folder is not None and not to_stdout:
+    if folder is not None and is_given("--output"):
         raise BadInput("--all DIR and --output FILE cannot be used together")
     if folder is None:
         options.refuse_json_beside(output, "labels")

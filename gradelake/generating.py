@@ -4,10 +4,10 @@ from typing import Any
 
 import click
 
-from gradelake.grading.commands import chosen_queries
+from gradelake.grading.commands import ASKS_NOTHING, chosen_queries
 from gradelake.grading.generate.generate_command import OF_A_BANK, Words, show
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, typed
+from gradelake.sql.common.command_line import answering, refuse_beside, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
@@ -99,6 +99,8 @@ def generate(project, names, name, queries, limit, dry_run, **options):
     if stated := sorted(key for key in others if options[key] is not None):
         beside = "`generate answers`" if of_answers else "rubric items"
         raise BadInput(f"--{stated[0].replace('_', '-')} is not for {beside}", "Leave it out.")
+    if dry_run:
+        refuse_beside("--dry-run", {"--max-cost": ASKS_NOTHING})
     taken = {key: options[key] for key in options if key not in others}
     taken |= {"collection": collection, "query_ids": chosen_queries(queries), "limit": limit}
     generation = _module(of_answers)

@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, with_options
+from gradelake.sql.common.command_line import answering, refuse_beside, with_options
 from gradelake.sql.common.errors import BadInput
 
 _SHOWN = 10  # lines of one kind
+ASKS_NOTHING = "asks nothing"  # why an option means nothing beside another
 pairs_option = click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most.")
 _request_options = with_options(
     click.argument("collection"),
@@ -131,6 +132,11 @@ def grade(project, collection, graders, queries, **request):
     """
     from gradelake.grading.run.grading import grade
 
+    if request["dry_run"]:
+        pointless = ("--max-minutes", "--max-cost", "--wait")
+        refuse_beside("--dry-run", dict.fromkeys(pointless, ASKS_NOTHING))
+    if request["reread"]:
+        refuse_beside("--reread", {"--max-cost": ASKS_NOTHING})
     return grade(project(), collection, graders, chosen_queries(queries), **request)
 
 

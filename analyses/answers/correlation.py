@@ -8,6 +8,7 @@ from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
+from gradelake.sql.common.command_line import refuse_without
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.shown.answer import Answer, Column, Table
 
@@ -106,6 +107,7 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
     leaderboard, reference, reference_level = (
         asked.pop(name) for name in ("leaderboard", "reference", "reference_level")
     )
+    refuse_without("--reference", reference, "--reference-level")
     about = {"collection": collection, "measure": measure} | asked | {"against": against}
     asked["n_replicates"] = asked.pop("replicates")
     read = read_compared(lake, collection, label_sets, measure, level, reference)

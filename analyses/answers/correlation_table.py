@@ -22,6 +22,7 @@ from gradelake.analyses.stats.boards import (
     read_reference,
 )
 from gradelake.analyses.stats.correlation import agreement
+from gradelake.sql.common.command_line import refuse_without
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.rank_correlation import correlations, signs
@@ -149,7 +150,8 @@ def correlation_table(
           --reference assessor:nist --by-topic
     """
     if by_topic and not (reference or "").startswith("assessor:"):
-        raise BadInput("topics are compared with people's", "Say --reference assessor:NAME.")
+        raise BadInput("--by-topic compares with people's boards", "Say --reference assessor:NAME.")
+    refuse_without("--overlapping", style["overlapping"], "--replicates", "--seed")
     for name in label_sets:
         choosing.require_scored(lake, collection, name)
     asked = [_column(one) for one in measures]

@@ -12,6 +12,7 @@ from gradelake.analyses.answers.boards_picture import boards_picture
 from gradelake.analyses.answers.scores import Scores, read_scores
 from gradelake.analyses.stats import options
 from gradelake.analyses.stats.boards import read_board
+from gradelake.sql.common.command_line import refuse_beside
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.answer import EMPTY, RULED, Answer, Cell, Column, Table, with_best_bold
@@ -109,8 +110,9 @@ def leaderboard(
       gradelake stats leaderboard dl19 --board flan/v0/best Cover@20 4 \\
           --board assessor:nist AP 2 --picture boards.svg
     """
-    if single and (label_sets or measures or levels):
-        raise BadInput("give either --board LABEL_SET MEASURE LEVEL, or --label-set and the like")
+    if single:
+        others = ("--label-set", "--measure", "--level")
+        refuse_beside("--board", dict.fromkeys(others, "names each"))
     if stderr and interval:
         raise BadInput("--stderr and --interval cannot be used together")
     each = {"stderr": stderr, "half_interval": interval, "rank": ranks, "groups": groups}
@@ -120,6 +122,8 @@ def leaderboard(
         for name, measure, level in single
         for each in read_scores(lake, collection, (name,), (measure,), (level,))
     ] or read_scores(lake, collection, label_sets, measures, levels)
+    if levels and all(choosing.is_imported(each.label_set) for each in shown):
+        raise BadInput("scores that were computed elsewhere know no level", "Leave --level out.")
     boards = list(dict.fromkeys((each.label_set, each.level) for each in shown))
     known = choosing.completeness(lake, collection)
     complete = {name: known[name] for name, _ in boards}
@@ -146,6 +150,11 @@ def _table(
 ) -> Table:
     """Systems in order of the first measure, the best score of each column bold."""
     official = choosing.official_ranks(lake, collection)
+    if layout.approximate and not official:
+        raise BadInput(
+            f"{collection!r} has no official ranks to approximate",
+            "Set official_ranks in gradelake.toml, or leave out --approximate.",
+        )
     first = _ordering(shown, layout.ordered_by).systems
     systems = {system for each in shown for system in each.systems}
     order = sorted(systems, key=lambda name: (first.get(name, (0, 0, 1e9))[2], name))

@@ -8,6 +8,7 @@ import numpy as np
 from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
 from gradelake.analyses.stats import options
+from gradelake.sql.common.command_line import refuse_without
 from gradelake.sql.common.counted import counted
 from gradelake.sql.shown.answer import Answer, Column, Table
 from gradelake.sql.shown.kinds import Interval, shown
@@ -83,6 +84,7 @@ def significance(
     from gradelake.analyses.stats.decisions import decision_errors
     from gradelake.analyses.stats.significance import compare_pairs
 
+    refuse_without("--reference", reference, "--reference-level")
     alpha, seed, replicates = settings["alpha"], settings["seed"], settings["replicates"]
     boards = [read_board(lake, collection, label_set, measure, level, segment)]
     if reference:

@@ -5,7 +5,21 @@ import click
 from gradelake.analyses.answers.asking import formed
 from gradelake.analyses.stats.options import LABEL_SET, named, numbered, of_measures
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import reading
+from gradelake.sql.common.command_line import reading, refuse_beside
+
+# what a rule of gradelake.toml says
+_OF_RULES = (
+    "--system",
+    "--baseline",
+    "--measure",
+    "--label-set",
+    "--segment",
+    "--level",
+    "--tolerance",
+    "--alpha",
+    "--sure",
+    "--fixed-queries",
+)
 
 
 @click.command("gate", short_help="Say whether a system fell behind a baseline.")
@@ -84,6 +98,10 @@ def gate(project, read, rule, n_queries, **asked):
     from gradelake.analyses.gate.forms import answer
     from gradelake.analyses.gate.gate import run_gate
 
+    if rule:
+        refuse_beside("--rule", dict.fromkeys(_OF_RULES, "says what is judged, by what"))
+    if asked["queries"]:
+        refuse_beside("--fixed-queries", {"--alpha": "leaves nothing to chance"})
     asked = {name: value for name, value in asked.items() if value not in (None, ())}
     with console.working("reading the lake"):
         return answer(run_gate(project(), read, rule, asked), n_queries)

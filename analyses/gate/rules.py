@@ -65,7 +65,7 @@ class Rule(Checked):
 
 
 def rule_of(project: Project, name: str | None, asked: dict[str, Any]) -> Rule:
-    """`[gates.NAME]`, perhaps against a release, or what is asked: the fields of `Rule`.
+    """`[gates.NAME]`, perhaps against another release, or what is asked: the fields of `Rule`.
 
     Raises `BadInput` for both at once, and with all that is missing or wrong.
     """
@@ -92,5 +92,4 @@ def rule_of(project: Project, name: str | None, asked: dict[str, Any]) -> Rule:
                 name, project.gates, "Describe it there: collection, system, label_set, measures."
             ),
         )
-    rule = checked.table(Rule, project, "gates", name)
-    return rule if rule.baseline_release else rule.model_copy(update=asked)
+    return checked.table(Rule, project, "gates", name).model_copy(update=asked)

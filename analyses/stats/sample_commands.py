@@ -4,7 +4,7 @@ import click
 
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import to_file
+from gradelake.sql.common.command_line import refuse_beside, to_file
 
 
 @click.command("sample", short_help="Draw a sample for people to judge, as CSV.")
@@ -50,6 +50,8 @@ def export_sample(read, collection, label_set, output, **settings):
     from gradelake.analyses.stats.review_sample import WrittenSample, as_csv, draw_sample
     from gradelake.sql.common.whole_file import whole_file
 
+    if settings["unit"] == "query":
+        refuse_beside("--unit query", {"--allocation": "draws queries, which have no label"})
     with console.working("reading the lake"), read() as lake:
         sample = draw_sample(lake, collection, label_set, **settings)
     with whole_file(output) as stream:

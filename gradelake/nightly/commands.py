@@ -135,8 +135,8 @@ def _close(project, done, alerts, seconds: float) -> dict:
     context_settings={"ignore_unknown_options": True},
     short_help="Print what makes systemd or cron run `gradelake nightly`.",
 )
-@click.option("--systemd", "form", flag_value="systemd", help="A service and a timer of systemd.")
-@click.option("--cron", "form", flag_value="cron", help="A line for crontab.")
+@click.option("--systemd", is_flag=True, help="A service and a timer of systemd.")
+@click.option("--cron", is_flag=True, help="A line for crontab.")
 @click.option("--at", default="02:30", metavar="HH:MM", help="When, by the machine's clock.")
 @click.option(
     "--into",
@@ -146,7 +146,7 @@ def _close(project, done, alerts, seconds: float) -> dict:
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- NIGHTLY'S OPTIONS]")
 @click.pass_obj
-def schedule(project, form, at, into, arguments):
+def schedule(project, systemd, cron, at, into, arguments):
     """Print what makes systemd or cron run `gradelake nightly` on this project, every night.
 
     Nothing is installed. What comes after -- are options of `gradelake nightly`.
@@ -158,13 +158,14 @@ def schedule(project, form, at, into, arguments):
           -- --max-minutes 240
     """
     from gradelake.nightly.schedule import Schedule
+    from gradelake.sql.common.whole_file import whole_file
 
-    if form is None:
-        raise BadInput("for systemd or for cron?", "Add --systemd or --cron.")
+    if systemd == cron:
+        raise BadInput("for systemd or for cron?", "Give --systemd or --cron, one of them.")
     # wherever they were given, click took them for this command's own
     loudness = [f"--{name}" for name in ("quiet", "verbose") if getattr(console.loudness, name)]
     planned = Schedule.at(project(), at, (*arguments, *loudness))
-    if form == "cron":
+    if cron:
         if into:
             raise BadInput("--into is for --systemd", "A crontab is changed with `crontab -e`.")
         console.say("# into the table that `crontab -e` opens:")
@@ -174,7 +175,8 @@ def schedule(project, form, at, into, arguments):
     for name, unit in units.items():
         if into:
             into.mkdir(parents=True, exist_ok=True)
-            (into / name).write_text(unit, encoding="utf-8")
+            with whole_file(into / name) as stream:
+                stream.write(unit.encode())
             console.say(f"wrote {into / name}")
         else:
             console.say(f"# ~/.config/systemd/user/{name}\n{unit}")

@@ -8,7 +8,7 @@ import click
 
 from gradelake.grading.commands import chosen_queries, warn_first
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, refuse_others, typed
+from gradelake.sql.common.command_line import answering, refuse_beside, refuse_others, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -246,6 +246,8 @@ def _request(project, collection, assessor, grader_name, name, queries, distil_p
             f"also needed: {', '.join(missing)}",
             "Or --show NAME, to print a rubric; --export and --import, to edit it.",
         )
+    if options["per_label"]:
+        refuse_beside("--per-label", {"--share": "says how many are drawn"})
     prompt = find_prompt(project, distil_prompt)
     if prompt.target != "distil":
         raise BadInput(

@@ -327,7 +327,15 @@ def _checked_version(lake: Lake, request: Request) -> int:
         f"{guided} and kind = 'battle' limit 1", request.collection
     ):
         raise _no_rubric(request.collection)
-    return _version_with_items(lake, request, prompt.items) if prompt.items else 0
+    if prompt.items:
+        return _version_with_items(lake, request, prompt.items)
+    if request.rubric_version:
+        raise BadInput(
+            f"--rubric-version {request.rubric_version}: {request.grader.name} grades no items of "
+            "a rubric",
+            "Leave it out.",
+        )
+    return 0
 
 
 def _no_rubric(collection: str) -> NothingToGrade:

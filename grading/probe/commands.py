@@ -4,9 +4,9 @@ from functools import partial
 
 import click
 
-from gradelake.grading.commands import round_options, show_plans
+from gradelake.grading.commands import ASKS_NOTHING, round_options, show_plans
 from gradelake.grading.sentinel.commands import show_rounds
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, refuse_beside
 
 
 def _show(result):
@@ -66,5 +66,7 @@ def probe(project, collection, graders, size, seed, plans, **options):
 
     asked = capability.Probe(collection=collection, graders=list(graders), size=size, seed=seed)
     if plans:
+        pointless = ("--now", "--limit", "--max-minutes", "--max-cost")
+        refuse_beside("--plan", dict.fromkeys(pointless, ASKS_NOTHING))
         return capability.plan(project(), asked)
     return capability.watch(project(), asked, **options)

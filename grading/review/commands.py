@@ -7,7 +7,7 @@ import click
 
 from gradelake.grading.review.options import deal_for, which_grades
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, bringing_in, to_file, typed
+from gradelake.sql.common.command_line import answering, bringing_in, refuse_without, to_file, typed
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.kinds import shown
@@ -94,6 +94,8 @@ def review(context, collection, queue, shows_grade, **choice):
 
     if choice["blind"] and choice["again"]:
         raise click.UsageError("--again shows grades that you have seen: leave out --blind.")
+    if choice["blind"] and shows_grade:
+        raise click.UsageError("--blind and --open cannot be used together.")
     if not queue and (shows_grade or choice["settles"]):
         raise click.UsageError("--open and --settle are about a queue: name it with --queue.")
     seen = shows_grade or choice["settles"] or choice["again"]
@@ -164,6 +166,7 @@ def export_review(project, collection, output, **choice):
     from gradelake.grading.review.form.form_export import make_form
     from gradelake.sql.common.whole_file import whole_file
 
+    refuse_without("--only-answered", choice["only_answered"], "--tau")
     with console.working("choosing grades"), Lake.writer(project()) as lake:
         assignment, deck = deal_for(lake, collection, blind=True, **choice)
         page, n_cards = make_form(lake, assignment, deck)

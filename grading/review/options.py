@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from gradelake.sql.common.command_line import with_options
+from gradelake.sql.common.command_line import refuse_beside, with_options
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 
@@ -67,8 +67,8 @@ def deal_for(
         grader = find_grader(lake, grader_name)
         assignment = Assignment(collection, grader, tau=choose_tau(lake, grader, tau), **choice)
         return assignment, deal(lake, assignment)
-    if any(choice[name] for name in ("query_id", "item_id", "sample", "only_answered")):
-        raise click.UsageError("A queue's cards are chosen: leave out what would choose others.")
+    chosen = ("--query", "--item", "--sample", "--seed", "--only-answered")
+    refuse_beside("--queue", dict.fromkeys(chosen, "has its cards chosen, in their order"))
     deal_them = queues.deal_conflicts if choice.get("settles") else queues.deal_queue
     again = choice.get("again", False)
     grader, deck = deal_them(lake, collection, queue, choice["assessor"], again)

@@ -169,7 +169,7 @@ def work(
         _, longest = replies_so_far(committer.lake, grader)
         asks_server = engine_finder.engine_of(grader).has_endpoint
         chunks = spending = Spending(
-            run.price, max_cost, grader, chunks, longest=longest, tries_first=asks_server
+            run.price, max_cost, grader, chunks, longest=longest, asks_server=asks_server
         )
     committer.begin(run.planned)
     worker, state = committer.worker(), "failed"

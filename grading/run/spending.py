@@ -15,6 +15,8 @@ from gradelake.sql.lake.opening import Lake
 _TOKENS_PER_BYTE = 0.5  # of a prompt, before anything is measured: twice what English has
 _MARGIN = 1.25  # over what chunks took so far
 MEASURED, _MANY = 50, 20  # requests whose mean tells of others; and of how many others
+UNASKED = 4096  # tokens of a reply of a server that does not heed how many were asked for
+_FEW = 8  # requests below which a chunk is not worth halving while others are at work
 
 
 def replies_so_far(lake: Lake, grader: Grader) -> tuple[float | None, int]:
@@ -34,6 +36,7 @@ class _Reserved:
     size: float  # bytes of the prompts
     requests: float
     reply: float  # tokens of one
+    unasked: float  # what it costs where each reply has `UNASKED` tokens
 
 
 @dataclass
@@ -42,8 +45,10 @@ class Spending:
 
     A chunk is given out when what it may cost at most is left beside what was spent and what those
     at work may cost. Where nothing is at work and a chunk is too dear, its first half is tried.
-    A server may not heed how long a reply may be: its first one comes alone, and once one was
-    longer than that, all are taken to be as long as the longest.
+    A server may not heed how long a reply may be, and may do so late. Its first reply comes alone;
+    once one was longer than that, all are taken to be as long as the longest; and never is more at
+    work, beside a single prompt, than there is money for were each reply `UNASKED` tokens long. So
+    the limit is passed by one reply at most, as long as none has more tokens than that.
     What there is no money for now may be given out later: iterate on after each `settle`.
     """
 
@@ -53,14 +58,14 @@ class Spending:
     chunks: Iterator[Any]  # of `Chunk`, or like it
     reply: float | None = None  # tokens of one so far; then of the chunk with the longest ones
     longest: int = 0  # tokens of the longest reply so far; 0: none came
-    tries_first: bool = False  # whether a first prompt goes alone, where no reply came so far
+    asks_server: bool = False  # whether replies may be longer than was asked for
     spent: float = 0.0
     uncounted: float = 0.0  # of that, what was reserved for replies that came without their tokens
     is_over: bool = False  # something is left that there is no money for
 
     def __post_init__(self) -> None:
         self._allowed = engine_finder.engine_of(self.grader).longest_reply(self.grader)
-        self.tries_first &= not self.longest
+        self._tries_first = self.asks_server and not self.longest
         self.waiting: list[Any] = []  # what there is no money for
         self._at_work: dict[str, _Reserved] = {}
         self._tokens_per_byte: float | None = None
@@ -74,21 +79,30 @@ class Spending:
         while True:
             chunk = self.waiting[-1]
             reserved = self._bound(chunk)
-            if self.tries_first and self._at_work:
+            if self._tries_first and self._at_work:
                 raise StopIteration
-            if self.tries_first and reserved.requests and chunk.n_prompts > 1:
+            if self._tries_first and reserved.requests and chunk.n_prompts > 1:
                 rest = chunk.part(range(1, chunk.n_prompts), "b")
                 self.waiting[-1:] = [rest, chunk.part([0], "a")]
                 continue
-            at_work = sum(each.cost for each in self._at_work.values())
-            if self.spent + at_work + reserved.cost <= self.limit:
+            if self._is_money_for(reserved):
                 break
-            if self._at_work or chunk.n_prompts == 1:
+            if chunk.n_prompts == 1 or (self._at_work and reserved.requests < 2 * _FEW):
                 self.is_over = not self._at_work
                 raise StopIteration
             self.waiting[-1:] = reversed(chunk.halves())
         self._at_work[chunk.id] = reserved
         return self.waiting.pop()
+
+    def _is_money_for(self, wanted: _Reserved) -> bool:
+        """Whether there is, beside what is at work; of a server also where none of it heeds how
+        long a reply may be, unless it is one prompt alone."""
+        together = [*self._at_work.values(), wanted]
+        left = self.limit - self.spent
+        if sum(each.cost for each in together) > left:
+            return False
+        is_alone = not self._at_work and wanted.requests <= 1
+        return is_alone or not self.asks_server or sum(each.unasked for each in together) <= left
 
     def reserved(self, chunk: Any) -> float:
         """What a chunk that was given out may cost at most."""
@@ -109,10 +123,11 @@ class Spending:
             reserved.cost *= left
             reserved.requests *= left
             reserved.size *= left
+            reserved.unasked *= left
             reserved.pairs -= n
         else:
             del self._at_work[chunk_id]
-        self.tries_first &= not reserved.requests
+        self._tries_first &= not reserved.requests
         self._heed(account.replies.longest)
         if left:
             return
@@ -148,4 +163,6 @@ class Spending:
         if self.reply is not None and requests >= _MANY and self.longest <= self._allowed:
             tokens = min(tokens, self.reply * _MARGIN)
         cost = self.price.of(rate * size, 0, tokens * requests)
-        return _Reserved(cost, len(chunk), size, requests, tokens)
+        longest = max(UNASKED, self._allowed, self.longest)
+        unasked = self.price.of(rate * size, 0, float(longest * requests))
+        return _Reserved(cost, len(chunk), size, requests, tokens, unasked)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
+from gradelake.sql.common.command_line import answering, refuse_beside
 from gradelake.sql.common.errors import BadInput
 
 _collection = click.option(
@@ -104,6 +104,8 @@ def edit(context, queries, collection, bank, reason, version, source, print_shee
 
     if source and print_sheet:
         raise BadInput("--from and --print cannot be used together")
+    if print_sheet:
+        refuse_beside("--print", {"--json": "prints a sheet"})
     if not queries and not source:
         raise BadInput("name the queries to edit", "For example: gradelake rubric edit QUERY")
     if not (source or print_sheet):

@@ -11,11 +11,14 @@ from gradelake.sql.ask import book, confined, question
 from gradelake.sql.ask.shell.dot_commands import print_book
 from gradelake.sql.ask.shell.session import Shell, read_lines
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import reading
+from gradelake.sql.common.command_line import reading, refuse_beside
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.pager import paged
 from gradelake.sql.common.project import did_you_mean
+
+_OF_ROWS = ("--format", "--output", "-n", "--allow-files")  # options of what is asked
+_OF_ANSWERS = (*_OF_ROWS, "--release", "--live", "--as-sql", "--explain")
 
 
 class _Asking(click.Command):
@@ -75,10 +78,13 @@ def sql(read, format_, output, first, no_pager, allow_files, as_sql, explain, qu
       gradelake sql --output correlation.csv @correlation
       gradelake sql "select * from leaderboard at (version => 12)" --live
     """
+    context = click.get_current_context()
     if query == "@":
+        refuse_beside("@", dict.fromkeys(_OF_ANSWERS, "lists the questions"))
+        if context.args:
+            raise BadInput(f"unexpected argument {context.args[0]!r}", "A question has a name.")
         print_book("gradelake sql ")
         return
-    context = click.get_current_context()
     is_named = context.params["release"] is not None
     is_question = query is not None and query.startswith("@")
     chosen = book.parameters(context.args) if is_question else {}
@@ -90,6 +96,7 @@ def sql(read, format_, output, first, no_pager, allow_files, as_sql, explain, qu
     for option in (["--as-sql"] if as_sql else []) + (["--explain"] if explain else []):
         if not is_question:
             raise BadInput(f"{option} is of a question", f"As in: gradelake sql {option} @kappa")
+        refuse_beside(option, dict.fromkeys(_OF_ROWS, "asks nothing"))
     format_ = format_ or question.format_of(output)
     pager = "off" if no_pager else "auto"
     if format_ == "parquet" and query is not None and not output:

@@ -99,6 +99,11 @@ def build(
     everything = _FULL in dbt_arguments
     selectors = [each for each in dbt_arguments if each not in _WHOLE]
     partial = bool(selectors or only)
+    if selectors and (name is not None or at_least):
+        raise BadInput(
+            f"a build of {' '.join(selectors)} publishes nothing",
+            "Leave --name and --at-least out, or build everything.",
+        )
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
         listed = {release.name: release for release in publishing.listed(lake.connection)}
         found = changes.pending(lake)

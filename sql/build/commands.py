@@ -62,7 +62,7 @@ def build(project, name, at_least, watch, as_json, dbt_arguments):
     console.tell("watching the seeds and the lake; Ctrl-C ends")
     for _ in changes_of(project):
         try:
-            _build(project, [], None, as_json, only_if_changed=True)
+            _build(project, [], None, as_json, only_if_changed=True, at_least=at_least)
         except GradelakeError as error:
             console.warn(f"error: {error}")
 

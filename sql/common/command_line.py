@@ -166,6 +166,34 @@ def refuse_others(*allowed: str) -> None:
             raise click.UsageError(f"{what} cannot be used with {beside}.")
 
 
+def refuse_beside(option: str, pointless: Mapping[str, str]) -> None:
+    """Raise `UsageError` where an option was given that another one leaves nothing to do.
+
+    `option` was given; `pointless` has the options that may not stand beside it, and why.
+    """
+    for other, why in pointless.items():
+        if is_given(other):
+            raise click.UsageError(f"{other} cannot be used with {option}, which {why}.")
+
+
+def refuse_without(option: str, value: object, *others: str) -> None:
+    """Raise `UsageError` where one of the `others`, which are about `option`, was given, and the
+    option has no `value`."""
+    if value:
+        return
+    for other in filter(is_given, others):
+        raise click.UsageError(f"{other} is about {option}: give that too, or leave {other} out.")
+
+
+def is_given(option: str) -> bool:
+    """Whether somebody gave an option of the command that runs, be it with the default's value."""
+    context = click.get_current_context(silent=True)
+    if context is None:  # a function of Python was called, and no command
+        return False
+    (name,) = (each.name for each in context.command.params if option in each.opts)
+    return context.get_parameter_source(str(name)) == ParameterSource.COMMANDLINE
+
+
 # options of every command, and before it
 LOUDNESS = [
     click.Option(names, is_flag=True, expose_value=False, callback=_keep, help=what)

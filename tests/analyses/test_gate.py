@@ -226,7 +226,7 @@ def test_every_form_has_the_words_of_the_queries_that_differ_most(gated, form):
             ("--system", "worse", "--baseline", "base", "--sure", "any", "--fixed-queries"),
             "fixed queries leave nothing to chance",
         ),
-        (("--system", "base", "--rule", "since"), "--rule NAME says what is judged"),
+        (("--system", "base", "--rule", "since"), "--system cannot be used with --rule"),
         (("--system", "worse", "--baseline", "base", "--json", "--format", "csv"), "--json and"),
     ],
 )

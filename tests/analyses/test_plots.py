@@ -376,7 +376,7 @@ def test_several_boards_are_drawn_from_their_lowest_to_their_highest_score(demo,
     written = texts(file.read_text())
     assert {"judge:overlap, P@10 (1)", "assessor:human, AP (2)"} <= {*written}
     said = gradelake(demo, *asked, *single, *words, "--picture", str(file), code=2)
-    assert "give either --board" in said.stderr
+    assert "--measure cannot be used with --board" in said.stderr
     many = (*words, "--level", "3", "--measure", "P@10", "--measure", "RR")
     said = gradelake(demo, *asked, *judges, *many, "--picture", str(file), code=2)
     assert "boards are more than a picture has room for (8)" in said.stderr

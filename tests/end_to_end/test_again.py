@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+from hashlib import sha256
 from pathlib import Path
 
 import click
@@ -57,6 +58,7 @@ CASES = {
     "schedule": "| schedule --systemd --into units",
     "docs": "| docs",
     "report": "| report",
+    "report of another release": "report | report --release first",
     "export qrels": "| export qrels tiny --label-set assessor:nist --output board.qrels",
     "export bank": "import bank tiny bank.jsonl --name b | export bank tiny --name b -o b --live",
 }
@@ -127,6 +129,16 @@ def state(folder: Path) -> dict:
     return found
 
 
+def files(folder: Path) -> dict[str, str]:
+    """The hash of each file that people look at, by its name: of none of a lake or a backup."""
+    found = {str(each.relative_to(folder)): each for each in folder.rglob("*") if each.is_file()}
+    return {
+        name: sha256(each.read_bytes().replace(str(folder).encode(), b".")).hexdigest()
+        for name, each in found.items()
+        if not {"lake", "kept", "kept.tar", "restored"} & set(Path(name).parts)
+    }
+
+
 @pytest.fixture(scope="module")
 def starter():
     with Starter({}) as forking:
@@ -147,20 +159,27 @@ def test_the_same_command_again_ends_well(ready, starter, tmp_path, case):
     words = line.split()
     prepared = shutil.copytree(ready, tmp_path / "prepared")
     done(prepared, before)
-    once = shutil.copytree(prepared, tmp_path / "once")
+    once = shutil.copytree(prepared, tmp_path / "once" / "project")
     come = ended(starter, once, words).come()
-    expected = state(once)
+    expected, written = state(once), files(once)
     ended(starter, once, words)
     assert state(once) == expected, "twice"
+    again = files(once)
+    assert again.keys() == written.keys(), "twice"
+    # a link that is shown once, or the time of day, is another each time
+    same = {name for name in written if again[name] == written[name]}
     for point in come.keys() & POINTS:
         for nth in {1, come[point]} if EVERY else {come[point]}:
-            folder = shutil.copytree(prepared, tmp_path / "killed")
+            folder = shutil.copytree(prepared, tmp_path / "killed" / "project")
             job = Job(starter, folder, words, at=[point, nth])
             assert job.wait((point, nth), SECONDS), f"it does not come to {point}, {nth}"
             job.signal(signal.SIGKILL)
             assert job.end(SECONDS)[0] == -signal.SIGKILL
             ended(starter, folder, words)
             assert state(folder) == expected, f"{point}, {nth}"
+            after = files(folder)
+            assert after.keys() == written.keys(), f"{point}, {nth}"
+            assert {name: after[name] for name in same} == {name: written[name] for name in same}
             shutil.rmtree(folder)
 
 

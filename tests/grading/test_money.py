@@ -1,5 +1,6 @@
 """What grading costs: planned, kept below a limit, and counted."""
 
+import itertools
 import random
 from contextlib import closing
 
@@ -13,7 +14,7 @@ from gradelake.grading.plan.prices import Cost, Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.run import grader_run
 from gradelake.grading.run.run_text import print_runs, run_as_object
-from gradelake.grading.run.spending import Spending
+from gradelake.grading.run.spending import UNASKED, Spending
 from gradelake.grading.run.worker import Graded
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.shown.units import amount
@@ -170,7 +171,7 @@ def test_a_limit_is_kept_where_a_server_heeds_no_length_of_replies(hosted):
     (chunk, *_) = hosted.plan("gpt").chunks()
     many = (_big(chunk, n, 10) for n in range(200))
     price = Price("EUR", 2e-6, 1e-6, 8e-6)
-    spending = Spending(price, 1.0, hosted.grader("gpt"), many, tries_first=True)
+    spending = Spending(price, 8.0, hosted.grader("gpt"), many, asks_server=True)
     at_work: list[Chunk] = []
     most = 0
     while True:
@@ -182,7 +183,37 @@ def test_a_limit_is_kept_where_a_server_heeds_no_length_of_replies(hosted):
         back = at_work.pop(0)
         spending.settle(_graded(back, 130 * len(back), 500 * len(back)))
     assert most == 16
-    assert 0.9 < spending.spent <= 1
+    assert 7.2 < spending.spent <= 8
+
+
+def test_a_limit_is_passed_by_one_reply_at_most_where_a_server_becomes_talkative(hosted):
+    """A token is asked for and comes, until so many did; all that come later have 4,096. Chunks are
+    as large as a server's, and sixteen may be at work."""
+    (chunk, *_) = hosted.plan("gpt").chunks()
+    price, limit = Price("EUR", 2e-6, 1e-6, 8e-6), 5.0
+    short, long = 130 * 2e-6 + 8e-6, 130 * 2e-6 + UNASKED * 8e-6
+    for n_short in (1, 10, 1000, 5000, 9000, 13000, 17000):
+        many = (_big(chunk, n, 160) for n in range(200))
+        spending = Spending(price, limit, hosted.grader("gpt"), many, asks_server=True)
+        at_work: list[Chunk] = []
+        n_asked = most = 0
+        while True:
+            while len(at_work) < 16 and (given := next(spending, None)):
+                at_work.append(given)
+            if not at_work:
+                break
+            most = max(most, sum(map(len, at_work)))
+            back = at_work.pop(0)
+            n_long = min(len(back), max(0, n_asked + len(back) - n_short))
+            n_asked += len(back)
+            tokens = len(back) - n_long + UNASKED * n_long
+            spending.settle(_graded(back, 130 * len(back), tokens))
+            assert spending.spent <= limit + long, n_short
+        assert spending.is_over
+        assert spending.spent > limit - long, n_short
+        assert most <= limit / (UNASKED * 8e-6), n_short
+        assert n_asked >= min(n_short, limit / long), n_short
+    assert n_short * short < limit
 
 
 @pytest.mark.slow
@@ -196,6 +227,21 @@ def test_a_run_keeps_its_limit_where_replies_are_longer_than_asked_for(hosted, s
     asked = len(server.asked)
     run = grade(hosted, max_cost=0.15)  # what they cost is known from the first one on
     assert (run.counts["pairs"], len(server.asked)) == (0, asked)
+
+
+@pytest.mark.slow
+def test_a_run_passes_its_limit_by_one_reply_at_most_where_a_server_becomes_talkative(
+    hosted, server
+):
+    usage = {"prompt_tokens": 10, "completion_tokens": 200, "total_tokens": 210}
+    counted = itertools.count()
+    server.on("", lambda asked: answer() if next(counted) < 3 else answer(usage=usage))
+    run = grade(hosted, max_cost=0.25)
+    a_reply = (10 * 100 + 200 * 1000) / 1e6
+    assert run.out_of_money
+    assert len(server.asked) == 4
+    assert run.cost == pytest.approx(3 * A_PROMPT + a_reply)
+    assert run.cost <= 0.25 + a_reply
 
 
 def _big(chunk, number: int, n: int):

@@ -207,13 +207,14 @@ def test_a_refused_sheet_is_kept_and_can_be_mended_and_used(tiny, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("answers", "status"),
+    ("options", "answers", "status"),
     [
-        ([("Go on editing?", "y"), ("Save?", "y")], 0),
-        ([("Go on editing?", "y"), ("Save?", "n"), ("Go on editing?", "n")], 2),
+        ([], [("Go on editing?", "y"), ("Save?", "y")], 0),
+        ([], [("Go on editing?", "y"), ("Save?", "n"), ("Go on editing?", "n")], 2),
+        (["--yes"], [("Go on editing?", "y")], 0),
     ],
 )
-def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answers, status):
+def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, options, answers, status):
     assert tiny.project
     program = tiny.editor(
         f"text = text.replace({SKY!r}, '') if {SKY!r} in text else "
@@ -221,7 +222,7 @@ def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answers, status):
     )
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "gradelake", "rubric", "edit", "q1", "--bank", "mine"],
+        [sys.executable, "-m", "gradelake", "rubric", "edit", "q1", "--bank", "mine", *options],
         cwd=tiny.folder,
         env=os.environ | {"EDITOR": program},
         stdin=theirs,
@@ -241,6 +242,7 @@ def test_on_a_terminal_a_refused_sheet_can_be_edited_on(tiny, answers, status):
     os.close(ours)
     assert process.wait(60) == status, seen.decode()
     assert b"its text is empty" in seen
+    assert (b"Save?" in seen) is ("--yes" not in options)
     assert len(kept_sheets(tiny)) == (1 if status else 0)
     assert tiny.edits.exists() is (status == 0)
     assert status or [row["text"] for row in rows(tiny)] == ["Fixed?"]
