@@ -104,6 +104,14 @@ _COMPLETED = {
 _KINDS = {place: kind for kind, places in _COMPLETED.items() for place in places}
 
 
+def names_of(option: click.Parameter, group: str, project: Project, collection: str) -> list[str]:
+    """The names that a project has for an option of a command of `group`; none where it takes no
+    name."""
+    places = [place for each in option.opts for place in (each, f"{group} {each}")]
+    kind = next((_KINDS[place] for place in places if place in _KINDS), None)
+    return list(_names(kind, project, collection)) if kind else []
+
+
 def complete_names(command: click.Command, group: str | None = None) -> None:
     """Have names of the project complete in a command, and in those within it."""
     for each in command.params:

@@ -10,10 +10,12 @@ from starlette.responses import Response
 
 from gradelake.analyses.answers.asking import Statistic, statistics
 from gradelake.calling import name_of
+from gradelake.completion import names_of
 from gradelake.serve.pages import page, route
 from gradelake.serve.people import Person
 from gradelake.serve.statement import one_of_few
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
 from gradelake.sql.shown import html
 from gradelake.sql.shown.answer import Answer
 from gradelake.sql.shown.forms import ENDINGS, written
@@ -59,7 +61,7 @@ def statistic(request: Request, person: Person, sent: dict[str, Any]) -> Respons
         400 if error else 200,
         title=one.short,
         one=one,
-        fields=_fields(one, given),
+        fields=_fields(one, given, request.app.state.readers.project, collection),
         needed=needed,
         error=error,
         shown=html.render(found) if found else "",
@@ -75,8 +77,11 @@ def _given(request: Request) -> dict[str, Any]:
     return {name: all_of[0] if len(all_of) == 1 else all_of for name, all_of in several.items()}
 
 
-def _fields(one: Statistic, given: dict[str, Any]) -> list[dict[str, Any]]:
-    """The options that a form can have: of each its name, help, what it may be and what it is."""
+def _fields(
+    one: Statistic, given: dict[str, Any], project: Project, collection: str
+) -> list[dict[str, Any]]:
+    """The options as a form has them: of each its name, help, what it may be and what it is, and
+    names that there are."""
     fields = []
     for option in one.options:
         name, default = name_of(option), option.to_info_dict().get("default")
@@ -91,6 +96,7 @@ def _fields(one: Statistic, given: dict[str, Any]) -> list[dict[str, Any]]:
                 "choices": choices and [*choices],
                 "default": "" if default is None else default,
                 "value": given.get(name, ""),
+                "names": names_of(option, "stats", project, collection),
             }
         )
     return fields

@@ -93,6 +93,7 @@ def test_a_new_statistic_is_a_page_and_files_of_the_server(folder):
         assert reader.get("/c/demo/stats/yours").status_code == 404
         needs = reader.get("/c/demo/stats/ranks").text
         assert "Choose measure and label set first." in needs
+        assert "<option>judge:lexical_direct</option>" in needs, "names to choose from"
         asked = "measure=AP&label_set=judge:lexical_direct&replicates=100"
         assert "11 systems over 8 queries" in reader.get(f"/c/demo/stats/ranks?{asked}").text
         picture = reader.get(f"/c/demo/stats/ranks.svg?{asked}")
