@@ -184,7 +184,7 @@ def test_the_top_is_that_of_the_mart_and_errors_those_of_significance(page, lake
         expected = [
             errors[name]["share"] for name in ("reversed", "wrong_sign", "untold", "missed")
         ]
-        assert [*shares[::2], missed] == ["\u2013" if n is None else f"{n:.3f}" for n in expected]
+        assert [*shares[::2], missed] == ["\u2013" if n is None else f"{n:.1%}" for n in expected]
         assert int(called) == errors["reversed"]["n_pairs"]
         assert int(known) == errors["missed"]["n_pairs"]
 
