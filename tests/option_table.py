@@ -90,7 +90,7 @@ gate demo --system bm25 --baseline lsa --measure AP --label-set {L} | --system=f
     --segment=tail; --level=1; --tolerance=0.5; --alpha=0.4; --sure=any; --fixed-queries;
     --rule=nightly; --queries=1
 gate --rule nightly | --baseline-release=r1; --queries=1
-stats ranks demo --measure AP --label-set {L} --picture p.svg | --picture=p.pdf; --width=3;
+stats ranks demo --measure AP --label-set {L} --picture q.svg | --picture=p.pdf; --width=3;
     --height=3; --font-size=20
 stats confusion demo --label-set judge:overlap | --label-set=lexical/v0/best;
     --reference=lexical/v0/best; --by-label
