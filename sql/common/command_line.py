@@ -186,12 +186,13 @@ def refuse_without(option: str, value: object, *others: str) -> None:
 
 
 def is_given(option: str) -> bool:
-    """Whether somebody gave an option of the command that runs, be it with the default's value."""
+    """Whether somebody gave an option of the command that runs, be it with the default's value; of
+    one that it has not, nobody did."""
     context = click.get_current_context(silent=True)
     if context is None:  # a function of Python was called, and no command
         return False
-    (name,) = (each.name for each in context.command.params if option in each.opts)
-    return context.get_parameter_source(str(name)) == ParameterSource.COMMANDLINE
+    names = [str(each.name) for each in context.command.params if option in each.opts]
+    return any(context.get_parameter_source(n) == ParameterSource.COMMANDLINE for n in names)
 
 
 # options of every command, and before it
