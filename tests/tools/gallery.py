@@ -95,12 +95,13 @@ def served(browser: Browser, demo: Path, place: Path) -> dict[str, tuple[bytes, 
             page.wait_for_url(f"{server.url}/")
             page.goto(f"{server.url}/c/demo/review/{'first/' if role == 'assessor' else ''}")
             page.wait_for_selector("h2")
+            page.wait_for_load_state("networkidle")  # the bar asks how many cards wait
             return page
 
         for name in PEOPLE[1:]:
             server.people.add(name, "assessor")
         page = entered(PEOPLE[0], "assessor")
-        page.wait_for_selector(".waiting:not(:empty)")  # the bar asks how many cards wait
+        page.wait_for_selector(".waiting:not(:empty)")
         taken["before"] = _taken(page, "body", parts, keep=True)
         page.keyboard.press("3")
         page.get_by_role("button", name="Keep it").wait_for()
