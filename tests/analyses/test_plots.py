@@ -147,15 +147,29 @@ OF_JUDGE = "--label-set", "judge:other"
 PICTURES = {
     "confusion": ("stats", "confusion", "far", *OF_JUDGE),
     "scatter": ("stats", "scatter", "far", *OF_JUDGE, "--measure", "RR"),
-    "leaderboard": (
-        *("stats", "leaderboard", "far", *OF_JUDGE, "--label-set", "assessor:me"),
-        *("--measure", "RR"),
-    ),
+    "leaderboard": [
+        "stats",
+        "leaderboard",
+        "far",
+        "--label-set",
+        "judge:other",
+        "--label-set",
+        "assessor:me",
+        "--measure",
+        "RR",
+    ],
     "ranks": ("stats", "ranks", "far", *OF_JUDGE, "--measure", "RR"),
-    "correlation": (
-        *("stats", "correlation", "far", "--measure", "RR"),
-        *("--reference", "assessor:me", "--replicates", "50"),
-    ),
+    "correlation": [
+        "stats",
+        "correlation",
+        "far",
+        "--measure",
+        "RR",
+        "--reference",
+        "assessor:me",
+        "--replicates",
+        "50",
+    ],
     "topics": ("compare", "far", FAR[0], FAR[-1], *OF_JUDGE, "--measure", "RR"),
 }
 

@@ -32,13 +32,11 @@ def files(folder: Path) -> dict[str, list]:
     form = saved(read_form(export(folder, folder / "ann.html")), 1, 2, 3)
     (folder / "ann.json").write_text(json.dumps(form))
     header = ("query_id", "passage_id", "judgment")
+    own = table(folder / "own.csv", [header, *judged[:9]])
     return {
         "bank": ["demo", "question_bank.jsonl", "--name", "again"],
         "grades": ["demo", "graded.jsonl"],
-        "judgments": [
-            *("demo", table(folder / "own.csv", [header, *judged[:9]])),
-            *("--assessor", "ann"),
-        ],
+        "judgments": ["demo", own, "--assessor", "ann"],
         "labels": ["demo", "labels/overlap.qrels", "--judge", "again"],
         "rag": ["logs", "rag/v1.jsonl"],
         "reviews": ["demo", "ann.json"],
