@@ -25,6 +25,7 @@ from gradelake.sql.common.command_line import Growing, answering
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
+from gradelake.sql.common.words import has_words
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown import text
 from gradelake.sql.shown.answer import Answer
@@ -118,8 +119,7 @@ class Statistic:
 
     def has(self, words: str) -> bool:
         """Whether each of these words is in its name, or in what it is."""
-        text = f"{self.name} {self.short}".lower()
-        return all(word in text for word in words.lower().split())
+        return has_words(f"{self.name} {self.short}", words)
 
     def answer(self, lake: Lake, collection: str, words: Sequence[str] = ()) -> Answer:
         """Ask it with options as people type them. Raises `BadInput` for what it does not take."""
@@ -196,10 +196,8 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
     @click.option("--standalone", is_flag=True, help="LaTeX: a document to compile.")
     @wraps(command)
     def answer(*arguments, form, output, table, standalone, **asked):
-        asked_form, form = (
-            form,
-            form or ENDINGS.get(Path(str(output).removesuffix(".gz")).suffix, "table"),
-        )
+        asked_form = form
+        form = form or ENDINGS.get(Path(str(output).removesuffix(".gz")).suffix, "table")
         _refuse(form, standalone)
         found = command(*arguments, **asked)
         if table:
@@ -240,8 +238,8 @@ def drawn(command: Callable[..., Answer]) -> Callable[..., Answer]:
     def draw_it(*arguments, picture, width, height, font_size, **asked):
         sizes = {"--width": width, "--height": height, "--font-size": font_size}
         if picture is None:
-            for name in (name for name, size in sizes.items() if size is not None):
-                raise BadInput(f"{name} is of a picture", "Add --picture FILE.")
+            if sized := [name for name, size in sizes.items() if size is not None]:
+                raise BadInput(f"{sized[0]} is of a picture", "Add --picture FILE.")
             return command(*arguments, **asked)
         from gradelake.sql.shown.pictures.picture import draw, form_of
 

@@ -12,7 +12,11 @@ from gradelake.sql.shown.pictures.picture import Picture, unfit
 
 
 def topics_picture(lake: Lake, board: Board, decided: Decided) -> Picture:
-    """The difference of a board's two systems on each query, the first one's best on top."""
+    """The difference of a board's two systems on each query, the first one's best on top; no rows
+    where they are too many, as whoever compares does not wait for a picture that cannot be."""
+    in_sql = "The mart `topic_scores` has the scores: ask it with `gradelake sql`."
+    if too_many := unfit(len(board.queries), "queries", in_sql):
+        return Picture("topics", [], unfit=too_many)
     names = apart(board.queries, 30)
     rows = [
         {
@@ -38,5 +42,4 @@ def topics_picture(lake: Lake, board: Board, decided: Decided) -> Picture:
         "name": "shown",
         "reach": max(abs(row["difference"]) for row in rows),
     }
-    in_sql = "The mart `topic_scores` has the scores: ask it with `gradelake sql`."
-    return Picture("topics", rows, slots, unfit(len(rows), "queries", in_sql))
+    return Picture("topics", rows, slots)

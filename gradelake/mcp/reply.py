@@ -35,8 +35,7 @@ def reply(sentence: str, found: Found, command: list[str], address: str | None) 
     notes = ([UNTRUSTED] if has_text and not found.is_ours else []) + found.notes
     if left:
         notes.append(f"{counted(left, 'more rows', 'are')} not shown: ask for more of them.")
-    seen_at = {"command": shlex.join(["gradelake", *command])}
-    seen_at |= {"address": address} if address else {}
+    seen_at = _seen_at(command, address)
     shown = [[_short(value) for value in row] for row in found.rows]
     sentence += f" {counted(found.n_rows, 'rows')}."
     lines = [sentence] + [f"Note: {printable(note)}" for note in notes] + [""]
@@ -64,14 +63,19 @@ def told(answer: Answer, command: list[str], address: str | None) -> CallToolRes
     """A statistic's answer: its sentence, tables and notes; every value is in the structured
     content."""
     notes = [UNTRUSTED, *answer.notes]
-    seen_at = {"command": shlex.join(["gradelake", *command])}
-    seen_at |= {"address": address} if address else {}
+    seen_at = _seen_at(command, address)
     lines = [lines_of(replace(answer, notes=notes))]
     lines += [f"{what}: {printable(where)}" for what, where in seen_at.items()]
     return CallToolResult(
         content=[TextContent(type="text", text="\n".join(lines))],
         structured_content=console.plain(answer.as_object() | {"notes": notes, "seen_at": seen_at}),
     )
+
+
+def _seen_at(command: list[str], address: str | None) -> dict[str, str]:
+    """The command line that prints an answer, and the page of it where a server is known."""
+    printed = {"command": shlex.join(["gradelake", *command])}
+    return printed | ({"address": address} if address else {})
 
 
 def refusal(error: GradelakeError) -> CallToolResult:

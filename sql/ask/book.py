@@ -21,6 +21,7 @@ from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.common.errors import BadInput, NotThere
 from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import TO_GRADE, TO_LABEL, TO_RANK, did_you_mean, require_known
+from gradelake.sql.common.words import has_words
 from gradelake.sql.lake.connection import quote
 from gradelake.sql.lake.dictionary import meanings
 from gradelake.sql.lake.opening import Lake
@@ -84,8 +85,7 @@ class Entry:
 
     def has(self, words: str) -> bool:
         """Whether each of these words is in its name or question."""
-        text = f"{self.name} {self.question}".lower()
-        return all(word in text for word in words.lower().split())
+        return has_words(f"{self.name} {self.question}", words)
 
     def meanings(self, lake: Lake, columns: Iterable[str]) -> dict[str, str]:
         """What the columns of its answer mean: the words of the tables that it reads."""
