@@ -3,7 +3,8 @@ made from the demo.
 
 python -m tests.tools.gallery   renews them in analyses/report/gallery/ and grading/review/gallery/
 
-Each carries what it shows in words, as a hash: a test compares that with the report of today.
+Each carries what it shows in words, and a hash of what changes its look alone: a test compares
+both with the report of today.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ PEOPLE = ("ann", "bob", "cy")
 FORM = ("export", "review", "demo", "--grader", "lexical", "--assessor", "mia", "--sample", "40")
 SIZE = {"width": 1000, "height": 720}
 COLOURS = 128
-SHOWS = "shows"  # the picture's text chunk with the hash
+SHOWS = "shows"  # the picture's text chunk with its words and the hash
 LOOK = ("report.css", "charts.js")  # what changes a picture and none of its words
 WORDS = """element => [element.innerText, ...[...element.querySelectorAll('[aria-label]')].map(
   (one) => one.getAttribute('aria-label'))].join('\\n')"""
@@ -59,7 +60,7 @@ PICTURES = {
 
 
 def picture(browser: Browser, report: Path, shown: Shown) -> tuple[bytes, str]:
-    """A PNG of the report of the demo, and the hash of what it shows."""
+    """A PNG of the report of the demo, and what it shows."""
     look = Look(browser, report, SIZE["width"])
     look.page.set_viewport_size(SIZE)
     look.page.evaluate("hash => { location.hash = hash; return follow(); }", shown.address)
@@ -95,7 +96,7 @@ def served(browser: Browser, demo: Path, place: Path) -> dict[str, tuple[bytes, 
             page.wait_for_url(f"{server.url}/")
             page.goto(f"{server.url}/c/demo/review/{'first/' if role == 'assessor' else ''}")
             page.wait_for_selector("h2")
-            page.wait_for_load_state("networkidle")  # the bar asks how many cards wait
+            page.wait_for_selector(".who:not(:empty)")  # the bar asks who they are
             return page
 
         for name in PEOPLE[1:]:
@@ -113,12 +114,13 @@ def served(browser: Browser, demo: Path, place: Path) -> dict[str, tuple[bytes, 
 
 def _taken(page: Page, at_top: str, parts: list[str], keep: bool = False) -> tuple[bytes, str]:
     top = page.locator(at_top)
-    written = "\n".join([top.evaluate(WORDS), *parts])
+    look = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    written = f"{top.evaluate(WORDS)}\n{look}"
     top.evaluate("element => scrollTo(0, element.getBoundingClientRect().top + scrollY)")
     image = page.screenshot()
     if not keep:
         page.close()
-    return image, hashlib.sha256(written.encode()).hexdigest()
+    return image, written
 
 
 def renew(report: Path, form: Path, demo: Path, place: Path) -> None:
@@ -134,7 +136,7 @@ def renew(report: Path, form: Path, demo: Path, place: Path) -> None:
 def _keep(file: Path, image: bytes, shows: str) -> None:
     file.parent.mkdir(exist_ok=True)
     about = PngInfo()
-    about.add_text(SHOWS, shows)
+    about.add_text(SHOWS, shows, zip=True)
     whole = Image.open(BytesIO(image)).convert("RGB")
     few = whole.quantize(COLOURS, Image.Quantize.MAXCOVERAGE)  # rare colours stay
     few.save(file, optimize=True, pnginfo=about)
