@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradelake.ingest.csv_tables import join_answers, split_answers
+from gradelake.ingest.reading.csv_tables import join_answers, split_answers
 from gradelake.ingest.rubric.changes import Edit, edit_of
 from gradelake.ingest.rubric.items import RubricItem, Section, cleaned, number
 from gradelake.ingest.rubric.line import Fields, checked_text, read_weight

@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from gradelake.ingest.banks.bank_items import Draft, Findings, Item, Place
-from gradelake.ingest.csv_tables import Table, join_answers, separator, split_answers, written
+from gradelake.ingest.reading.csv_tables import (
+    Table,
+    join_answers,
+    separator,
+    split_answers,
+    written,
+)
 
 REQUIRED = ("query_id", "kind", "text")
 COLUMNS = ("query_id", "facet_id", "item_id", "kind", "text", "gold_answer", "weight")

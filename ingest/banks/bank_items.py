@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gradelake.ingest.csv_tables import finite_number
+from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.sql.common.problems import SHOWN, Problem
 from gradelake.sql.common.rubric_items import KIND, KINDS, OF_CRITERIA, item_id_of
 

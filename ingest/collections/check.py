@@ -14,7 +14,7 @@ from gradelake.ingest.collections.responses import Response, read_responses
 from gradelake.ingest.collections.rules import Broken, Rules, print_broken
 from gradelake.ingest.collections.texts import Query
 from gradelake.ingest.collections.trec import check_system_name
-from gradelake.ingest.tables.columns import roles_of
+from gradelake.ingest.mapping.columns import roles_of
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput

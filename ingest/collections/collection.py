@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from gradelake.ingest.collections.rules import Rules
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.engines.settings import SearchEngine
-from gradelake.ingest.tables.form import File, file_of, said_of
+from gradelake.ingest.mapping.form import File, file_of, said_of
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of

@@ -11,8 +11,8 @@ from typing import Any
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
 from gradelake.ingest.collections.targets import Outcome
-from gradelake.ingest.tables.columns import columns_of
-from gradelake.ingest.tables.reading import is_table, rows_of
+from gradelake.ingest.mapping.columns import columns_of
+from gradelake.ingest.reading.rows import is_table, rows_of
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, Rejected, named

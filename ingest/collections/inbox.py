@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gradelake.ingest.collections.collection import ACCEPTED, PUT_AWAY, QUARANTINE, Collection
 from gradelake.ingest.collections.trec import system_name
-from gradelake.ingest.tables.form import File
+from gradelake.ingest.mapping.form import File
 from gradelake.sql.common.problems import Rejected, reject
 from gradelake.sql.common.whole_file import whole_file
 

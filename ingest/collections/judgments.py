@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.collections.labels import named_columns
-from gradelake.ingest.collections.landing import landing
-from gradelake.ingest.tables.columns import read_judgments
+from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.landing import landing
+from gradelake.ingest.mapping.columns import read_judgments
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.spreadsheet import plain_cell

@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.ingest.collections import trec
-from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.collections.landing import landing
-from gradelake.ingest.tables.columns import read_judgments
-from gradelake.ingest.tables.form import ROLES, File
-from gradelake.ingest.tables.reading import is_table
+from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.landing import landing
+from gradelake.ingest.mapping.columns import read_judgments
+from gradelake.ingest.mapping.form import ROLES, File
+from gradelake.ingest.reading.rows import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.hashes import id_of

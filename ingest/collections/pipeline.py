@@ -15,8 +15,8 @@ from gradelake.ingest.collections import inbox as inboxes
 from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.ingest.collections.systems import Systems
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
-from gradelake.ingest.tables.columns import read_clicks, read_judgments
-from gradelake.ingest.tables.reading import is_table
+from gradelake.ingest.mapping.columns import read_clicks, read_judgments
+from gradelake.ingest.reading.rows import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.ingest.collections.trec import refuse_two_names, system_name
-from gradelake.ingest.tables.columns import roles_of
-from gradelake.ingest.tables.reading import is_table
+from gradelake.ingest.mapping.columns import roles_of
+from gradelake.ingest.reading.rows import is_table
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems
 

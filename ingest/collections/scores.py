@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.collections.landing import landing
-from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.tables.columns import roles_of
+from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.landing import landing
+from gradelake.ingest.mapping.columns import roles_of
+from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.ingest.collections.trec import system_name
-from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.tables.columns import columns_of
-from gradelake.ingest.tables.form import names_of
-from gradelake.ingest.tables.reading import entries_of, is_table, rows_of
+from gradelake.ingest.mapping.columns import columns_of
+from gradelake.ingest.mapping.form import names_of
+from gradelake.ingest.reading.csv_tables import finite_number
+from gradelake.ingest.reading.rows import entries_of, is_table, rows_of
 from gradelake.sql.common import console, files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, Rejected

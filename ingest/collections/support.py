@@ -4,10 +4,10 @@ from pathlib import Path
 
 import polars as pl
 
-from gradelake.ingest.collections.imported import Imported
-from gradelake.ingest.collections.landing import landing
-from gradelake.ingest.tables.columns import roles_of
-from gradelake.ingest.tables.form import ROLES
+from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.landing import landing
+from gradelake.ingest.mapping.columns import roles_of
+from gradelake.ingest.mapping.form import ROLES
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of

@@ -16,10 +16,10 @@ from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.ingest.collections.texts import Query
 from gradelake.ingest.engines.evidence import evidence_of, read_hits
 from gradelake.ingest.engines.settings import SearchEngine
-from gradelake.ingest.tables.columns import read_run
-from gradelake.ingest.tables.form import said_of
-from gradelake.ingest.tables.queries import with_query_ids
-from gradelake.ingest.tables.reading import is_table
+from gradelake.ingest.mapping.columns import read_run
+from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.queries import with_query_ids
+from gradelake.ingest.reading.rows import is_table
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted

@@ -15,8 +15,8 @@ from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
 from gradelake.ingest.collections.rules import Broken, print_broken
-from gradelake.ingest.tables.form import said_of
-from gradelake.ingest.tables.queries import note_of_left_out, of_known_queries
+from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.queries import note_of_left_out, of_known_queries
 from gradelake.sql.common import console, files
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import (

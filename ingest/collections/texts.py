@@ -10,10 +10,10 @@ from urllib.parse import quote
 import polars as pl
 
 from gradelake.ingest.collections.responses import passage_id
-from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.tables.columns import mapped, roles_of
-from gradelake.ingest.tables.form import ROLES, names_of
-from gradelake.ingest.tables.reading import JSON, entries_of, is_table, rows_of
+from gradelake.ingest.mapping.columns import mapped, roles_of
+from gradelake.ingest.mapping.form import ROLES, names_of
+from gradelake.ingest.reading.csv_tables import finite_number
+from gradelake.ingest.reading.rows import JSON, entries_of, is_table, rows_of
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gradelake.ingest.tables.form import said_of
+from gradelake.ingest.mapping.form import said_of
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import HOW_TO_NAME, is_name

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field
 
-from gradelake.ingest.csv_tables import finite_number
+from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
 from gradelake.sql.common.files import parse_json
 

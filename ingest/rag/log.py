@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gradelake.ingest.mapping.columns import columns_of, mapped
+from gradelake.ingest.mapping.form import ROLES
 from gradelake.ingest.rag import traces
-from gradelake.ingest.tables.columns import columns_of, mapped
-from gradelake.ingest.tables.form import ROLES
-from gradelake.ingest.tables.reading import rows_of
+from gradelake.ingest.reading.rows import rows_of
 from gradelake.sql.common.problems import Problems
 
 _CONTEXT_TEXT = ("text", "content", "page_content")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
-from gradelake.ingest.collections.imported import Imported
 from gradelake.ingest.collections.passages import add_texts
 from gradelake.ingest.collections.pipeline import collection_row
 from gradelake.ingest.collections.responses import (
@@ -26,6 +25,7 @@ from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
 from gradelake.ingest.collections.systems import RANKING, enter, write_answers
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.collections.texts import query_id_of
+from gradelake.ingest.landing.imported import Imported
 from gradelake.ingest.rag.log import FIX, Row, read
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now

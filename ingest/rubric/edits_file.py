@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradelake.ingest.csv_tables import Table, written
+from gradelake.ingest.reading.csv_tables import Table, written
 from gradelake.sql.build import seeds
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import WorkFailed

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from gradelake.ingest.csv_tables import join_answers, split_answers
+from gradelake.ingest.reading.csv_tables import join_answers, split_answers
 from gradelake.ingest.rubric.items import cleaned, number
 from gradelake.sql.common.rubric_items import KIND, KINDS
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from gradelake.ingest.csv_tables import join_answers
+from gradelake.ingest.reading.csv_tables import join_answers
 from gradelake.ingest.rubric.changes import Edit
 from gradelake.ingest.rubric.differences import KINDS, Diff, marked
 from gradelake.ingest.rubric.items import RubricItem, number, short_ids

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gradelake.ingest.csv_tables import join_answers
+from gradelake.ingest.reading.csv_tables import join_answers
 from gradelake.ingest.rubric import changes, edits_file, sheet
 from gradelake.ingest.rubric.changes import Edit
 from gradelake.ingest.rubric.edits_file import Row

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import gradelake
-from gradelake.ingest.tables.columns import read_clicks
+from gradelake.ingest.mapping.columns import read_clicks
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.benchmarks import clicks

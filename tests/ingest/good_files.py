@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gradelake.ingest.tables.form import ROLES
+from gradelake.ingest.mapping.form import ROLES
 from tests.grading.workbench_files import (
     EXPORTED,
     direct,

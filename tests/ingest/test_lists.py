@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from gradelake.ingest.collections.responses import read_responses
+from gradelake.ingest.mapping.columns import read_run
 from gradelake.ingest.rag.log import read
-from gradelake.ingest.tables.columns import read_run
-from gradelake.ingest.tables.lists import list_of
+from gradelake.ingest.reading.lists import list_of
 from tests.ingest.conftest import report
 from tests.projects import write
 

@@ -15,9 +15,9 @@ import gradelake
 from gradelake.ingest.collections.dry_run import dry_run
 from gradelake.ingest.collections.responses import read_responses
 from gradelake.ingest.collections.texts import query_id_of, read_passages
-from gradelake.ingest.tables import reading
-from gradelake.ingest.tables.columns import read_judgments, read_run
-from gradelake.ingest.tables.form import File
+from gradelake.ingest.mapping.columns import read_judgments, read_run
+from gradelake.ingest.mapping.form import File
+from gradelake.ingest.reading import rows as reading
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.lake import extensions
 from gradelake.sql.lake.connection import open_duckdb, quote

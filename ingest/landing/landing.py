@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gradelake.ingest.collections.imported import Imported
+from gradelake.ingest.landing.imported import Imported
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import check_name

@@ -7,7 +7,7 @@ import polars as pl
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
-from gradelake.ingest.tables.queries import note_of_left_out, of_known_queries
+from gradelake.ingest.mapping.queries import note_of_left_out, of_known_queries
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.lake.opening import Lake

@@ -16,8 +16,8 @@ from typing import Any
 
 import duckdb
 
-from gradelake.ingest.csv_tables import Table, first_cells
-from gradelake.ingest.tables.form import said_of
+from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.reading.csv_tables import Table, first_cells
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.plain_words import damage

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from gradelake.ingest.csv_tables import finite_number
-from gradelake.ingest.tables.form import DEEPEVAL, LISTS, NUMBERED, ROLES, SETTINGS, said_of
-from gradelake.ingest.tables.lists import list_of
-from gradelake.ingest.tables.reading import ALL, NOTHING, Row, known_types, rows_of
+from gradelake.ingest.mapping.form import DEEPEVAL, LISTS, NUMBERED, ROLES, SETTINGS, said_of
+from gradelake.ingest.reading.csv_tables import finite_number
+from gradelake.ingest.reading.lists import list_of
+from gradelake.ingest.reading.rows import ALL, NOTHING, Row, known_types, rows_of
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.quoting import toml_value
 

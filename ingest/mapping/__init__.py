@@ -1,0 +1,1 @@
+"""Columns and paths of rows to what they are to us: query, passage, judgment, answer, ..."""

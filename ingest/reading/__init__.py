@@ -1,0 +1,1 @@
+"""Files as people keep them, of any form, as rows that know where they stand."""
