@@ -11,7 +11,7 @@ import polars as pl
 
 from gradelake.ingest.collections.responses import passage_id
 from gradelake.ingest.mapping.columns import mapped, roles_of
-from gradelake.ingest.mapping.form import ROLES, names_of
+from gradelake.ingest.mapping.form import ROLES, is_usual, names_of
 from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.ingest.reading.rows import JSON, entries_of, is_table, rows_of
 from gradelake.sql.common import files
@@ -262,8 +262,7 @@ def _rows(
     own = "query" if kind == "queries" else "passage"
     for line, content in files.lines_of(path, shown, progress):
         own_id, tab, text = content.partition("\t")
-        header = (own_id.strip().lower(), text.strip().lower())
-        if line == 1 and header[0] in ROLES[kind][own] and header[1] in ROLES[kind]["text"]:
+        if line == 1 and is_usual(kind, own, own_id) and is_usual(kind, "text", text):
             continue
         if tab:
             yield line, {own: own_id.strip(), "text": text.strip()}

@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from gradelake.ingest.mapping.form import DEEPEVAL, LISTS, NUMBERED, ROLES, SETTINGS, said_of
+from gradelake.ingest.mapping.labels import Scale, whole
+from gradelake.ingest.mapping.paths import has, key_of, nested, plain, value_at
 from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.ingest.reading.lists import list_of
 from gradelake.ingest.reading.rows import ALL, NOTHING, Row, known_types, rows_of
@@ -61,7 +63,8 @@ def mapped(
     knows = known_types(path)
     known: dict[tuple[str, ...], dict[str, str]] = {}  # objects of JSON may differ in their keys
     template = said_of(shown).get("template")
-    for line, row in rows:
+    raters = raters_of(kind, shown)
+    for line, row in meant(rows, shown):
         if (keys := tuple(row)) not in known:
             known[keys] = columns_of(kind, shown, row) | {own: own for own in also if own in row}
             if len(known) == 1:
@@ -73,7 +76,33 @@ def mapped(
         except ValueError as error:
             problems.add(line, str(error))
             continue
-        yield line, roles
+        if not raters:
+            yield line, roles
+        for rater in raters:
+            yield line, roles | {"judgment": _cell(row, rater), "rater": rater}
+
+
+def meant(rows: Iterable[Row], shown: str) -> Iterator[Row]:
+    """The rows that settings mean: those at a path, with the values that they name."""
+    said = said_of(shown)
+    if "rows" in said:
+        rows = nested(rows, said["rows"])
+    only = said.get("only", {})
+    for line, row in rows:
+        if all(_is(value_at(row, column), wanted) for column, wanted in only.items()):
+            yield line, row
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    """Whether a cell has a value, or one of several; as texts, for many forms know nothing else."""
+    several = wanted if isinstance(wanted, list | tuple) else [wanted]
+    return str(_value(value)).casefold() in {str(each).casefold() for each in several}
+
+
+def raters_of(kind: str, shown: str) -> Sequence[str]:
+    """The columns that hold a rater's judgments each, where settings name several."""
+    named = said_of(shown).get("judgment", "") if kind == "judgments" else ""
+    return () if isinstance(named, str) else named
 
 
 def _roles(kind: str, row: dict[str, Any], columns: dict[str, str], knows: str) -> dict[str, Any]:
@@ -91,16 +120,23 @@ def _roles(kind: str, row: dict[str, Any], columns: dict[str, str], knows: str) 
 
 
 def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
-    """The column of each role that a row has: the one that the settings name, or the first of the
-    usual names that no other role has. A list may have columns with a number each."""
+    """The column of each role that a row has: the one that the settings name, which may be a path,
+    or the first of the usual names that no other role has. A list may have columns with a number
+    each."""
     stated = _stated(kind, shown)
-    columns = {role: column for role, column in stated.items() if column in row}
+    columns = {
+        role: key_of(row, column) or column for role, column in stated.items() if has(row, column)
+    }
+    by_name = {plain(key): key for key in reversed(row)}
     for role, usual in ROLES[kind].items():
+        if role in stated or (role == "judgment" and raters_of(kind, shown)):
+            continue
         there = (
-            name for name in usual if name in row or (role in NUMBERED and _numbered(row, name))
+            by_name.get(plain(name), name)
+            for name in usual
+            if plain(name) in by_name or (role in NUMBERED and _numbered(row, name))
         )
-        free = (name for name in there if name not in columns.values())
-        if role not in stated and (column := next(free, None)):
+        if column := next((name for name in there if name not in columns.values()), None):
             columns[role] = column
     if template := said_of(shown).get("template"):
         columns = {role: column for role, column in columns.items() if role != "title"}
@@ -111,15 +147,15 @@ def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
 
 
 def _stated(kind: str, shown: str) -> dict[str, str]:
-    """The columns that settings name, in lower case, by their roles."""
+    """The columns and paths that settings name, by their roles."""
     said = said_of(shown)
-    return {role: said[role].strip().lower() for role in ROLES[kind] if role in said}
+    return {role: said[role] for role in ROLES[kind] if isinstance(said.get(role), str)}
 
 
 def _numbered(row: dict[str, Any], name: str) -> list[str]:
     """The columns of a list, such as contexts_1 and contexts_2, in their order."""
-    pattern = re.compile(rf"{re.escape(name)}[_.]?(\d{{1,9}})")
-    numbers = {int(found[1]): each for each in row if (found := pattern.fullmatch(each))}
+    pattern = re.compile(rf"{re.escape(plain(name))}(\d{{1,9}})")
+    numbers = {int(found[1]): each for each in row if (found := pattern.fullmatch(plain(each)))}
     return [numbers[n] for n in sorted(numbers)]
 
 
@@ -146,7 +182,9 @@ def _read(kind: str, role: str, value: Any, knows: str) -> Any:
 def _cell(row: dict[str, Any], column: str) -> Any:
     if column in row:
         return _value(row[column])
-    return [_value(row[each]) for each in _numbered(row, column)]
+    if numbered := _numbered(row, column):
+        return [_value(row[each]) for each in numbered]
+    return _value(value_at(row, column))
 
 
 def _require(
@@ -154,12 +192,12 @@ def _require(
 ) -> None:
     there = ", ".join([*row][:_LISTED]) + (", ..." if len(row) > _LISTED else "")
     slots = map(_slot, _SLOT.finditer(said_of(shown).get("template", "")))
-    for column in (*_stated(kind, shown).values(), *slots):
-        if column not in row:
+    for column in (*_stated(kind, shown).values(), *raters_of(kind, shown), *slots):
+        if not has(row, column):
             fix = "Name one of these in gradelake.toml."
             raise reject(shown, None, f"has no column {column!r}; its columns are {there}", fix)
     for role in required:
-        if role not in columns:
+        if role not in columns and not (role == "judgment" and raters_of(kind, shown)):
             usual = ", ".join(ROLES[kind][role])
             what = f"no column for the {role} (usual names: {usual}); its columns are {there}"
             raise reject(shown, None, what, _remedy(kind, role, shown))
@@ -175,11 +213,11 @@ def _remedy(kind: str, role: str, shown: str) -> str:
 
 
 def _slot(slot: re.Match[str]) -> str:
-    return slot[1].strip().lower()
+    return slot[1].strip()
 
 
 def _filled(template: str, row: dict[str, Any]) -> str:
-    return _SLOT.sub(lambda slot: str(_value(row.get(_slot(slot)))), template).strip()
+    return _SLOT.sub(lambda slot: str(_value(value_at(row, _slot(slot)))), template).strip()
 
 
 def _value(value: Any) -> Any:
@@ -223,12 +261,6 @@ def _pairs(
             problems.add(line, f"no {'passage' if query and isinstance(query, str) else 'query'}")
 
 
-def _whole(value: Any) -> int | None:
-    """A whole number, perhaps written as 3.0; None for what is none, or longer than nine digits."""
-    number = finite_number(value)
-    return int(number) if number is not None and number.is_integer() and abs(number) < 1e9 else None
-
-
 def read_run(path: Path, shown: str) -> pl.DataFrame:
     """Rankings of a table: system (null where it has no such column), query_id, passage_id, rank,
     score, line. Without a score it is ranked by rank; a list of passages is ranked as it stands.
@@ -251,7 +283,7 @@ def read_run(path: Path, shown: str) -> pl.DataFrame:
             problems.add(line, "neither a rank nor a score")
         else:
             by_score = score if score is not None else -(rank or 0.0)
-            found.append((*of_row, passages, _whole(rank), by_score, line))
+            found.append((*of_row, passages, whole(rank), by_score, line))
     problems.raise_if_any()
     return _frame(found, "system", "query_id", "passage_id", "rank", "score", "line")
 
@@ -264,14 +296,17 @@ def read_judgments(path: Path, shown: str, also: Sequence[str] = ()) -> pl.DataF
     number.
     """
     problems = Problems(shown, "A judgment is a whole number; leave what is not judged empty.")
+    scale = Scale(said_of(shown))
     found = []
     for line, row in _pairs("judgments", path, shown, ("judgment",), problems, also):
-        said = row.get("judgment") or None
-        number = _whole(said)
-        if said and number is None:
-            problems.add(line, f"judgment {said!r} is not a whole number")
+        number = None
+        try:
+            number = scale.label_of(row.get("judgment"))
+        except ValueError as error:
+            problems.add(line, str(error))
         named = (row.get("rater") or None, row["query"], row["passage"])
         found.append((*named, number, line, *map(row.get, also)))
+    problems.hint = scale.advice() or problems.hint
     problems.raise_if_any()
     return _frame(found, "rater", "query_id", "passage_id", "relevance", "line", *also)
 
@@ -287,7 +322,7 @@ def read_clicks(path: Path, shown: str) -> pl.DataFrame:
     for line, row in _pairs("clicks", path, shown, ("position", "clicks"), problems):
         said = str(row.get("clicks") or "0").lower()
         counts = [row.get("position"), row.get("impressions") or "1", _CLICKED.get(said, said)]
-        position, shown_times, clicked = map(_whole, counts)
+        position, shown_times, clicked = map(whole, counts)
         if position is None or shown_times is None or clicked is None:
             problems.add(line, f"position, impressions and clicks are {counts}, not whole numbers")
         elif position < 1 or not 0 <= clicked <= shown_times or not shown_times:

@@ -1,20 +1,22 @@
 """What gradelake.toml says of a table: its file, how it is written, and what its columns hold.
 
 A role is what a column is to us (query, passage, score, ...). Where no setting names its column,
-the usual names of a role are looked for, in their order.
+the usual names of a role are looked for, in their order, by their letters and digits alone: a name
+stands here once for `Search Term`, `search_term` and `SearchTerm`.
 """
 
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, GetPydanticSchema, create_model
 
+from gradelake.ingest.mapping.paths import check_path, plain
 from gradelake.sql.common.checked import Checked, Name, Text
 
-_OF_ANYTHING = ("id", "_id")
-# the names these go by in the formats people have (ours first, then BEIR, TREC RAG, shops, ...)
-_QUERY_ID = ("query_id", "qid", "id", "_id", "request_id", "topic_id", "narrative_id", "query-id")
+_OF_ANYTHING = "id"
+# the names these go by in the formats people have (ours first, then TREC RAG, shops, ...)
+_QUERY_ID = ("query_id", "qid", "id", "request_id", "topic_id", "narrative_id")
 _QUERY = (
-    *(name for name in _QUERY_ID if name not in _OF_ANYTHING),
+    *(name for name in _QUERY_ID if name != _OF_ANYTHING),
     "query",
     "search_term",
     "term",
@@ -25,13 +27,10 @@ _PASSAGE = (
     # a table of PyTerrier has its own number in `docid` beside the passage's id in `docno`
     "passage_id",
     "docno",
-    "docid",
     "doc_id",
     "pid",
     "id",
-    "_id",
     "paragraph_id",
-    "corpus-id",
     "corpus_id",
     "segment_id",
     "chunk_id",
@@ -40,22 +39,22 @@ _PASSAGE = (
     "sku",
     "url",
 )
-_OF_ROWS = (*(name for name in _PASSAGE if name not in _OF_ANYTHING), "passage", "document", "doc")
+_OF_ROWS = (*(name for name in _PASSAGE if name != _OF_ANYTHING), "passage", "document", "doc")
 
 
 class File(str):
-    """A file's name, and what settings say of the table in it: how it is written, and what the
-    columns of roles are called."""
+    """A file's name, and what settings say of what is in it: how it is written, where its rows are,
+    what the columns of roles are called, and what values mean."""
 
-    said: dict[str, str]
+    said: dict[str, Any]
 
-    def __new__(cls, name: str, said: dict[str, str] | None = None) -> "File":
+    def __new__(cls, name: str, said: dict[str, Any] | None = None) -> "File":
         file = super().__new__(cls, name)
         file.said = said or {}
         return file
 
 
-def said_of(shown: str) -> dict[str, str]:
+def said_of(shown: str) -> dict[str, Any]:
     """What settings say of the table in a file; nothing of most."""
     return shown.said if isinstance(shown, File) else {}
 
@@ -134,6 +133,11 @@ def names_of(kind: str) -> set[str]:
     return {name for usual in ROLES[kind].values() for name in usual}
 
 
+def is_usual(kind: str, role: str, name: str) -> bool:
+    """Whether a column's name is a usual one of a role."""
+    return plain(name) in map(plain, ROLES[kind][role])
+
+
 SETTINGS = ROLES.keys() - {"rag", "support", "scores"}  # kinds that settings name files of
 NUMBERED = ("contexts", "reference")  # roles whose values may stand in a column each
 # roles whose cells may hold a list, in forms that know none
@@ -147,6 +151,21 @@ LISTS = {
 DEEPEVAL = {"input", "actual_output", "expected_output", "retrieval_context"}
 
 
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if type(value) is list else value
+
+
+_ROWS = "Name the list that holds them, such as results.hits[], or {}.{} for objects in an object."
+
+
+def _path(value: str) -> str:
+    check_path(value)
+    return value
+
+
+_Path = Annotated[Text, AfterValidator(_path)]
+
+
 class _Form(Checked):
     """What a table of settings may hold, beside the columns of roles."""
 
@@ -154,6 +173,24 @@ class _Form(Checked):
     table: Text | None = None  # of a database, or a sheet of a workbook
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     encoding: Text | None = None
+    columns: Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)] | None = Field(
+        None, description='Of a table without a header: columns = ["query", "passage", "rank"].'
+    )
+    rows: _Path | None = Field(None, description=_ROWS)
+    only: dict[Text, Any] | None = Field(
+        None, description='Which rows are meant: only = { split = "test" }.'
+    )
+
+
+class _OfJudgments(_Form):
+    """`labels`: what words mean; `cuts`: from where on a fraction is 1, 2, ..."""
+
+    labels: dict[Text, int] | None = Field(
+        None, description="For example: labels = { Perfect = 3, Good = 2, Bad = 0 }."
+    )
+    cuts: Annotated[tuple[float, ...], BeforeValidator(_as_tuple)] | None = Field(
+        None, description="For example: cuts = [0.5], from which on a fraction is 1."
+    )
 
 
 class _OfSystem(_Form):
@@ -169,6 +206,7 @@ class _WithTemplate(_Form):
 
 
 _BASES: dict[str, type[_Form]] = {
+    "judgments": _OfJudgments,
     "passages": _WithTemplate,
     "runs": _OfSystem,
     "responses": _OfSystem,
@@ -190,6 +228,9 @@ def file_of(kind: str) -> GetPydanticSchema:
     """What a `File` is in settings: its name alone, or a table of what is said of this kind."""
     base = _BASES.get(kind, _Form)
     columns: Any = dict.fromkeys(ROLES[kind], (Text | None, None))
+    if kind == "judgments":  # several are a column a rater
+        several = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
+        columns["judgment"] = (Text | several | None, None)
     form = create_model(kind, __base__=base, **columns)
     either: Any = Annotated[form, BeforeValidator(_as_form), AfterValidator(_as_file)]
     return GetPydanticSchema(lambda _, handler: handler.generate_schema(either))

@@ -17,17 +17,28 @@ class Table:
     Cells may also be separated by semicolons or tabs, as spreadsheets in some languages do.
     """
 
-    def __init__(self, data: bytes, shown: str, required: Sequence[str], delimiter: str = ""):
-        """`delimiter`: the only one that may separate cells.
+    def __init__(
+        self,
+        data: bytes,
+        shown: str,
+        required: Sequence[str],
+        delimiter: str = "",
+        names: Sequence[str] = (),
+    ):
+        """`delimiter`: the only one that may separate cells. `names`: of the columns of a table
+        that has no header.
 
         Raises `Rejected` when nothing is in it, or its quotes do not match.
         """
         self.shown = shown
         text = io.StringIO(data.decode(), newline="")
         delimiter = delimiter or separator(data, required) or ","
-        self._reader = csv.reader(text, strict=True, delimiter=delimiter)
+        # what has no header and tabs was written by programs, which quote nothing
+        is_plain = bool(names) and delimiter in "\t "
+        quoting = csv.QUOTE_NONE if is_plain else csv.QUOTE_MINIMAL
+        self._reader = csv.reader(text, strict=True, delimiter=delimiter, quoting=quoting)
         self._rows = self._numbered()
-        self.line, header = next(self._rows)
+        self.line, header = (1, names) if names else next(self._rows)
         self.names = column_names(header)
 
     def require(self, columns: Iterable[str], hint: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import duckdb
 
 from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.paths import plain
 from gradelake.ingest.reading.csv_tables import Table, first_cells
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
@@ -72,11 +73,22 @@ NOTHING, COLUMNS, ALL = "nothing", "columns", "all"
 
 def known_types(path: Path) -> str:
     """What a table's form knows of its cells."""
-    name = path.name.removesuffix(".gz").lower()
+    name = _form_of(path)
     if name.endswith(JSON):
         return ALL
     typed = name.endswith(".parquet") or (name.endswith(_DATABASES) and _start(path) != _SQLITE)
     return COLUMNS if typed else NOTHING
+
+
+def _form_of(path: Path) -> str:
+    """A file's name without .gz; where that says nothing, the ending that its first bytes have."""
+    name = path.name.removesuffix(".gz").lower()
+    if name.endswith((*_FORMS, *JSON, ".tsv", ".txt")):
+        return name
+    start = _start(path)
+    if start.lstrip()[:1] in (b"{", b"["):
+        return f"{name}.jsonl"
+    return f"{name}.parquet" if start.startswith(b"PAR1") else name
 
 
 def _is_list(path: Path, shown: str) -> bool:
@@ -92,7 +104,7 @@ def rows_of(
     Raises `Rejected` for a file that is not what its name says, and one of several tables, none of
     which is named.
     """
-    name = path.name.removesuffix(".gz").lower()
+    name = _form_of(path)
     if name.endswith((".parquet", ".xlsx", *_DATABASES)):
         found: Iterable[Row] = _relation(path, shown, name)
     elif name.endswith(JSON):
@@ -119,11 +131,17 @@ def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
         if "is not UTF-8" in rejected.message:
             rejected.hint = files.NAME_ENCODING
         raise
-    mark = said_of(shown).get("delimiter")
-    mark = mark or max(_MARKS, key=lambda each: len(first_cells(data, each)))
-    table = Table(data, shown, (), mark)
+    names, mark = said_of(shown).get("columns", ()), said_of(shown).get("delimiter")
+    marks = f"{_MARKS} " if names else _MARKS
+    mark = mark or max(marks, key=lambda each: _fit(first_cells(data, each), names))
+    table = Table(data, shown, (), mark, names)
     table.require([*filter(None, table.names)], "Rename one of them.")
     return table.rows(problems.add)
+
+
+def _fit(cells: list[str], names: Collection[str]) -> int:
+    """How well what a mark separates looks like the columns."""
+    return -abs(len(cells) - len(names)) if names else len(cells)
 
 
 def _start(path: Path) -> bytes:
@@ -136,18 +154,35 @@ def _start(path: Path) -> bytes:
 def _objects(
     path: Path, shown: str, problems: Problems, progress: Callable[..., Any]
 ) -> Iterator[Row]:
-    """Objects of a list; or one a line, of a file that need not fit into memory."""
+    """Objects of a list; the one of a file that is an object on several lines; or one a line, of a
+    file that need not fit into memory."""
+    form = "Give a list of objects, or an object a line."
+    if _is_one_object(path, shown):
+        yield 1, files.json_of(files.read(path, shown), shown, form)
+        return
     if not _is_list(path, shown):
         yield from files.json_objects(files.lines_of(path, shown, progress), problems)
         return
-    listed = files.json_of(
-        files.read(path, shown), shown, "Give a list of objects, or an object a line."
-    )
+    listed = files.json_of(files.read(path, shown), shown, form)
     for number, value in enumerate(listed, start=1):
         if isinstance(value, dict):
             yield number, value
         else:
             problems.add(number, f"a JSON {type(value).__name__}, not an object")
+
+
+def _is_one_object(path: Path, shown: str) -> bool:
+    """Whether a file begins with an object that does not end on its line."""
+    if not next(files.chunks(path, shown), b"").lstrip().startswith(b"{"):
+        return False
+    try:
+        _, first = next(files.lines_of(path, shown))
+        files.parse_json(first)
+    except (Rejected, StopIteration):
+        return False
+    except ValueError:
+        return first.rstrip()[-1:] in ("{", "[", ",")
+    return False
 
 
 def entries_of(path: Path, shown: str, names: Collection[str]) -> list[Row] | None:
@@ -167,7 +202,8 @@ def entries_of(path: Path, shown: str, names: Collection[str]) -> list[Row] | No
         files.parse_json(files.read(path, shown).decode(), object_pairs_hook=ended)
     except ValueError:  # who reads it line by line says so
         return None
-    if any(key.strip().lower() in names for key, _ in pairs):
+    usual = {plain(name) for name in names}
+    if any(plain(key) in usual for key, _ in pairs):
         return None
     return [
         (number, {**(value if isinstance(value, dict) else {"text": value}), "id": key})
