@@ -32,7 +32,7 @@ _LARGEST = (1 << 31) - 1
 _Int32 = Annotated[int, Field(ge=-_LARGEST - 1, le=_LARGEST)]
 
 # settings that name one file
-ONE_FILE = ("queries", "query_weights", "passages", "clicks", "near_duplicates")
+ONE_FILE = ("queries", "query_weights", "clicks", "near_duplicates")
 
 
 def _as_tuple(value: Any) -> Any:
@@ -54,6 +54,7 @@ def _or_nothing(value: Any) -> Any:
 
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 _Topics = Annotated[File, file_of("queries")]
+_Passages = Annotated[File, file_of("passages")]
 _Run = Annotated[File, file_of("runs")]
 _Response = Annotated[File, file_of("responses")]
 _ENGINES = "For example: [collections.NAME.engines.b] with url, hits and id."
@@ -69,7 +70,7 @@ class Settings(Checked):
     car_pages: bool = False
     registered_by: Text | None = None
     queries: _Topics | None = None
-    passages: Annotated[File, file_of("passages")] | None = None
+    passages: Annotated[tuple[_Passages, ...], BeforeValidator(_as_tuple)] = ()
     passages_for: Annotated[str, one_of(("all", "pool"))] | None = None
     judgments: Annotated[dict[Name, _Judgments], BeforeValidator(_as_table)] = Field(
         {}, description=_LIKE
@@ -209,6 +210,8 @@ class Collection(Settings):
         for key in ONE_FILE:
             if getattr(self, key) == shown:
                 return key
+        if shown in self.passages:
+            return "passages"
         for key in ("judgments", "official_ranks"):
             for name, file in getattr(self, key).items():
                 if file == shown:
@@ -260,8 +263,9 @@ def _files_named(table: dict[str, Any]) -> list[str]:
     ]
     for name in ("judgments", "official_ranks"):
         named += table[name].values() if isinstance(table.get(name), dict) else []
-    for name in ("runs", "responses"):
-        named += table[name] if isinstance(table.get(name), list) else []
+    for name in ("runs", "responses", "passages"):
+        given = table.get(name, [])
+        named += given if isinstance(given, list) else [given]
     paths = [each.get("file") if isinstance(each, dict) else each for each in named]
     beginnings = [re.split(r"[*?\[]", path, maxsplit=1)[0] for path in paths if type(path) is str]
     return [path for path in beginnings if path]

@@ -29,15 +29,16 @@ class LocalQueries:
 
 
 class LocalDocs:
-    """Passages of a local file; how far their reading is is shown."""
+    """Passages of local files, by what each is called; how far their reading is is shown."""
 
     docs_handler = None
 
-    def __init__(self, file: Path, shown: str):
-        self._file, self._shown = file, shown
+    def __init__(self, files: dict[str, Path]):
+        self._files = files
 
     def docs_iter(self) -> Iterator[texts.Passage]:
-        yield from texts.read_passages(self._file, self._shown, console.progress)
+        for shown, file in self._files.items():
+            yield from texts.read_passages(file, shown, console.progress)
 
     def docs_store(self) -> "LocalDocs":
         return self
@@ -114,7 +115,7 @@ def load(collection: Collection) -> Any:
     path, topics, passages = collection.path, collection.queries, collection.passages
     local: list[Any] = [
         LocalQueries(path(topics), topics) if topics else None,
-        LocalDocs(path(passages), passages) if passages else None,
+        LocalDocs({shown: path(shown) for shown in passages}) if passages else None,
     ]
     dataset_id = collection.ir_dataset
     if not dataset_id:

@@ -11,7 +11,7 @@ from typing import Any
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
 from gradelake.ingest.collections.targets import Outcome
-from gradelake.ingest.mapping.columns import columns_of
+from gradelake.ingest.mapping.columns import columns_of, meant
 from gradelake.ingest.reading.rows import is_table, rows_of
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
@@ -109,12 +109,13 @@ def _parts(lake: Lake, what: str) -> Iterator[Part]:
 
 def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:
     """Each table, and the columns that were found for its roles."""
-    files = [(kind, getattr(settings, kind)) for kind in ("queries", "passages", "clicks")]
+    files = [(kind, getattr(settings, kind)) for kind in ("queries", "clicks")]
     files += [("queries", settings.query_weights)]
+    files += [("passages", file) for file in settings.passages]
     files += [("judgments", file) for file in settings.judgments.values()]
     files += [(kind, file) for kind in ("runs", "responses") for file in settings.matching(kind)]
     for kind, shown in files:
         if shown and is_table(path := settings.path(shown), shown, kind):
             with suppress(Rejected):  # the ingest says why
-                _, row = next(rows_of(path, shown, Problems(shown, "")))
+                _, row = next(meant(rows_of(path, shown, Problems(shown, "")), shown))
                 yield f"{kind} from {shown}", columns_of(kind, shown, row)

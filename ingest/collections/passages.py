@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from gradelake.ingest.collections.responses import Response, passage_id
-from gradelake.ingest.collections.targets import Targets
+from gradelake.ingest.collections.targets import Targets, hash_of
 from gradelake.ingest.collections.texts import read_passages
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.hashes import text_sha256
@@ -83,8 +83,8 @@ def add_corpus(into: Targets, of_hits: dict[str, str]) -> None:
 
 
 def _of_dataset(into: Targets) -> None:
-    shown = into.collection.passages
-    sha256 = into.file_hash(shown) if shown else into.dataset_id
+    hashes = [into.file_hash(shown) for shown in into.collection.passages]
+    sha256 = hash_of(hashes) if hashes[1:] else hashes[0] if hashes else into.dataset_id
     bring_in = _pooled if into.collection.passages_for == "pool" else _all
     bring_in(into, sha256)
 
@@ -123,13 +123,15 @@ def _pooled(into: Targets, sha256: str) -> None:
 
 def _replace(into: Targets, found: Iterator[Any]) -> int:
     """Insert passages, replacing those with the same id. Others in the lake stay."""
-    shown = into.collection.passages or into.dataset_id
-    if into.collection.passages:
-        into.at_work.check(shown, partial(read_passages, into.collection.path(shown), shown))
+    shown = ", ".join(into.collection.passages) or into.dataset_id
+    for file in into.collection.passages:
+        into.at_work.check(file, partial(read_passages, into.collection.path(file), file))
     staged = into.staged("passages", "origin")
     with into.at_work.reading(shown):
         n_blank = _stage(into, staged, found, shown)
-    into.require_no_repeats(staged, shown)
+    # files may name a passage on many rows
+    into.require_no_repeats(staged, shown, differ_in="text_sha256")
+    staged.keep_first("passage_id")
     if n_blank:
         into.outcome.warnings.append(
             f"{counted(n_blank, 'passages', 'have')} an empty text; left out"
@@ -154,6 +156,7 @@ def _stage(into: Targets, staged: Staged, found: Iterator[Any], shown: str) -> i
         frame = frame_of("passages", ("passage_id", "text"), texts)
         frame = frame.with_row_index("line", offset=line)
         line += frame.height
+        frame = frame.unique(["passage_id", "text"], keep="first", maintain_order=True)
         blank = frame["text"].fill_null("").str.strip_chars() == ""
         n_blank += int(blank.sum())
         rows = _hashed(frame.filter(~blank)).with_columns(pl.col("line").cast(pl.Int64))

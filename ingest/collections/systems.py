@@ -326,7 +326,7 @@ class Systems:
         try:
             broken = broken_rules(into.collection, of_topics, into.dataset, answers)
         except Rejected as rejected:  # passages or limits cannot be read: nobody can tell
-            if rejected.file != into.collection.passages:  # which are looked at later
+            if rejected.file not in into.collection.passages:  # which are looked at later
                 into.outcome.rejected.append(rejected)
             if enforce:
                 good.clear()

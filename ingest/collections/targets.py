@@ -244,12 +244,14 @@ class Targets:
         few = {name: pl.col(name).cast(pl.Categorical) for name in ("collection", *part)}
         staged.add(rows.with_columns(frame["line"], **few))
 
-    def require_no_repeats(self, staged: Staged, shown: str, **part: str) -> None:
+    def require_no_repeats(
+        self, staged: Staged, shown: str, differ_in: str = "line", **part: str
+    ) -> None:
         """Raise `Rejected` for rows that break the table's key, of those in which columns have
-        these values."""
+        these values; only where they differ in a column."""
         key = [column for column in KEYS[staged.table][1:] if column not in part]
         problems = Problems(shown, REPAIR)
-        for *values, line, first in staged.repeats(key, **part):
+        for *values, line, first in staged.repeats(key, differ_in, **part):
             pair = ", ".join(
                 f"{column} {value!r}" for column, value in zip(key, values, strict=True)
             )

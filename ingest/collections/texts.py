@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import polars as pl
@@ -54,6 +54,7 @@ class Passage(NamedTuple):
         return self.text
 
 
+T = TypeVar("T", Query, Passage)
 FACET_ID = ("facet_id", "subtopic_id", "id", "number")
 FACET_TEXT = ("text", "subtopic", "title")
 _IDS = 100_000  # held before they become hashes
@@ -97,10 +98,10 @@ def read_queries(path: Path, shown: str) -> list[Query]:
         if by_line and (tabs := text.count("\t")):
             problems.add(line, f"{2 + tabs} columns instead of 2, the query's id and its text")
         found.append((line, query))
-    _require_one_each("query", found, problems)
+    queries = _one_each("query", found, problems)
     if not found:
         raise reject(shown, None, "holds no topics, only a header", problems.hint)
-    return [query for _, query in found]
+    return queries
 
 
 def counting(
@@ -141,7 +142,7 @@ def read_query_weights(path: Path, shown: str) -> tuple[list[str], list[tuple[in
         stated |= row.keys() & {*COUNTING}
         named = row.get("query") or row.get("text", "")
         found.append((line, Query(named, "-", None, None, (), *counting(row, line, problems))))
-    _require_one_each("query", found, problems)
+    _one_each("query", found, problems)
     if not stated:
         raise reject(shown, None, f"says nothing of {', '.join(COUNTING)}", hint)
     return [name for name in COUNTING if name in stated], found
@@ -214,7 +215,7 @@ def read_passages(
     same = pl.col("hash") == pl.col("hash").shift(1)
     if suspects := set(both.filter(same | same.shift(-1))["line"]):
         again = _passages(path, shown, Problems(shown, ""))
-        _require_one_each("passage", [each for each in again if each[0] in suspects], problems)
+        _one_each("passage", [each for each in again if each[0] in suspects], problems)
     problems.raise_if_any()
 
 
@@ -270,17 +271,24 @@ def _rows(
             problems.add(line, f"no TAB between the {own}'s id and its text")
 
 
-def _require_one_each(
-    what: str, found: Sequence[tuple[int, Query | Passage]], problems: Problems
-) -> None:
-    """Raise `Rejected` for what has no id or no text, and for ids that are there twice."""
-    first_lines: dict[str, int] = {}
-    for line, (own_id, text, *_) in found:
+def _one_each(what: str, found: Sequence[tuple[int, T]], problems: Problems) -> list[T]:
+    """Those of each id that come first: a file may name one again on many rows.
+
+    Raises `Rejected` for what has no id or no text, and for ids that come again with something
+    else.
+    """
+    firsts: dict[str, tuple[int, T]] = {}
+    for line, each in found:
+        own_id, text = each[:2]
         if not own_id or not (text or what == "passage"):
             problems.add(line, f"a {what} without an id or without a text")
-        elif (first := first_lines.setdefault(own_id, line)) != line:
-            problems.add(line, f"{what} {own_id!r} is listed twice (first on line {first})")
+            continue
+        first, known = firsts.setdefault(own_id, (line, each))
+        if known != each:
+            other = ", with another text" if known[1] != text else ""
+            problems.add(line, f"{what} {own_id!r} is listed twice (first on line {first}){other}")
     problems.raise_if_any()
+    return [each for _, each in firsts.values()]
 
 
 def read_official_ranks(path: Path, shown: str) -> list[tuple[str, float, float | None]]:

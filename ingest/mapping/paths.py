@@ -40,6 +40,8 @@ def key_of(row: dict[str, Any], name: str) -> str | None:
     """The key of a row that this name means: itself, or the first that has its letters."""
     if name in row:
         return name
+    if name.startswith(("^", "#")):  # around it, or its place
+        return None
     wanted = _plain(name)
     return next((key for key in row if _plain(key) == wanted), None)
 

@@ -132,9 +132,10 @@ class Staged:
             """
         )
 
-    def repeats(self, key: Sequence[str], **part: str) -> list[tuple]:
-        """Rows that are equal in `key` to one before: (*key, line, line of the first).
-        Of rows in which columns have the values of `part`; the schema has a column `line`."""
+    def repeats(self, key: Sequence[str], differ_in: str = "line", **part: str) -> list[tuple]:
+        """Rows that are equal in `key` to one before: (*key, line, line of the first), where such
+        rows differ in a column. Of rows in which columns have the values of `part`; the schema has
+        a column `line`."""
         columns = ", ".join(key)
         where = " and ".join(f"{name} = {quote(value)}" for name, value in part.items()) or "true"
         if not self._find_repeated(columns, where):
@@ -144,7 +145,10 @@ class Staged:
             select {columns}, line, min(line) over (partition by {columns}) as first_line
             from {self._name}_with_repeats
             where {where} and hash({columns}) in (from {self._name}_repeated)
-            qualify line > first_line
+            qualify
+                line > first_line
+                and min({differ_in}) over (partition by {columns})
+                    != max({differ_in}) over (partition by {columns})
             order by line
             """
         ).fetchall()

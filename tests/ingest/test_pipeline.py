@@ -360,12 +360,14 @@ def test_many_passages_land_whatever_the_size_of_a_batch(tiny, monkeypatch):
     tiny.write("passages.tsv", [*lines, "p7\tagain", "no tab"])
     (rejected,) = tiny.ingest().rejected
     assert [str(problem) for problem in rejected.problems] == [
-        "passages.tsv:41: passage 'p7' is listed twice (first on line 8)",
+        "passages.tsv:41: passage 'p7' is listed twice (first on line 8), with another text",
         "passages.tsv:42: no TAB between the passage's id and its text",
     ]
     assert tiny.rows("select count(*) from lake.raw.passages") == [(0,)]
-    tiny.write("passages.tsv", lines)
-    assert tiny.ingest().counts == {"passages": 40}
+    tiny.write("passages.tsv", [*lines, lines[7], lines[7]])
+    done = tiny.ingest()
+    assert done.rejected == []
+    assert done.counts == {"passages": 40}
     assert dict(tiny.rows("select passage_id, text from lake.raw.passages")) == texts
 
 

@@ -153,7 +153,10 @@ REFUSED = {
         *(
             ("p.jsonl", PASSAGE + line, 3, message)
             for line, message in (
-                (PASSAGE, "passage 'p1' is listed twice (first on line 1)"),
+                (
+                    PASSAGE.replace('"x"', '"y"'),
+                    "passage 'p1' is listed twice (first on line 1), with another text",
+                ),
                 ('{"passage_id": "p2"}', "a passage without a text: no field text, passage, con"),
                 ('{"passage_id": true, "text": "x"}', "a passage without an id"),
                 (
@@ -200,7 +203,7 @@ REFUSED = {
             ("w.csv", f"query_id,weight\nq1,{weight}\n", 2, f"weight '{weight}' is not a number")
             for weight in ("-1", "nan", "inf", "often")
         ),
-        ("w.csv", "query_id,weight\nq1,1\nq1,1\n", 3, "query 'q1' is listed twice"),
+        ("w.csv", "query_id,weight\nq1,1\nq1,2\n", 3, "query 'q1' is listed twice"),
     ],
     (read_near_duplicates, "One cluster a line: the canonical passage id, then its duplicates."): [
         ("c.tsv", "p1 p2\np3\n", 2, "a cluster of one: 'p3'"),
