@@ -37,27 +37,44 @@ def init(folder, demo):
         console.hint("next: describe your collection there, then run `gradelake ingest mine`")
 
 
+def _pairs(_context, option, said: tuple[str, ...]) -> dict[str, str]:
+    """`judgment=stars` of an option that may be repeated."""
+    if wrong := [each for each in said if not all(each.partition("="))]:
+        raise click.BadParameter(f"{wrong[0]!r} is not {option.metavar}")
+    return dict(each.split("=", 1) for each in said)
+
+
 @click.command(short_help="Write the gradelake.toml of the files in a FOLDER.")
 @click.argument(
     "folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
 @click.option("--name", help="Name of the collection (default: the folder's).")
+@click.option(
+    "--as",
+    "said",
+    metavar="FILE=PRESET",
+    multiple=True,
+    callback=_pairs,
+    help="What a file is, where that is not seen: a preset's name.",
+)
 @answering(lambda done: done.print())
 @without_project
-def start(folder, name):
+def start(folder, name, said):
     """Look at the files here or in FOLDER, and write a gradelake.toml of what they are.
 
-    Tables are known by their columns, TREC's forms by their lines. How each file was understood
-    stands beside it in comments; what was not understood is named there, too, and not used.
+    Forms that tools write are known by their columns, keys and lines; presets say how. How each
+    file was understood stands beside it in comments; what was not is named there, too, and not
+    used. An ingest is tried out, which writes nothing.
 
     \b
     Examples:
       gradelake start
       gradelake start shop --name shop
+      gradelake start --as results.json=ranx_run
     """
-    from gradelake.ingest.collections.starting import start as run_start
+    from gradelake.ingest.starting.start import start as run_start
 
-    return run_start(folder or Path.cwd(), name)
+    return run_start(folder or Path.cwd(), name, said)
 
 
 @click.command(short_help="Bring what is new or changed in a COLLECTION into the lake.")
@@ -124,20 +141,46 @@ def import_():
     """
 
 
-def _pairs(_context, _option, said: tuple[str, ...]) -> dict[str, str]:
-    """`judgment=stars` of an option that may be repeated."""
-    if wrong := [each for each in said if not all(each.partition("="))]:
-        raise click.BadParameter(f"{wrong[0]!r} is not ROLE=COLUMN, such as judgment=stars")
-    return dict(each.split("=", 1) for each in said)
-
-
-_columns = click.option(
-    "--column",
-    "columns",
-    metavar="ROLE=COLUMN",
-    multiple=True,
-    callback=_pairs,
-    help="Of a table: which column is the query, passage or judgment, if it has an unusual name.",
+# what may be said of a file that comes in; the functions get it as `form`
+_FORM = (
+    click.option("--as", "form_preset", metavar="PRESET", help="The tool's form that FILE has."),
+    click.option(
+        "--column",
+        "form_columns",
+        metavar="ROLE=COLUMN",
+        multiple=True,
+        callback=_pairs,
+        help="The column of a role that has an unusual name, or a path, such as inputs.question.",
+    ),
+    click.option(
+        "--rows", "form_rows", metavar="PATH", help="Where the rows are, such as results.hits[]."
+    ),
+    click.option(
+        "--only",
+        "form_only",
+        metavar="COLUMN=VALUE",
+        multiple=True,
+        callback=_pairs,
+        help="Which rows are meant.",
+    ),
+)
+_SCALE = (
+    click.option(
+        "--label",
+        "form_labels",
+        metavar="WORD=NUMBER",
+        multiple=True,
+        callback=_pairs,
+        help="What a word among the judgments means.",
+    ),
+    click.option(
+        "--cut",
+        "form_cuts",
+        metavar="NUMBER",
+        type=float,
+        multiple=True,
+        help="From where on a fraction is 1; again, 2; and so on.",
+    ),
 )
 
 
@@ -150,7 +193,8 @@ _columns = click.option(
         type=click.IntRange(min=1),
         help="Top of the judge's scale (default: its highest label).",
     ),
-    _columns,
+    *_FORM,
+    *_SCALE,
 )
 def import_labels():
     """Store a qrels-style FILE as a direct judge's grades: label set `judge:NAME`.
@@ -161,6 +205,7 @@ def import_labels():
     Examples:
       gradelake import labels dl19 Sun.qrels --judge Sun
       gradelake import labels shop gpt.csv --judge gpt --column judgment=verdict
+      gradelake import labels shop own.csv --judge own --label yes=1 --label no=0
     """
 
 
@@ -202,7 +247,8 @@ def import_bank():
 @bringing_in(
     "ingest.collections.judgments:import_judgments",
     click.option("--assessor", required=True, help="Name of the person or group that judged."),
-    _columns,
+    *_FORM,
+    *_SCALE,
 )
 def import_judgments():
     """Store the judgments filled into a table: label set `assessor:NAME`, once built.

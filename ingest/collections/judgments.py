@@ -1,16 +1,16 @@
 """`gradelake import judgments`: what people filled into a table becomes an assessor's judgments."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from gradelake.ingest.collections.labels import named_columns
 from gradelake.ingest.landing.imported import Imported
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import read_judgments
+from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.said import Form, file_of_import
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.spreadsheet import plain_cell
@@ -104,7 +104,7 @@ def import_judgments(
     path: Path,
     assessor: str,
     arguments: list[str],
-    columns: Mapping[str, str] | None = None,
+    form: Form | None = None,
 ) -> Imported:
     """Store a table's judgments, and how its pairs were drawn when it is an exported sample.
 
@@ -116,16 +116,17 @@ def import_judgments(
     which nothing lands.
     """
     done = Imported(str(path), collection, "judgments", {"assessor": assessor}, empty=0)
-    form = "Name a table with a judgment column."
-    with landing(lake, done, "--assessor", arguments, form) as land:
+    known_as = "Name a table with a judgment column."
+    with landing(lake, done, "--assessor", arguments, known_as) as land:
         transaction = land.transaction
         refuse_if_from_elsewhere(transaction, collection, assessor)
-        rows = read_sample(path, named_columns(str(path), columns))
+        file = file_of_import(lake.project, path, ["judgments"], form, without=["rater"])
+        rows = read_sample(path, file)
         sample = rows["sample"][0]
         done.by = {"assessor": assessor, "sample": sample}
         # an exported sample is known by its name, another file by its own
         land.target = target = imported_mark(collection, assessor, sample or path.name)
-        if land.is_known():
+        if land.is_known(said_of(file) or None):
             return done
         rows = done.taken(rows, lake)
         _require_known_passages(lake, collection, rows, str(path))

@@ -1,7 +1,6 @@
 """`gradelake import labels`: a qrels-style file becomes a direct judge's grades."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +9,8 @@ from gradelake.ingest.collections import trec
 from gradelake.ingest.landing.imported import Imported
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import read_judgments
-from gradelake.ingest.mapping.form import ROLES, File
+from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.said import Form, file_of_import
 from gradelake.ingest.reading.rows import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
@@ -31,41 +31,31 @@ def import_labels(
     judge: str,
     arguments: list[str],
     max_label: int | None = None,
-    columns: Mapping[str, str] | None = None,
+    form: Form | None = None,
 ) -> Imported:
     """Store a judge's labels as grades with an empty item_id, from TREC qrels or a table.
 
-    `columns`: of the table, by role, where they go by other names than the usual ones.
+    `form`: what the file looks like (mapping/said.py), where that is not as usual.
     `max_label` is the top of its scale; where nobody says, its highest label is.
     A changed file replaces the judge's grades on this collection in one commit. Raises `BadInput`
     for an unknown collection or judge name, and `Rejected` for a file that cannot be used.
     """
     shown = str(path)
     done = Imported(shown, collection, "labels", {"judge": judge})
-    form = "Name a file in TREC qrels format."
-    with landing(lake, done, "--judge", arguments, form) as land:
-        file = named_columns(shown, columns)
+    known_as = "Name a file in TREC qrels format."
+    with landing(lake, done, "--judge", arguments, known_as) as land:
+        kinds = ("judgments", "labels")
+        file = file_of_import(lake.project, path, kinds, form, without=["rater"])
         known = lake.value(
             "select scale_max from lake.raw.graders where grader_id = ?", judge_id(judge)
         )
-        if land.is_known() and max_label in (None, known):
+        if land.is_known(said_of(file) or None) and max_label in (None, known):
             return done
         read = read_judgments if is_table(path, file, "judgments") else trec.read_qrels
         frame = done.taken(read(path, file).drop_nulls("relevance"), lake)
         done.written = _write(land.transaction, collection, judge, frame, path.name, max_label)
         land.commit(labels=done.written)
     return done
-
-
-def named_columns(shown: str, columns: Mapping[str, str] | None) -> File:
-    """A file of judgments of one rater, and what its columns are called. Raises `BadInput`."""
-    roles = [role for role in ROLES["judgments"] if role != "rater"]
-    if unknown := sorted((columns or {}).keys() - {*roles}):
-        what = f"--column: there is no role {unknown[0]!r} here"
-        several = "Several raters in one table are for `judgments` in gradelake.toml."
-        hint = f"Known: {', '.join(roles)}."
-        raise BadInput(what, f"{hint} {several}" if unknown[0] == "rater" else hint)
-    return File(shown, dict(columns or {}))
 
 
 def _write(

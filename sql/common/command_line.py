@@ -109,13 +109,17 @@ def bringing_in(
     place: str, *options: Callable, show: Callable[[Any], object] = lambda done: done.print()
 ) -> Callable[[Callable], Callable]:
     """Make a command that brings a FILE into a COLLECTION, with these options, by the function at
-    `place` (as `imported` takes it); what is decorated only says in its docstring what it does."""
+    `place` (as `imported` takes it); what is decorated only says in its docstring what it does.
+    Options called `form_...` say what FILE looks like: the function gets them as `form`."""
 
     def decorate(said: Callable) -> Callable:
         @wraps(said)
         def command(project: Callable, collection: str, file: Path, **stated: Any) -> Any:
             from gradelake.sql.lake.opening import Lake
 
+            form = {name.removeprefix("form_"): stated.pop(name) for name in _of_form(stated)}
+            if form:
+                stated["form"] = form
             with console.working(f"reading {file}"), Lake.writer(project()) as lake:
                 return imported(place)(lake, collection, file, arguments=typed(), **stated)
 
@@ -124,6 +128,10 @@ def bringing_in(
         return given(answering(show)(click.pass_obj(command)))
 
     return decorate
+
+
+def _of_form(stated: dict[str, Any]) -> list[str]:
+    return [name for name in stated if name.startswith("form_")]
 
 
 def reading(function: Callable) -> Callable:

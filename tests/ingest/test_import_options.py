@@ -46,10 +46,14 @@ BASE = {
     "scores": ["c", "scores.csv", "--name", "EXAM", "--measure", "AP"],
 }
 OPTIONS = {
-    "labels": ["--judge=sun", "--max-label=3", "--column=judgment=own", "--column=rater=annotator"],
+    "labels": [
+        *("--judge=sun", "--max-label=3", "--column=judgment=own", "--column=rater=annotator"),
+        *("--only=own=1", "--rows=there[]", "--label=2=1", "--cut=0.5", "--as=trec_qrels"),
+    ],
     "judgments": [
         *("--assessor=bob", "--column=judgment=own", "--column=rater=annotator"),
-        *("--column=text=own", "--column=judgment=nowhere"),
+        *("--column=text=own", "--column=judgment=nowhere", "--as=trec_qrels"),
+        *("--only=own=1", "--rows=there[]", "--label=2=1", "--cut=0.5"),
     ],
     "bank": ["--name=other", "--format=argue"],
     "rag": ["--system=other", "--no-marks", "--no-references"],

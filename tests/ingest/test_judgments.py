@@ -191,7 +191,7 @@ def test_a_workbooks_columns_may_be_called_otherwise_and_a_query_by_its_words(in
         connection.register("rows", pl.DataFrame(rows, ["term", "sku", "verdict"], orient="row"))
         connection.execute(f"copy (from rows) to '{path}' (format xlsx, header true)")
     columns = {"query": "term", "judgment": "verdict"}
-    done = import_judgments(ingested.lake, "tiny", path, "ann", [], columns)
+    done = import_judgments(ingested.lake, "tiny", path, "ann", [], {"columns": columns})
     assert (done.written, done.empty, judgments(ingested)) == (1, 1, [("q1", "p1", 3)])
 
 

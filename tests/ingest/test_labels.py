@@ -39,13 +39,18 @@ def test_labels_may_be_a_table_whose_columns_are_named(ingested):
         ingested.folder / "gpt.csv",
         "gpt",
         [],
-        columns={"query": "term", "judgment": "verdict"},
+        form={"columns": {"query": "term", "judgment": "verdict"}},
     )
     assert done.written == 1
     assert grades(ingested, "gpt") == [("q1", "p1", "", 3, "ok")]
     with pytest.raises(BadInput, match="--column: there is no role 'label'"):
         import_labels(
-            ingested.lake, "tiny", ingested.folder / "gpt.csv", "gpt2", [], columns={"label": "x"}
+            ingested.lake,
+            "tiny",
+            ingested.folder / "gpt.csv",
+            "gpt2",
+            [],
+            form={"columns": {"label": "x"}},
         )
 
 

@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 from gradelake.grading.graders.grader_reader import read_grader
-from gradelake.ingest.collections import starting
+from gradelake.ingest.starting import looking
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest_collection
-from gradelake.ingest.collections.starting import start
+from gradelake.ingest.starting.start import start
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import CONFIG_NAME, Project
 from gradelake.sql.lake import extensions

@@ -1,0 +1,73 @@
+"""What is said of a file that an import brings, by a preset and by options, as gradelake.toml would
+have it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gradelake.ingest.mapping.form import ROLES, File
+from gradelake.ingest.mapping.labels import whole
+from gradelake.ingest.mapping.paths import check_path
+from gradelake.ingest.mapping.presets import Sample, brought, preset
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import Project
+
+# what options say, by their names: `preset` is --as
+Form = Mapping[str, Any]
+
+
+def file_of_import(
+    project: Project,
+    path: Path,
+    kinds: Sequence[str],
+    form: Form | None = None,
+    without: Sequence[str] = (),
+) -> File:
+    """A file of one of these `kinds`, the first of which has the roles, with what options say of
+    it. Roles `without` a meaning here are refused.
+
+    Raises `BadInput` for an unknown role or preset, and a value that cannot be meant.
+    """
+    form, shown = form or {}, str(path)
+    said: dict[str, Any] = {}
+    if named := form.get("preset"):
+        known = preset(project.folder, named)
+        found = brought(known, Sample(path, shown))
+        kind = next((kind for kind in kinds if kind in found), None)
+        if kind is None:
+            what = f"--as {named}: {known.says} brings no {kinds[-1]}"
+            raise BadInput(what, f"It brings {', '.join(found)}.")
+        said |= found[kind]
+        said.pop("judge", None)
+    said |= _columns(form.get("columns") or {}, kinds[0], without)
+    if rows := form.get("rows"):
+        try:
+            check_path(rows)
+        except ValueError as error:
+            raise BadInput(f"--rows: {error}") from error
+        said["rows"] = rows
+    if labels := form.get("labels"):
+        said["labels"] = {word: _label(word, label) for word, label in labels.items()}
+    if cuts := form.get("cuts"):
+        said["cuts"] = cuts
+    if only := form.get("only"):
+        said["only"] = dict(only)
+    return File(shown, said)
+
+
+def _columns(columns: Mapping[str, str], kind: str, without: Sequence[str]) -> dict[str, str]:
+    roles = [role for role in ROLES[kind] if role not in without]
+    if unknown := sorted(columns.keys() - {*roles}):
+        what = f"--column: there is no role {unknown[0]!r} here"
+        hint = f"Known: {', '.join(roles)}."
+        if unknown[0] == "rater":
+            hint += " Several raters in one table are for `judgments` in gradelake.toml."
+        raise BadInput(what, hint)
+    return dict(columns)
+
+
+def _label(word: str, label: str) -> int:
+    number = whole(label)
+    if number is None:
+        raise BadInput(f"--label {word}={label}: {label!r} is not a whole number")
+    return number

@@ -1,0 +1,269 @@
+"""What each file of a folder is: by presets, or by the usual names of a table's columns.
+
+What a form tells is sure. Names of columns, and lines with an id and a text, tell less: such a file
+counts where others that are sure name its ids, or where its own name says it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gradelake.ingest.mapping.columns import columns_of
+from gradelake.ingest.mapping.form import names_of
+from gradelake.ingest.mapping.labels import whole
+from gradelake.ingest.mapping.paths import value_at
+from gradelake.ingest.mapping.presets import (
+    FOLDER,
+    Preset,
+    Sample,
+    brought,
+    fits,
+    names_in,
+    preset,
+    presets_of,
+)
+from gradelake.ingest.reading.csv_tables import finite_number
+from gradelake.ingest.reading.rows import entries_of
+from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.project import CONFIG_NAME
+from gradelake.sql.common.quoting import on_one_line
+
+_MOST = 500  # files that are looked at
+_DEPTH = 3  # folders below the one
+_PAIR = re.compile(r"[^\t]+\t[^\t]+")
+_TOPIC_WORDS = 12  # that a topic has at most, and a passage seldom
+# what a table must have to be of a kind, in the order of what tells most
+_NEEDS = {
+    "rag": {"question", "contexts", "answer"},
+    "judgments": {"query", "passage", "judgment"},
+    "clicks": {"query", "passage", "position", "clicks"},
+    "runs": {"query", "passage", "rank"},
+    "passages": {"passage", "text"},
+    "responses": {"query", "text"},
+    "queries": {"text"},
+}
+_OF_JUDGES = {"labels", "judges"}  # folders whose judgments are no people's
+_NAMED = {  # words of a file's name that say what it is
+    "queries": {"topic", "topics", "query", "queries", "searches", "questions"},
+    "passages": {"passages", "passage", "corpus", "collection", "docs", "documents", "products"},
+}
+_FEW_WORDS = 12  # different judgments that are proposed as a map
+_LEVELS = (  # words that people grade with, and what they are, from good to bad
+    {"perfect": 3, "excellent": 3, "exact": 3},
+    {"highly relevant": 2, "good": 2, "relevant": 2, "substitute": 2},
+    {"fair": 1, "partial": 1, "partially relevant": 1, "somewhat relevant": 1, "complement": 1},
+    {"bad": 0, "not relevant": 0, "irrelevant": 0, "non-relevant": 0, "poor": 0},
+    {"yes": 1, "true": 1, "no": 0, "false": 0},
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a file was seen to be: `brings` is what gradelake.toml, or an import, says of it, by the
+    kind of what it brings; `roles` has the columns of a table that has no preset. `form` is the
+    preset's name, `others` are those that are as good."""
+
+    shown: str
+    why: str
+    brings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    form: str | None = None
+    is_sure: bool = False
+    others: tuple[str, ...] = ()
+    sample: Sample | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def kind(self) -> str | None:
+        """What it mainly brings."""
+        return next(reversed(self.brings), None)
+
+    @property
+    def taken_for(self) -> str:
+        return ", ".join(self.brings) or "not used"
+
+
+def look_at(folder: Path, said: Mapping[str, str]) -> list[Seen]:
+    """Every file of a folder, and of those in it, that could be an input. `said`: presets of files,
+    which were told. Raises `BadInput` for a file or a preset that is not there."""
+    forms, found = presets_of(folder), []
+    paths = list(_files(folder))
+    shown_as = [str(path.relative_to(folder)) for path in paths]
+    if unknown := sorted(said.keys() - {*shown_as}):
+        raise BadInput(f"--as {unknown[0]}: there is no such file in {folder}")
+    for path, shown in zip(paths[:_MOST], shown_as, strict=False):
+        if not path.resolve().is_relative_to(folder.resolve()):
+            why = "a link that leads out of this folder; name it here yourself if you trust it"
+            found.append(Seen(shown, why))
+            continue
+        sample = Sample(path, shown)
+        seen = _told(folder, sample, said[shown]) if shown in said else _seen(sample, forms)
+        if "judgments" in seen.brings and {*path.relative_to(folder).parts[:-1]} & _OF_JUDGES:
+            kinds = {"labels": seen.brings["judgments"]}
+            seen = replace(seen, brings=kinds, why=f"of a judge, by its folder; {seen.why}")
+        found.append(seen)
+    if paths[_MOST:]:
+        found.append(Seen("what follows", f"only {_MOST} files were looked at"))
+    return _with_evidence(found)
+
+
+def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.name in ("lake", "seeds", FOLDER, CONFIG_NAME):
+            continue
+        if path.is_dir() and depth < _DEPTH:
+            yield from _files(path, depth + 1)
+        elif path.is_file() and path.stat().st_size:
+            yield path
+
+
+def _told(folder: Path, sample: Sample, name: str) -> Seen:
+    form = preset(folder, name)
+    return _of_form(sample, name, form, "as it was told")
+
+
+def _of_form(sample: Sample, name: str, form: Preset, why: str = "") -> Seen:
+    found = brought(form, sample)
+    says = ", ".join(filter(None, [form.says, why]))
+    return Seen(sample.shown, says, found, form=name, is_sure=True, sample=sample)
+
+
+def _seen(sample: Sample, forms: Mapping[str, Preset]) -> Seen:
+    fitting = {name: form for name, form in forms.items() if fits(form, sample)}
+    if fitting:
+        most = max(form.weight for form in fitting.values())
+        best, *others = [name for name, form in fitting.items() if form.weight == most]
+        return replace(_of_form(sample, best, forms[best]), others=tuple(others))
+    shown = sample.shown
+    entries = entries_of(sample.path, shown, names_of("queries") | names_of("passages"))
+    texts = [row["text"] for _, row in entries or () if isinstance(row.get("text"), str)]
+    if entries and len(texts) == len(entries):
+        return _of_texts(sample, {str(row["id"]): row["text"] for _, row in entries})
+    if sample.lines and all(map(_PAIR.fullmatch, sample.lines)):
+        return _of_texts(sample, dict(line.split("\t", 1) for line in sample.lines))
+    if sample.rows():
+        return _of_columns(sample)
+    return Seen(shown, sample.why or "no form that is known here")
+
+
+def _of_texts(sample: Sample, texts: dict[str, str]) -> Seen:
+    """What a file of ids and their texts is: of topics, which are short, or of passages."""
+    words = sorted(len(text.split()) for text in texts.values())[len(texts) // 2]
+    kind, size = ("queries", "short texts") if words <= _TOPIC_WORDS else ("passages", "texts")
+    if named := _named(sample.shown):
+        kind = named
+    sample._of_rows[None] = [{"id": own, "text": text} for own, text in texts.items()]
+    why = f"ids and {size}, {words} words in the middle"
+    return Seen(sample.shown, why, {kind: {}}, sample=sample)
+
+
+def _named(shown: str) -> str | None:
+    """The kind that a file's name says."""
+    words = {*re.split(r"[^a-z]+", Path(shown).name.lower())}
+    return next((kind for kind, known in _NAMED.items() if words & known), None)
+
+
+def _of_columns(sample: Sample) -> Seen:
+    row = sample.rows()[0]
+    for kind, needed in _NEEDS.items():
+        found = columns_of(kind, sample.shown, row)
+        if kind == "runs" and "score" in found:
+            found.setdefault("rank", found["score"])
+        if kind == "passages" and "title" in found and found.get("passage") not in ("id", "_id"):
+            needed = {"passage"}  # an id and a title may be a topic, a sku and a title are none
+        if not needed <= found.keys():
+            continue
+        said = _scale(sample, found["judgment"]) if kind == "judgments" else {}
+        if said is None:
+            continue  # a run's score
+        if kind == "runs" and found["rank"] == found.get("score"):
+            del found["rank"]
+        roles = ", ".join(f"{role} = {column}" for role, column in found.items())
+        brings = {kind: _unusual(kind, found, row) | said}
+        is_sure = kind not in ("queries", "passages", "responses")
+        return Seen(sample.shown, roles, brings, found, is_sure=is_sure, sample=sample)
+    return Seen(sample.shown, f"columns {', '.join(row)}", sample=sample)
+
+
+def _unusual(kind: str, found: dict[str, str], row: dict[str, Any]) -> dict[str, Any]:
+    """What settings must say of a table's columns: nothing, where all have usual names."""
+    usual = columns_of(kind, "", row)
+    return {role: column for role, column in found.items() if usual.get(role) != column}
+
+
+def _scale(sample: Sample, column: str) -> dict[str, Any] | None:
+    """What settings say of judgments that are words; None for scores, which are none."""
+    held = [value_at(row, column) for row in sample.rows()]
+    held = [value for value in held if value not in (None, "")]
+    numbers = [finite_number(value) for value in held]
+    if all(whole(value) is not None and not isinstance(value, bool) for value in held):
+        return {}
+    if any(number is not None for number in numbers):
+        return None
+    words = {str(value).strip().casefold(): str(value).strip() for value in held}
+    known = {word: label for level in _LEVELS for word, label in level.items()}
+    if len(words) > _FEW_WORDS or not words.keys() <= known.keys():
+        return None
+    labels = {words[word]: known[word] for word in words}
+    return {"labels": dict(sorted(labels.items(), key=lambda each: -each[1]))}
+
+
+def _with_evidence(found: list[Seen]) -> list[Seen]:
+    """What is not sure counts where others name its ids or texts, where its own name says it, or
+    where it is the only one of its kind in a folder in which something is sure."""
+    queries: set[str] = set()
+    passages: set[str] = set()
+    for seen in found:
+        if seen.is_sure and seen.sample:
+            _ids_of(seen, queries, passages)
+    counted = []
+    for seen in found:
+        sample = seen.sample
+        if seen.is_sure or not seen.brings or sample is None:
+            counted.append(seen)
+            continue
+        own = {str(value) for row in sample.rows() for value in row.values() if value}
+        n_queries, n_passages = len(own & queries), len(own & passages)
+        if seen.kind in _NAMED and {} in seen.brings.values() and n_queries != n_passages:
+            kind = "queries" if n_queries > n_passages else "passages"
+            seen = replace(seen, brings={kind: {}})
+        linked = n_queries if seen.kind in ("queries", "responses") else n_passages
+        told = "others name its ids" if linked else ""
+        told = told or ("by its name" if _named(sample.shown) == seen.kind else "")
+        counted.append(replace(seen, is_sure=bool(told), why=seen.why))
+    return _without_guesses(counted)
+
+
+def _without_guesses(found: list[Seen]) -> list[Seen]:
+    """Where nothing is sure, nothing counts; else what is alone of its kind does, too."""
+    sure = [seen for seen in found if seen.is_sure and seen.brings]
+    there = {kind for seen in sure for kind in seen.brings}
+    kept = []
+    for seen in found:
+        alone = [each for each in found if each.kind == seen.kind]
+        if (
+            seen.brings
+            and not seen.is_sure
+            and not (sure and len(alone) == 1 and seen.kind not in there)
+        ):
+            why = f"perhaps {seen.taken_for} ({on_one_line(seen.why)}), but nothing says so"
+            seen = Seen(seen.shown, why, sample=seen.sample)
+        kept.append(seen)
+    return kept
+
+
+def _ids_of(seen: Seen, queries: set[str], passages: set[str]) -> None:
+    """Add the ids, and texts of queries, that a file names."""
+    sample = seen.sample
+    if sample is None:
+        return
+    for said in seen.brings.values():
+        if sample.lines and not said:  # TREC's own forms
+            cells = [line.split() for line in sample.lines]
+            queries.update(each[0] for each in cells)
+            passages.update(each[2] for each in cells if len(each) > 2)
+            continue
+        named = {**seen.roles, **said}
+        queries |= names_in(sample, named, "query")
+        passages |= names_in(sample, named, "passage")
