@@ -5,7 +5,6 @@ gradelake.toml (form.py). `start` knows a folder's files by presets, and an impo
 `--as`. A new form is a new file here.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -14,10 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
+import polars as pl
 import yaml
 from pydantic import BeforeValidator, Field
 
-from gradelake.ingest.mapping.form import File
+from gradelake.ingest.mapping.form import ROLES, File
 from gradelake.ingest.mapping.labels import whole
 from gradelake.ingest.mapping.paths import check_path, has, nested, plain, value_at
 from gradelake.ingest.reading.csv_tables import Table, finite_number, first_cells
@@ -38,8 +38,17 @@ KINDS = (
     "responses",
     "clicks",
     "official_ranks",
+    "bank",
     "rag",
 )
+_ROLES_OF = {"labels": "judgments"}
+_OF_ANY = {"only", "columns", "delimiter", "template"}
+_OF_FILES = {
+    "judgments": _OF_ANY | {"labels", "cuts"},
+    "labels": _OF_ANY | {"labels", "cuts", "judge"},
+    "official_ranks": set(),
+    "bank": set(),
+}
 SAMPLE = 200  # lines or rows that are looked at
 _MARKS = ",;\t|"
 
@@ -152,11 +161,21 @@ def _read(file: Path) -> Preset:
     if not (found.columns or found.lines):
         raise BadInput(f"{file}: nothing says how it is recognised", "Name `columns` or `lines`.")
     try:
-        re.compile(found.lines or "")
+        pl.Series([""]).str.contains(found.lines or "")
         check_path(found.rows or "x")
-    except (re.error, ValueError) as error:
+        for kind, said in found.brings.items():
+            _check(kind, said)
+    except (pl.exceptions.ComputeError, ValueError) as error:
         raise BadInput(f"{file}: {error}") from error
     return found
+
+
+def _check(kind: str, said: dict[str, Any]) -> None:
+    """Raise `ValueError` for what nothing can be brought by. A preset says no file: that is what is
+    recognised."""
+    known = {*ROLES.get(_ROLES_OF.get(kind, kind), ()), *_OF_FILES.get(kind, _OF_ANY)}
+    if unknown := sorted(said.keys() - known):
+        raise ValueError(f"brings.{kind} has {unknown[0]!r}; known are {', '.join(sorted(known))}")
 
 
 def fits(form: Preset, sample: Sample) -> bool:
@@ -165,9 +184,9 @@ def fits(form: Preset, sample: Sample) -> bool:
         fnmatch(name, form.files) for name in (sample.shown, sample.path.name)
     ):
         return False
-    if form.lines:
-        pattern = re.compile(form.lines)
-        return bool(sample.lines) and all(map(pattern.fullmatch, sample.lines))
+    if form.lines:  # in a time that grows with the lines alone, whatever the pattern
+        whole_line = pl.Series(sample.lines, dtype=pl.String).str.contains(f"^(?:{form.lines})$")
+        return bool(sample.lines) and whole_line.all()
     rows = sample.rows(form.rows)
     return (
         bool(rows)

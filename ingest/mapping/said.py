@@ -14,6 +14,7 @@ from gradelake.sql.common.project import Project
 
 # what options say, by their names: `preset` is --as
 Form = Mapping[str, Any]
+_RATERS = "Several raters in one table are for `judgments` in gradelake.toml."
 
 
 def file_of_import(
@@ -39,6 +40,9 @@ def file_of_import(
             raise BadInput(what, f"It brings {', '.join(found)}.")
         said |= found[kind]
         said.pop("judge", None)
+        several = not isinstance(said.get("judgment", ""), str)
+        if "rater" in without and ("rater" in said or several):
+            raise BadInput(f"{shown}: names a rater for each judgment", _RATERS)
     said |= _columns(form.get("columns") or {}, kinds[0], without)
     if rows := form.get("rows"):
         try:
@@ -61,7 +65,7 @@ def _columns(columns: Mapping[str, str], kind: str, without: Sequence[str]) -> d
         what = f"--column: there is no role {unknown[0]!r} here"
         hint = f"Known: {', '.join(roles)}."
         if unknown[0] == "rater":
-            hint += " Several raters in one table are for `judgments` in gradelake.toml."
+            hint += f" {_RATERS}"
         raise BadInput(what, hint)
     return dict(columns)
 

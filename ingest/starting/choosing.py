@@ -152,7 +152,7 @@ def _pattern(seen: Seen, kind: str, name: str | None) -> Any:
 def _commands(seen: Seen, names: dict[str, str], collection: str) -> Iterator[str]:
     """The imports of a file."""
     what = f"{collection} {shell_word(seen.shown)}"
-    form = f" --as {seen.form}" if seen.form else ""
+    form = f" --as {seen.form}" if seen.form and any(seen.brings.values()) else ""
     if "rag" in seen.brings:
         own = names[seen.shown]
         named = "" if own == system_name(Path(seen.shown)) else f" --system {own}"
@@ -166,6 +166,8 @@ def _commands(seen: Seen, names: dict[str, str], collection: str) -> Iterator[st
             yield f"gradelake import labels {what} --judge {as_name(judge)}{form}{only}"
         if not judges:
             yield f"gradelake import labels {what} --judge {names[seen.shown]}{form}"
+    if "bank" in seen.brings:
+        yield f"gradelake import bank {what} --name {names[seen.shown]}"
 
 
 def _values(seen: Seen, column: str) -> list[str]:
@@ -193,6 +195,7 @@ def names_of(found: list[Seen]) -> dict[str, str]:
     return {
         **_different(of("judgments"), stem, "official"),
         **_different(of("labels"), stem, "judge"),
+        **_different(of("bank"), stem, "bank"),
         **_different(of("runs", "responses", "rag"), system_name, "system"),
     }
 

@@ -16,6 +16,7 @@ from gradelake.ingest.collections.dry_run import DryRun, dry_run
 from gradelake.ingest.starting.choosing import Chosen, as_name, choose
 from gradelake.ingest.starting.looking import Seen, look_at
 from gradelake.sql.common import console
+from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError
 from gradelake.sql.common.project import CONFIG_NAME, Project, is_name
 from gradelake.sql.common.quoting import on_one_line, shell_word, toml_comment, toml_key, toml_value
@@ -41,7 +42,7 @@ class Started:
     file: Path
     collection: str
     seen: list[Seen]
-    commands: list[str]
+    commands: dict[str, list[str]]
     tried: DryRun | None
     fault: str = ""
 
@@ -58,22 +59,18 @@ class Started:
             console.say(line)
         console.say(f"wrote {self.file}")
         if self.tried:
-            parts = [_part(each.what, each.name, each.n_rows) for each in self.tried.parts]
-            if parts:
-                console.say(f"an ingest would bring {', '.join(parts)}")
+            if brought := self.tried.outcome.counts:
+                told = [counted(n, what.replace("_", " ")) for what, n in brought.items()]
+                console.say(f"an ingest would bring {', '.join(told)}")
             self.tried.outcome.print_faults()
         if self.fault:
             console.warn(self.fault)
         folder = self.file.parent
         where = "" if folder == Path.cwd() else f"cd {shell_word(folder)} && "
         steps = [f"gradelake ingest {self.collection}"] if self.tried else []
-        for word, step in zip(("next", *["then"] * 99), steps + self.commands, strict=False):
-            console.hint(f"{word}: {where if word == 'next' else ''}{step}")
-
-
-def _part(what: str, name: str | None, n_rows: int) -> str:
-    named = f" of {name}" if name else ""
-    return f"{n_rows:,} {what}{named}"
+        steps += [step for of_file in self.commands.values() for step in of_file]
+        for number, step in enumerate(steps):
+            console.hint(f"then: {step}" if number else f"next: {where}{step}")
 
 
 def start(folder: Path, name: str | None = None, said: Mapping[str, str] | None = None) -> Started:
@@ -104,8 +101,7 @@ def start(folder: Path, name: str | None = None, said: Mapping[str, str] | None 
         if not is_there:
             file.unlink()  # or a second try would refuse because of it
         raise
-    commands = [command for each in chosen.commands.values() for command in each]
-    done = Started(file, name, found, commands, None)
+    done = Started(file, name, found, chosen.commands, None)
     if not any(setting == "queries" for setting, *_ in chosen.settings):
         return done
     try:

@@ -11,9 +11,9 @@ import duckdb
 import pytest
 
 from gradelake.grading.graders.grader_reader import read_grader
-from gradelake.ingest.starting import looking
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest_collection
+from gradelake.ingest.starting import start as starting
 from gradelake.ingest.starting.start import start
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import CONFIG_NAME, Project
@@ -108,7 +108,7 @@ def test_logs_of_rag_systems_bring_their_topics_and_have_graders_of_their_own(tm
 
 def test_a_folder_of_which_nothing_is_understood_gets_no_configuration(tmp_path):
     (tmp_path / "notes.txt").write_text("Ask Ann about the ratings.\n")
-    with pytest.raises(BadInput, match="nothing in it is understood") as raised:
+    with pytest.raises(BadInput, match="nothing in it is sure") as raised:
         start(tmp_path)
     assert "notes.txt: no form that is known here" in str(raised.value)
     assert not (tmp_path / "gradelake.toml").exists()
@@ -174,7 +174,7 @@ def test_no_name_in_a_strangers_folder_is_a_setting_or_a_command(tmp_path):
 
     unused = {seen.shown for seen in done.seen if seen.kind is None}
     assert {"keys.json", "header.csv", "tables.db", "link.run", "caf\udce9.run"} < unused
-    for file, command in done.commands.items():
+    for file, (command,) in done.commands.items():
         program, verb, *words = shlex.split(command)
         assert (program, verb, words[1], words[2].removeprefix("./")) == (
             *("gradelake", "import", "shop"),

@@ -1,0 +1,96 @@
+"""Forms of tools are YAML files: a project's own is known as ours are, and says nothing else."""
+
+import json
+import tomllib
+
+import pytest
+
+from gradelake.ingest.mapping.presets import presets_of
+from gradelake.ingest.starting.start import start
+from gradelake.sql.common.errors import BadInput
+from tests.command_line import gradelake, run
+from tests.projects import write
+
+OWN = """
+says: what our labelling tool exports
+rows: tasks[].votes[]
+columns: [^.search, doc, vote]
+brings:
+  queries: {query: ^.search, text: ^.search}
+  judgments:
+    query: ^.search
+    passage: doc
+    judgment: vote
+    rater: by?
+    labels: {useful: 1, "no": 0}
+"""
+VOTES = {
+    "tasks": [
+        {
+            "search": "red-shoes",
+            "votes": [{"doc": "p1", "vote": "useful", "by": "ann"}, {"doc": "p2", "vote": "no"}],
+        }
+    ]
+}
+
+
+def test_a_new_form_is_one_yaml(tmp_path):
+    write(tmp_path / "presets" / "votes.yaml", OWN)
+    write(tmp_path / "export.json", json.dumps(VOTES, indent=1))
+    write(tmp_path / "a.run", "red-shoes Q0 p1 1 2.0 x\nred-shoes Q0 p2 2 1.0 x\n")
+    done = start(tmp_path, "shop")
+    taken = {seen.shown: (seen.form, seen.taken_for) for seen in done.seen}
+    assert taken == {"a.run": ("trec_run", "runs"), "export.json": ("votes", "queries, judgments")}
+    assert done.tried.outcome.rejected == []
+    shop = tomllib.loads(done.file.read_text())["collections"]["shop"]
+    assert shop["judgments"]["export"]["labels"] == {"useful": 1, "no": 0}
+    assert shop["judgments"]["export"]["rater"] == "by"
+    assert gradelake(tmp_path, "ingest", "shop").returncode == 0
+    export = gradelake(tmp_path, "sql", "--live", "from raw.judgments order by all").stdout
+    assert "ann" in export
+    imported = run(
+        tmp_path,
+        *("import", "judgments", "shop", "export.json", "--assessor", "bo", "--as", "votes"),
+    )
+    assert imported.returncode != 0  # it has raters of its own
+    assert "names a rater for each judgment" in imported.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("passage: doc", "file: /etc/passwd"), "brings.judgments has 'file'"),
+        (("judgments:", "registered_by:"), "brings no 'registered_by'"),
+        (("columns: [^.search, doc, vote]", "columns: []"), "nothing says how it is recognised"),
+        (("rows: tasks[].votes[]", "rows: 'tasks['"), "is no path"),
+        (("says:", "say:"), "says is missing"),
+        (("{query:", "{{query:"), "cannot be read"),
+    ],
+)
+def test_a_preset_that_cannot_be_used_is_refused_by_its_name(tmp_path, change, told):
+    write(tmp_path / "presets" / "votes.yaml", OWN.replace(*change))
+    write(tmp_path / "a.run", "q Q0 p1 1 2.0 x\n")
+    with pytest.raises(BadInput) as refused:
+        start(tmp_path, "shop")
+    assert "votes.yaml" in str(refused.value)
+    assert told in str(refused.value)
+    assert not (tmp_path / "gradelake.toml").exists()
+
+
+def test_every_preset_of_ours_can_be_used(tmp_path):
+    assert len(presets_of(tmp_path)) >= 16
+
+
+def test_where_two_forms_are_as_good_it_says_so_and_takes_what_it_is_told(tmp_path):
+    write(tmp_path / "presets" / "votes.yaml", OWN)
+    write(tmp_path / "presets" / "ballots.yaml", OWN.replace("labelling tool", "other tool"))
+    write(tmp_path / "export.json", json.dumps(VOTES))
+    with pytest.raises(BadInput, match="nothing in it is sure") as raised:
+        start(tmp_path, "shop")
+    assert "say --as export.json=ballots or --as export.json=votes" in str(raised.value)
+    done = start(tmp_path, "shop", {"export.json": "votes"})
+    assert [seen.form for seen in done.seen] == ["votes"]
+    with pytest.raises(BadInput, match="there is no preset 'vote'"):
+        start(tmp_path, "shop", {"export.json": "vote"})
+    with pytest.raises(BadInput, match="no such file"):
+        start(tmp_path, "shop", {"x.json": "votes"})
