@@ -10,7 +10,11 @@ import duckdb
 from gradelake.sql.common.errors import NOT_BUILT_YET, Unreachable, WorkFailed
 
 _NOTHING_LOST = "What was committed before stays, and nothing half-done is in the lake."
-_FULL = re.compile(r"no space left on device|database or disk is full", re.IGNORECASE)
+# the last is what polars says where the disk is full when it writes a Parquet footer
+_FULL = re.compile(
+    r"no space left on device|database or disk is full|invalid thrift: transport error",
+    re.IGNORECASE,
+)
 _NO_MEMORY = re.compile(r"Out of Memory Error|std::bad_alloc")
 _HELD = re.compile(r"/([\d.]+ \w+) used\)")
 _LOCKED = re.compile(r"database is locked|database table is locked")

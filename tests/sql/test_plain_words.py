@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 
 from gradelake.sql.common.plain_words import RanOut, damage, in_plain_words
@@ -45,8 +46,11 @@ def test_a_full_disk_is_named_whoever_met_it():
         duckdb.sql("copy (select 1) to '/dev/full' (format csv)")
     except duckdb.Error as error:
         errors.append(error)
+    # seen where the footer of a Parquet file had no room
+    footer = "parquet: File out of specification: Invalid thrift: transport error"
+    errors.append(pl.exceptions.ComputeError(footer))
     said = [in_plain_words(error) for error in errors]
-    assert [each.message for each in said] == ["no space is left on the disk"] * 2
+    assert [each.message for each in said] == ["no space is left on the disk"] * 3
 
 
 MEMORY = "memory_gb in [lake] of gradelake.toml"
