@@ -164,15 +164,16 @@ _FORM = (
         help="Which rows are meant.",
     ),
 )
+_LABELS = click.option(
+    "--label",
+    "form_labels",
+    metavar="WORD=NUMBER",
+    multiple=True,
+    callback=_pairs,
+    help="What a word among the judgments means.",
+)
 _SCALE = (
-    click.option(
-        "--label",
-        "form_labels",
-        metavar="WORD=NUMBER",
-        multiple=True,
-        callback=_pairs,
-        help="What a word among the judgments means.",
-    ),
+    _LABELS,
     click.option(
         "--cut",
         "form_cuts",
@@ -272,6 +273,7 @@ def import_judgments():
     click.option(
         "--measure", metavar="NAME", help="What was measured, where FILE does not say it."
     ),
+    *_FORM,
 )
 def import_scores():
     """Store the scores of a board that was computed elsewhere: `scores:NAME`, once built.
@@ -292,6 +294,8 @@ def import_scores():
 @bringing_in(
     "ingest.collections.support:import_support",
     click.option("--assessor", required=True, help="Name of the person or group that judged."),
+    *_FORM,
+    _LABELS,
 )
 def import_support():
     """Store people's labels of how far cited passages support sentences of answers.

@@ -8,9 +8,10 @@ begin with blanks.
 # each of these options makes a difference, or is refused
 TABLE = """
 init there | --demo
-start shop | --name=mine
+start shop | --name=mine; --as=old.csv=ranx_run
 ingest demo | --dry-run
-import support answers answers/support.csv --assessor ann | --assessor=bob
+import support answers answers/support.csv --assessor ann | --assessor=bob; --as=esci;
+    --column=support=none; --rows=x[]; --only=system=none; --label=full=1
 plan answers | --grader=meets; --queries=sourdough; --rubric-version=7; --limit=1
 grade answers --grader meets | --grader=supports; --queries=sourdough; --rubric-version=7;
     --limit=1; --dry-run; --max-cost=1; --wait

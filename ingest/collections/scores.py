@@ -7,6 +7,8 @@ from typing import Any
 from gradelake.ingest.landing.imported import Imported
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import roles_of
+from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.said import Form, file_of_import
 from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
@@ -25,8 +27,11 @@ def import_scores(
     name: str,
     arguments: list[str],
     measure: str | None = None,
+    form: Form | None = None,
 ) -> Imported:
     """Store a board of mean scores, made elsewhere, as `scores:NAME`, in one commit.
+
+    `form`: what the file looks like (mapping/said.py), where that is not as usual.
 
     A table has a row for each system, and measure where it has a column for that; `measure` names
     that of a file without. Standard errors may stand beside. A file replaces the board of its name.
@@ -35,9 +40,10 @@ def import_scores(
     """
     done = Imported(str(path), collection, "scores", {"board": name})
     with landing(lake, done, "--name", arguments, _HINT) as land:
-        if land.is_known([measure]):
+        file = file_of_import(lake.project, path, ["scores"], form)
+        if land.is_known([measure, said_of(file)]):
             return done
-        rows = _read(path, str(path), measure)
+        rows = _read(path, file, measure)
         frame = frame_of("imported_scores", ("measure", "system", "score", "stderr"), rows)
         board = {"collection": collection, "board": name}
         land.transaction.delete("imported_scores", **board)
@@ -85,7 +91,7 @@ def _read(path: Path, shown: str, measure: str | None) -> list[tuple]:
 
 def _rows(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int | None, dict]]:
     """(line, {role: value}); of JSON {system: score} there are no lines."""
-    if path.name.removesuffix(".gz").endswith(".json"):
+    if path.name.removesuffix(".gz").endswith(".json") and not said_of(shown):
         content: Any = files.json_of(files.read(path, shown), shown, _HINT, object_pairs_hook=tuple)
         if isinstance(content, tuple):  # pairs: a system may be there twice
             for system, score in content:

@@ -7,13 +7,14 @@ import polars as pl
 from gradelake.ingest.landing.imported import Imported
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import roles_of
-from gradelake.ingest.mapping.form import ROLES
+from gradelake.ingest.mapping.form import ROLES, said_of
+from gradelake.ingest.mapping.said import Form, file_of_import
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
 COLUMNS = ("system", "query_id", "sentence", "cited_passage_id", "support")
-# as files say it: full support, "Full Support", FS, 2
+# as files say it, where nobody says otherwise: full support, "Full Support", FS, 2
 LABELS = {
     **dict.fromkeys(("none", "no", "no support", "ns", "0"), 0),
     **dict.fromkeys(("partial", "partial support", "ps", "1"), 1),
@@ -35,9 +36,16 @@ _CHANGED = """
 
 
 def import_support(
-    lake: Lake, collection: str, path: Path, assessor: str, arguments: list[str]
+    lake: Lake,
+    collection: str,
+    path: Path,
+    assessor: str,
+    arguments: list[str],
+    form: Form | None = None,
 ) -> Imported:
     """Store support labels of a table (`COLUMNS`), in one commit.
+
+    `form`: what the file looks like (mapping/said.py), where that is not as usual.
 
     A sentence is named by system, query and its number in the answer; systems that say the same
     share its labels. Rows that contradict each other are left out, as it is not known which is
@@ -46,12 +54,13 @@ def import_support(
     used, and `Rejected` for a file with faults, of which nothing lands.
     """
     done = Imported(str(path), collection, "support labels", {"assessor": assessor})
-    form = f"Name a table with {', '.join(COLUMNS)}."
-    with landing(lake, done, "--assessor", arguments, form) as land:
+    known_as = f"Name a table with {', '.join(COLUMNS)}."
+    with landing(lake, done, "--assessor", arguments, known_as) as land:
+        file = file_of_import(lake.project, path, ["support"], form)
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
-        if land.is_known(sorted(map(str, cited.items()))):
+        if land.is_known([said_of(file), sorted(map(str, cited.items()))]):
             return done
-        labels, done.empty, done.left_out = _read(path, str(path), cited)
+        labels, done.empty, done.left_out = _read(path, file, cited)
         keys = ((*pair, support) for pair, support in labels.items())
         columns = ("query_id", "item_id", "cited_passage_id", "support")
         rows = frame_of("support_judgments", columns, keys).select(
@@ -71,6 +80,9 @@ def _read(
     """(query, sentence's item, cited passage) -> support 0 to 2; how many rows have no label; and
     what is left out, because it has several."""
     problems = Problems(shown, _FIX)
+    known_labels = LABELS | {
+        word.casefold(): label for word, label in said_of(shown).get("labels", {}).items()
+    }
     lines: dict[tuple[str, str, str], dict[int, int]] = {}  # label -> the first line that has it
     empty = 0
     for line, row in roles_of("support", path, shown, tuple(ROLES["support"]), problems):
@@ -80,7 +92,7 @@ def _read(
         if not label:
             empty += 1
             continue
-        support = LABELS.get(label.casefold().replace("_", " "))
+        support = known_labels.get(label.casefold().replace("_", " "))
         if support is None:
             problems.add(line, f"support {label!r} is not full, partial or none")
             continue

@@ -61,10 +61,16 @@ OPTIONS = {
         *("--rater=paper", "--assessor=ann", "--systems", "--name=gpt", "--trust"),
         *("--grader=gpt", "--model=m", "--kind=nugget", "--scale=0-9", "--format=workbench"),
     ],
-    "scores": ["--name=other", "--measure=RR"],
+    "scores": [
+        *("--name=other", "--measure=RR", "--column=score=none", "--rows=there[]"),
+        *("--only=system=two", "--as=trec_qrels"),
+    ],
 }
 # of these a file needs rows of an answer that was ingested: tests/end_to_end/test_support_scores.py
-ELSEWHERE = {"support": ["--assessor"], "reviews": []}
+ELSEWHERE = {
+    "support": ["--assessor", "--as", "--column", "--rows", "--only", "--label"],
+    "reviews": [],
+}
 OF_ALL = {"--json", "--quiet", "--verbose", "--debug", "--help"}
 TABLES = (
     *("judgments", "grades", "graders", "rubric_items", "run_entries", "systems", "citations"),
