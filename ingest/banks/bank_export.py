@@ -71,7 +71,7 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
     came in that form has its lines as they came. The same bank gives the same bytes. Raises
     `BadInput` for an unknown bank, and when the file cannot be written.
     """
-    from gradelake.ingest.banks import bank_csv, bank_lines
+    from gradelake.ingest.banks import bank_lines, bank_table
     from gradelake.ingest.banks.bank_items import Item
 
     items = [Item(None, *row) for row in lake.rows(ITEMS, collection, bank)]
@@ -83,7 +83,7 @@ def write_bank(lake: Lake, collection: str, bank: str, format_: str, output: Pat
             hint += " With --live, what was imported since the last build is read too."
         raise BadInput(f"{collection!r} has no bank {bank!r} here", hint)
     if format_ == "csv":
-        text = bank_csv.text_of(items)
+        text = bank_table.text_of(items)
     else:
         if only := _ONLY.get(format_):
             _require_only(only, items, bank, format_)

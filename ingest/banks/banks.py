@@ -5,8 +5,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradelake.ingest.banks import bank_checks, bank_csv, bank_formats, bank_json, bank_lines
+from gradelake.ingest.banks import bank_checks, bank_formats, bank_json, bank_lines, bank_table
 from gradelake.ingest.banks.bank_items import Draft, Findings, Item, settle
+from gradelake.ingest.reading.rows import is_binary
 from gradelake.sql.common import console, files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
@@ -18,8 +19,8 @@ from gradelake.sql.lake.rows import frame_of
 from gradelake.sql.lake.transaction import Transaction
 
 _NO_BANK = (
-    "A bank is JSON (of the RUBRIC workbench, genq, nuggetizer, autojudge or TQA) or a CSV with "
-    "the columns query_id, kind and text."
+    "A bank is JSON (of the RUBRIC workbench, genq, nuggetizer, autojudge or TQA) or a table (CSV, "
+    "a workbook, Parquet, JSON) with the columns query_id, kind and text."
 )
 
 
@@ -116,7 +117,7 @@ def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[
     settled: list[Item] = []
     for file in _files_of(path):
         findings.file = shown if file == path else str(file)
-        drafts = _drafts(files.read(file, findings.file), findings.file, format_, findings)
+        drafts = _drafts(file, findings.file, format_, findings)
         for draft in drafts:
             if item := settle(draft):
                 settled.append(item)
@@ -148,16 +149,21 @@ def _files_of(path: Path) -> list[Path]:
     return found
 
 
-def _drafts(data: bytes, shown: str, format_: str, findings: Findings) -> list[Draft]:
-    looks_like_json = data.lstrip()[:1] in (b"{", b"[")
-    if format_ == "csv" or (format_ == "auto" and not looks_like_json):
-        if format_ == "auto" and not bank_csv.is_bank(data):
+def _drafts(path: Path, shown: str, format_: str, findings: Findings) -> list[Draft]:
+    is_text = not is_binary(path)
+    is_json = is_text and next(files.chunks(path, shown), b"").lstrip()[:1] in (b"{", b"[")
+    if format_ == "csv" or (format_ == "auto" and not is_json):
+        of_rows = bank_table.read(path, shown, findings)
+        if of_rows is None:
             raise reject(shown, None, "this is not a rubric bank", _NO_BANK)
-        return list(bank_csv.read(data, shown, findings))
+        return of_rows
+    data = files.read(path, shown)
     banks = list(bank_json.read_objects(data, shown))
     formats = [bank_formats.format_of(bank) for _, bank in banks]
     if format_ == "auto":
         format_ = next(filter(None, formats), "")
+        if not format_ and (rows := bank_table.read(path, shown, findings)):
+            return rows
     if format_ not in formats:
         found = ", ".join(sorted({name for name in formats if name}))
         what = f"this is not in the {format_} format" if format_ else "this is not a rubric bank"

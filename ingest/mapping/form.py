@@ -118,6 +118,16 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
         "passage": ("cited_passage_id", *_OF_ROWS),
         "support": ("support", "label"),
     },
+    # items of a rubric
+    "bank": {
+        "query": (*(name for name in _QUERY_ID if name != _OF_ANYTHING), "query", "topic"),
+        "kind": ("kind",),
+        "text": ("text", "question", "nugget", "criterion"),
+        "facet": ("facet_id",),
+        "item": ("item_id", "question_id", "nugget_id", "criterion_id"),
+        "answers": ("gold_answer", "gold_answers"),
+        "weight": ("weight",),
+    },
     # a board that somebody else computed
     "scores": {
         "system": ("system", "run", "run_id", "method"),
@@ -138,7 +148,7 @@ def is_usual(kind: str, role: str, name: str) -> bool:
     return plain(name) in map(plain, ROLES[kind][role])
 
 
-SETTINGS = ROLES.keys() - {"rag", "support", "scores"}  # kinds that settings name files of
+SETTINGS = ROLES.keys() - {"rag", "support", "bank", "scores"}  # kinds that settings name files of
 NUMBERED = ("contexts", "reference")  # roles whose values may stand in a column each
 # roles whose cells may hold a list, in forms that know none
 LISTS = {

@@ -34,9 +34,10 @@ class Table:
         text = io.StringIO(data.decode(), newline="")
         delimiter = delimiter or separator(data, required) or ","
         # what has no header and tabs was written by programs, which quote nothing
-        is_plain = bool(names) and delimiter in "\t "
-        quoting = csv.QUOTE_NONE if is_plain else csv.QUOTE_MINIMAL
-        self._reader = csv.reader(text, strict=True, delimiter=delimiter, quoting=quoting)
+        if names and delimiter in "\t ":
+            self._reader = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        else:
+            self._reader = csv.reader(text, strict=True, delimiter=delimiter)
         self._rows = self._numbered()
         self.line, header = (1, names) if names else next(self._rows)
         self.names = column_names(header)

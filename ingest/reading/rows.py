@@ -48,6 +48,7 @@ _SQLITE_TABLES = """
     where type = 'table' and starts_with(sql, 'CREATE TABLE ') and not starts_with(name, 'sqlite_')
 """
 _NOT_READ = "Views and computed columns are not read: store their rows in a table."
+NO_ROWS = "holds no rows, only a header"
 _PATIENCE = 300  # seconds: so long DuckDB may take to open a file, and to find its next rows
 _AT_ONCE = 10_000  # rows
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")  # how a workbook keeps 7
@@ -91,6 +92,11 @@ def _form_of(path: Path) -> str:
     return f"{name}.parquet" if start.startswith(b"PAR1") else name
 
 
+def is_binary(path: Path) -> bool:
+    """Whether a table's form is no text: Parquet, a workbook, a database."""
+    return _form_of(path).endswith((".parquet", ".xlsx", *_DATABASES))
+
+
 def _is_list(path: Path, shown: str) -> bool:
     return next(files.chunks(path, shown), b"").lstrip().startswith(b"[")
 
@@ -105,7 +111,7 @@ def rows_of(
     which is named.
     """
     name = _form_of(path)
-    if name.endswith((".parquet", ".xlsx", *_DATABASES)):
+    if is_binary(path):
         found: Iterable[Row] = _relation(path, shown, name)
     elif name.endswith(JSON):
         found = _objects(path, shown, problems, progress)
@@ -118,7 +124,7 @@ def rows_of(
             last, names = written, [name.strip().lower() for name in written]
         yield line, dict(zip(names, row.values(), strict=True))
     if last is None and not problems.found:
-        raise reject(shown, None, "holds no rows, only a header", "Is this the right file?")
+        raise reject(shown, None, NO_ROWS, "Is this the right file?")
 
 
 def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:

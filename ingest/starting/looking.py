@@ -77,7 +77,7 @@ class Seen:
     @property
     def kind(self) -> str | None:
         """What it mainly brings."""
-        return next(reversed(self.brings), None)
+        return [*self.brings][-1] if self.brings else None
 
     @property
     def taken_for(self) -> str:

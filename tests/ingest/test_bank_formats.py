@@ -488,7 +488,11 @@ def test_a_tqa_lesson_is_a_query_and_its_answer_key_the_gold_answers(read):
 
 def test_a_file_that_is_no_bank_is_rejected_whole(read):
     for name, content, why in (
-        ("run.txt", "q1 Q0 p1 1 2.5 good", "run.txt: this is not a rubric bank"),
+        (
+            "run.txt",
+            "q1 Q0 p1 1 2.5 good\nq1 Q0 p2 2 1.5 good",
+            "run.txt: this is not a rubric bank",
+        ),
         ("x.txt", "x" * 200_000, "x.txt: this is not a rubric bank"),
         ("x.json", '{"q1": "why"}', "x.json: this is not a rubric bank"),
         ("x.json", '{"q": {"f": {"title": "x"}}}', "x.json: this is not a rubric bank"),
@@ -509,7 +513,7 @@ def test_a_file_that_is_no_bank_is_rejected_whole(read):
     ):
         assert why in rejected(read, content, name)
     shown = rejected(read, "query_id,text\nq1,x", "bank.csv", format_="csv")
-    assert shown.startswith("bank.csv:1: no column kind")
+    assert shown.startswith("bank.csv: this is not a rubric bank")
     shown = rejected(read, ",,\n,\n", "bank.csv", "csv")
     assert shown.startswith("bank.csv: every cell is empty\n  what to do: ")
     assert rejected(read, [questions("A?")], format_="argue").splitlines() == [

@@ -4,6 +4,8 @@ import gzip
 import json
 from pathlib import Path
 
+import duckdb
+import polars as pl
 import pytest
 
 from gradelake.ingest.banks.bank_export import write_bank
@@ -11,6 +13,7 @@ from gradelake.ingest.banks.banks import import_bank
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.rubric_items import item_id_of
+from gradelake.sql.lake import extensions
 from tests import workbench_schema
 from tests.places import DL19, REPOSITORY, missing_dl19
 
@@ -107,7 +110,7 @@ def test_a_bank_from_which_nothing_can_be_used_is_rejected_whole(tiny):
     for lines, why in (
         ([BANK[0], "q8,nugget,One,,"], "Is this the right collection"),
         ([BANK[0], "q1,nugget,,,"], "Fix these lines"),
-        (BANK[:1], "the bank holds no items"),
+        (BANK[:1], "this is not a rubric bank"),
     ):
         tiny.write("bad.csv", lines)
         with pytest.raises(Rejected, match=why):
@@ -359,3 +362,30 @@ def test_the_export_command_writes_and_answers(tiny):
     assert "nothing is published yet" in tiny.gradelake(*words, code=2).stderr
     both = tiny.gradelake(*words, "--live", "--release", "r1", code=2)
     assert "cannot be used together" in both.stderr
+
+
+def test_a_bank_may_be_any_table(tiny):
+    """A workbook, Parquet and a list in JSON, with the names that people give the columns."""
+    rows = [
+        {"Query ID": "q1", "Question": "Why blue?", "Gold answers": ["a", "b"], "Weight": 2.0},
+        {"Query ID": "q1", "Question": "Who says?", "Gold answers": None, "Weight": None},
+    ]
+    frame = pl.DataFrame(rows)
+    frame.write_parquet(tiny.folder / "bank.parquet")
+    (tiny.folder / "bank.json").write_text(json.dumps(rows))
+    with duckdb.connect() as connection:
+        extensions.load(connection, "excel")
+        told = frame.with_columns(pl.col("Gold answers").list.join("|"))
+        connection.register("told", told)
+        place = tiny.folder / "bank.xlsx"
+        connection.execute(f"copy (from told) to '{place}' (format xlsx, header true)")
+    for file in ("bank.parquet", "bank.json", "bank.xlsx"):
+        bring(tiny, file, name=file.replace(".", "-"))
+        items = tiny.rows(
+            "select query_id, kind, text, gold_answers, weight from lake.raw.rubric_items "
+            f"where bank = '{file.replace('.', '-')}' order by place"
+        )
+        assert items == [
+            ("q1", "question", "Why blue?", ["a", "b"], 2.0),
+            ("q1", "question", "Who says?", None, 1.0),
+        ]
