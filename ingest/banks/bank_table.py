@@ -31,8 +31,9 @@ def read(path: Path, shown: str, findings: Findings) -> list[Draft] | None:
     """Drafts of a table's rows; None where its first row has no columns of a bank.
 
     A table without rows is none, too. Without a column of kinds the column of texts says it:
-    question, nugget or criterion. Several answers are a list, or `a|b`; a bar within one is written `\\|`, a backslash before a bar
-    `\\\\`. An empty cell is a missing value. Raises `Rejected` for a file that cannot be read.
+    question, nugget or criterion. Several answers are a list, or `a|b`; a bar within one is
+    written `\\|`, a backslash before a bar `\\\\`. An empty cell is a missing value. Raises
+    `Rejected` for a file that cannot be read.
     """
     problems = _LeftOut(findings)
     rows = rows_of(path, shown, problems)
