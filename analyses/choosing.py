@@ -11,6 +11,7 @@ from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.kinds import shown
 
+_PERSON = "assessor:"
 LEVELLED = "binary", "rubric"  # kinds of measures whose scores differ by relevance level
 LONG = 12  # a scale of as many labels, or more, shows those that occur
 
@@ -18,11 +19,13 @@ LONG = 12  # a scale of as many labels, or more, shows those that occur
 @dataclass(frozen=True)
 class Completeness:
     """How much of what people judged a label set labels; None where nobody judged. Of one that
-    scores answers, by their nuggets or citations: how much of what is asked has a grade."""
+    scores answers, by their nuggets or citations: how much of what is asked has a grade. `panel`:
+    of an assessor beside whom others judged, the row of seeds/panels.csv that makes them one."""
 
     labelled_share: float | None = None
     is_incomplete: bool | None = None
     is_of_answers: bool = False
+    panel: str = ""
 
     @property
     def mark(self) -> str:
@@ -37,7 +40,8 @@ class Completeness:
         share = shown("percent", self.labelled_share)
         if self.is_of_answers:
             return f"incomplete: {share} of what is asked about answers has a grade"
-        return f"incomplete: it labels {share} of the pairs that people judged"
+        said = f"incomplete: it labels {share} of the pairs that people judged"
+        return f"{said} ({self.panel} in seeds/panels.csv makes them one)" if self.panel else said
 
     def as_object(self) -> dict[str, Any]:
         return {"labelled_share": self.labelled_share, "is_incomplete": self.is_incomplete}
@@ -46,14 +50,21 @@ class Completeness:
 def completeness(lake: Lake, collection: str) -> dict[str, Completeness]:
     """label set -> how complete it is, from the mart `label_completeness`."""
     found: dict[str, Completeness] = defaultdict(Completeness)
-    for label_set, reference, share, is_incomplete in lake.rows(
+    rows = lake.rows(
         "select label_set, reference, labelled_share, is_incomplete "
         "from lake.marts.label_completeness where collection = ?",
         collection,
-    ):
+    )
+    names = [name for name, *_ in rows]
+    people = sorted(name[len(_PERSON) :] for name in names if name.startswith(_PERSON))
+    are_one = any(name.startswith("panel:") for name in names)
+    for label_set, reference, share, is_incomplete in rows:
         # where nobody judged there is neither
         of_answers = reference is None and share is not None
-        found[label_set] = Completeness(share, is_incomplete, of_answers)
+        in_part = is_incomplete and label_set.startswith(_PERSON) and not are_one
+        row = f"{collection},people,majority,{' '.join(people)}"
+        panel = row if in_part and len(people) > 1 else ""
+        found[label_set] = Completeness(share, is_incomplete, of_answers, panel)
     return found
 
 

@@ -172,3 +172,29 @@ def test_the_least_share_is_a_seed(folder, tmp_path):
         marts = ("label_completeness", "leaderboard_correlation")
         for mart in marts:
             assert not any(lake.column(f"select is_incomplete from lake.marts.{mart}")), mart
+
+
+def test_people_who_judged_in_part_are_told_of_a_panel(tmp_path):
+    """Two systems, seven queries of which two people judged some each."""
+    queries = [f"q{n}" for n in range(1, 8)]
+    write(tmp_path / "topics.tsv", {query: query for query in queries})
+    for name, order in (("a", "ab"), ("b", "ba")):
+        lines = [
+            f"{query} Q0 {passage} 1 {-n} x" for query in queries for n, passage in enumerate(order)
+        ]
+        (tmp_path / f"{name}.run").write_text("\n".join(lines))
+    judged = [f"{query},a,1,{'ann' if query < 'q4' else 'bob'}" for query in queries]
+    (tmp_path / "ratings.csv").write_text("\n".join(["query,passage,rating,rater", *judged]))
+    gradelake(tmp_path, "start", "--name", "two")
+    gradelake(tmp_path, "ingest", "two")
+    gradelake(tmp_path, "build")
+    row = "two,people,majority,ann bob"
+    said = gradelake(tmp_path, "compare", "a", "b", "--label-set", "assessor:ann").stdout
+    assert f"({row} in seeds/panels.csv makes them one)" in said
+    assert "on 3 queries" in said
+    (tmp_path / "seeds").mkdir()
+    (tmp_path / "seeds" / "panels.csv").write_text(f"collection,panel,rule,assessors\n{row}\n")
+    gradelake(tmp_path, "build")
+    said = gradelake(tmp_path, "compare", "a", "b", "--label-set", "panel:people").stdout
+    assert "on 7 queries" in said
+    assert "panels.csv" not in said
