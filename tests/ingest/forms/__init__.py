@@ -1,0 +1,1 @@
+"""Folders of files as other tools write them, and what each of them holds."""
