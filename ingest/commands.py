@@ -6,7 +6,7 @@ import click
 
 from gradelake.sql.common import console
 from gradelake.sql.common.command_line import answering, bringing_in, typed, without_project
-from gradelake.sql.common.project import Project
+from gradelake.sql.common.project import Project, if_any
 from gradelake.sql.common.quoting import shell_word
 from gradelake.sql.lake.opening import Lake
 
@@ -344,4 +344,4 @@ def import_rag(project, collection, file, system, marks, references):
     with console.working(f"reading {file}"):
         from gradelake.ingest.rag.rag_import import import_rag as run_import
 
-        return run_import(project(), collection, file, system, marks, references, typed())
+        return run_import(if_any(project), collection, file, system, marks, references, typed())

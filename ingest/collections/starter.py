@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import CONFIG_NAME
+from gradelake.sql.common.quoting import toml_key
 
 STARTER = """\
 # Gradelake's configuration. Paths are relative to this file.
@@ -45,6 +46,35 @@ parser = "strict"
 # prompt = "question_self_rating"
 # parser = "paper"
 """
+
+
+OF_LOGS = """\
+# Made by `gradelake import rag`: the questions of its logs are the topics.
+
+[collections.{}]
+
+# lexical compares words; for a real judge, engine = "openai" and a model
+
+[graders.context]
+engine = "lexical"
+prompt = "umbrela"
+
+[graders.correct]
+engine = "lexical"
+prompt = "nuggetizer_assign"
+
+[graders.faithful]
+engine = "lexical"
+prompt = "support"
+"""
+
+
+def write_for_logs(folder: Path, collection: str) -> Path:
+    """Write the `gradelake.toml` of a collection whose topics come with logs of RAG systems, into a
+    folder that has none."""
+    file = folder / CONFIG_NAME
+    file.write_text(OF_LOGS.format(toml_key(collection)), encoding="utf-8")
+    return file
 
 
 def write_starter(folder: Path) -> Path:

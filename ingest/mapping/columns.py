@@ -20,7 +20,7 @@ from gradelake.sql.common.quoting import toml_value
 _SLOT = re.compile(r"\{([^{}]+)\}")
 _CLICKED = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 _IDS = {"query", "passage"}  # which CSVs may have as 3.0, the same as 3
-_TEXTS = {"answer", "text"}  # which may begin with a mark such as [1]
+_TEXTS = {"answer", "question", "text"}  # which may begin with a mark such as [1]
 # what a spreadsheet shows where a formula failed
 _ERRORS = {"#REF!", "#N/A", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#SPILL!"}
 _LISTED = 12  # columns that a message names

@@ -104,11 +104,12 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
     # logs of RAG systems, by ragas, DeepEval, TruLens and datasets of HF. What DeepEval calls
     # `context` should have been found, and is no ranking
     "rag": {
-        "question": ("question", "user_input", "input", "query"),
+        "question": ("question", "user_input", "input", "query", "messages"),
         "answer": ("answer", "response", "actual_output", "output"),
         "contexts": ("contexts", "retrieved_contexts", "retrieval_context"),
         "reference": ("reference", "ground_truth", "ground_truths", "expected_output"),
         "query": ("query_id", "qid", "question_id"),
+        "system": ("system", "variant"),
     },
     # what people say of citations
     "support": {
@@ -155,7 +156,7 @@ LISTS = {
     "queries": {"segments"},
     "runs": {"passage"},
     "responses": {"text"},
-    "rag": {*NUMBERED, "answer"},
+    "rag": {*NUMBERED, "answer", "question"},
 }
 # columns that DeepEval's CSV has; there bars are between contexts
 DEEPEVAL = {"input", "actual_output", "expected_output", "retrieval_context"}

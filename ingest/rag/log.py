@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 from gradelake.ingest.mapping.columns import columns_of, mapped
 from gradelake.ingest.mapping.form import ROLES
 from gradelake.ingest.rag import traces
+from gradelake.ingest.rag.turns import Turns, is_conversation, last_said, turns_of
 from gradelake.ingest.reading.rows import rows_of
 from gradelake.sql.common.problems import Problems
 
 _CONTEXT_TEXT = ("text", "content", "page_content")
 _CONTEXT_ID = ("id", "passage_id", "doc_id", "document_id")
 _NAMES = {role: ", ".join(usual) for role, usual in ROLES["rag"].items()}
+_NAME_LENGTH = 100  # of a system; a longer text in a column `system` is a prompt
 FIX = (
     f"A row has a question ({_NAMES['question']}), an answer ({_NAMES['answer']}), contexts "
     f"({_NAMES['contexts']}) and perhaps a reference ({_NAMES['reference']}). Fix these rows and "
@@ -30,7 +32,8 @@ class Context(NamedTuple):
 @dataclass(frozen=True)
 class Row:
     """One question. `answer` is None where the log has none at all; a list of sentences says what
-    each of them cites."""
+    each of them cites. `before`: who said what before, in a conversation; `system`: as the log
+    calls it, which most do not."""
 
     line: int
     query_id: str
@@ -38,6 +41,8 @@ class Row:
     answer: str | list[dict[str, Any]] | None
     contexts: list[Context]
     references: list[str]
+    before: tuple[tuple[str, str], ...] = ()
+    system: str = ""
 
 
 def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
@@ -50,35 +55,59 @@ def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
     if objects and traces.is_trace(objects[0][1]):
         objects = [*traces.rows(objects, problems)]
     used = (column for _, cells in objects for column in columns_of("rag", shown, cells).values())
-    rows = []
-    for line, row in mapped("rag", path, shown, objects, problems):
+    found, rows = [*mapped("rag", path, shown, objects, problems)], []
+    names_systems = all(_may_be_name(row.get("system")) for _, row in found)
+    for line, row in found:
         try:
-            rows.append(_row(line, row))
+            rows.append(_row(line, row if names_systems else row | {"system": ""}))
         except ValueError as error:
             problems.add(line, str(error))
     problems.raise_if_any()
     return rows, list(dict.fromkeys(used))
 
 
+def _may_be_name(value: Any) -> bool:
+    """Whether a cell may be what a system is called: a short text on one line, or nothing."""
+    return value is None or (
+        isinstance(value, str) and len(value) <= _NAME_LENGTH and "\n" not in value
+    )
+
+
 def _row(line: int, row: dict[str, Any]) -> Row:
     """Raises `ValueError` with what is wrong in it."""
-    question = _text(row.get("question"), "the question")
-    if not question:
+    turns = _turns(row)
+    if not turns.question:
         raise ValueError(f"no question: {_NAMES['question'].replace(', ', ' or ')}")
-    answer = row.get("answer")
+    answer = row.get("answer", turns.answer)
+    if is_conversation(answer):
+        answer = last_said(answer)
     if not isinstance(answer, list):
-        answer = _text(answer, "the answer") if "answer" in row else None
+        answer = None if answer is None and "answer" not in row else _text(answer, "the answer")
     elif not all(isinstance(part, dict) for part in answer):
         raise ValueError("the answer is neither a text nor a list of sentences with citations")
     contexts, references = _list(row.get("contexts")), _list(row.get("reference"))
     return Row(
         line,
         _text(row.get("query"), "the query's id"),
-        question,
+        turns.question,
         answer,
         [_context(each, number) for number, each in enumerate(contexts, start=1)],
         [text for each in references if (text := _text(each, "a reference"))],
+        turns.before,
+        _text(row.get("system"), "the system"),
     )
+
+
+def _turns(row: dict[str, Any]) -> Turns:
+    """What was asked, and what was said before. Raises `ValueError`."""
+    asked = row.get("question")
+    if is_conversation(asked):
+        turns = turns_of(asked)
+        texts = (turns.question, *(text for _, text in turns.before))
+        for text in texts:
+            _text(text, "the question")
+        return turns
+    return Turns(_text(asked, "the question"))
 
 
 def _list(value: Any) -> list[Any]:

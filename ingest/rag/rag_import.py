@@ -1,67 +1,41 @@
-"""`gradelake import rag`: a log becomes a system's ranking, its answers, and references.
+"""`gradelake import rag`: a log becomes systems' rankings, their answers, and references.
 
-The system's rows in `raw.run_entries` are what it retrieved, those in `raw.answers`, `sentences`
-and `citations` what it said: rankings are scored from the first alone, nuggets and support from
-the others alone, so that one name can have both.
+A system's rows in `raw.run_entries` are what it retrieved, those in `raw.answers`, `sentences` and
+`citations` what it said: rankings are scored from the first alone, nuggets and support from the
+others alone, so that one name can have both. A system that retrieved nothing is one of answers, as
+those of `responses` are.
 """
 
-import re
-from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.passages import add_texts
 from gradelake.ingest.collections.pipeline import collection_row
-from gradelake.ingest.collections.responses import (
-    Citation,
-    Response,
-    citations_of,
-    parts_of,
-    passage_id,
-)
+from gradelake.ingest.collections.starter import write_for_logs
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
-from gradelake.ingest.collections.systems import RANKING, enter, write_answers
+from gradelake.ingest.collections.systems import RANKING, enter, entries_of, write_answers
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
-from gradelake.ingest.collections.texts import query_id_of
 from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.rag.brought import Brought
 from gradelake.ingest.rag.log import FIX, Row, read
+from gradelake.ingest.rag.topics import Topics
 from gradelake.sql.common import files
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.common.problems import Problems, reject
-from gradelake.sql.common.project import Project, check_name
-from gradelake.sql.common.rubric_items import item_id_of
+from gradelake.sql.common.project import Project, check_name, nearest_name
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
 BANK = "reference"
 _FROM_LOGS = "rag"  # what the ledger has in the place of the bank's hash
-_MARK = r"\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]"  # noqa: RUF001
-# closing punctuation, marks, and blanks before what looks like the start of a sentence
-_SENTENCE_END = re.compile(
-    rf"[.!?][\"')\]]*(?:\s*{_MARK})*\s+(?=[\"'(]?[A-Z0-9])|[。！？]|\s*\n\s*"  # noqa: RUF001
-)
-
-
-@dataclass
-class _Log:
-    """What a log brings, ready to be written."""
-
-    entries: list[tuple[str, str, int, float]] = field(default_factory=list)
-    answers: list[Response] = field(default_factory=list)
-    texts: dict[str, tuple[str, str, int | None, str]] = field(default_factory=dict)
-    references: dict[str, dict[str, str]] = field(default_factory=dict)  # query -> item -> text
-    topics: dict[str, str] = field(default_factory=dict)
-    n_questions: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
 
 
 def import_rag(
-    project: Project,
+    project: Project | None,
     collection: str,
     path: Path,
     system: str | None,
@@ -69,121 +43,135 @@ def import_rag(
     references: bool | None,
     arguments: list[str],
 ) -> Imported:
-    """Store a log as a system (named after its file, unless `system` says so), in one commit.
+    """Store a log as systems, in one commit: those that it names, or one that is called as its file
+    is, unless `system` says so. Without a project this folder becomes one.
 
     `marks`: whether [1] in an answer cites the first context. `references`: whether they become
-    nuggets; None: where the collection has no other rubric. A changed file replaces the system.
+    nuggets; None: where the collection has no other rubric. A changed file replaces its systems.
     Raises `BadInput` for a collection that gradelake.toml does not have and a name that cannot be
     used or is another's, and `Rejected` for a file with faults, of which nothing lands.
     """
-    settings = Collection.named(project, collection)
     shown = str(path)
-    system = system or trec.system_name(path)
-    check_name(system, "--system")
+    check_name(system or trec.system_name(path), "--system")
     if not path.is_file():
         raise BadInput(f"{shown}: no such file", "Name a log: JSON lines, JSON, CSV or Parquet.")
-    done = Imported(shown, collection, "questions", {"system": system})
+    made = []
+    if project is None:
+        check_name(collection, "the collection")
+        read(path, shown)  # nothing is made for a file that cannot be read
+        project = Project.read(write_for_logs(Path.cwd(), collection))
+        made.append(f"made {project.file}, with the collection {collection}, and an empty lake")
+    settings = Collection.named(project, collection)
     with Lake.create(project) as lake:
-        with lake.transaction("import", f"rag {collection} {system}") as transaction:
+        with lake.transaction("import", f"rag {collection} {system or path.name}") as transaction:
             into = Targets(transaction, settings, Outcome(collection))
-            _refuse_if_from_elsewhere(into, system)
             into.query_ids = into.known("queries", "query_id")
-            topics = sorted(into.query_ids) if settings.names_topics else None
-            if topics == []:
-                fix = f"Bring them in first: gradelake ingest {collection}"
-                raise BadInput(f"the topics of {collection} are not in the lake yet", fix)
-            sha256 = files.sha256_of(path)
-            of_content = hash_of((sha256, marks, references, topics))
-            target = log_of(collection, system)
-            if transaction.recorded(target) == of_content:
-                return done
-            rows, columns = read(path, shown)
-            files.require_same(path, shown, sha256)
-            log = _taken(into, rows, shown, system, marks)
-            log.counts["are new topics"] = len(log.topics)
-            done.warnings.append(f"{shown}: read {', '.join(columns)}")
-            for what, n in log.counts.items():
-                verb, _, rest = what.partition(" ")
-                if n:
-                    done.warnings.append(f"{counted(n, 'questions', verb)} {rest}")
-            done.written = log.n_questions
-            _write(into, log, system, shown, sha256)
-            done.warnings += _write_references(into, log.references, references)
-            collection_row(into)
-            transaction.record(target, of_content, done.written)
-            transaction.say(questions=done.written)
-            transaction.finish_run(arguments)
-        done.snapshot = lake.newest_snapshot()
+            done = _import(into, path, system, marks, references)
+            done.warnings[:0] = made
+            if transaction.dirty:
+                transaction.say(questions=done.written)
+                transaction.finish_run(arguments)
+        if transaction.dirty:
+            done.snapshot = lake.newest_snapshot()
     return done
 
 
-def _refuse_if_from_elsewhere(into: Targets, system: str) -> None:
-    of_log = into.transaction.recorded(log_of(into.name, system))
-    if not of_log and (files_ := into.known("systems", "source_file", system=system)):
-        raise BadInput(
-            f"{into.name} has a system {system!r} from {files_.pop()}",
-            "Choose another --system, or remove that one: gradelake system remove.",
-        )
+def _import(
+    into: Targets, path: Path, system: str | None, marks: bool, references: bool | None
+) -> Imported:
+    """Write what a log brings, unless it is what the lake has."""
+    shown, sha256 = str(path), files.sha256_of(path)
+    rows, columns = read(path, shown)
+    names = _names(rows, path, system)
+    brought = Brought(_known_texts(into, rows), marks)
+    topics = Topics(into, brought)
+    named = sorted(topics.texts) if topics.are_named else None
+    of_content = hash_of((sha256, marks, references, named))
+    targets = {name: log_of(into.name, name) for name in names.values()}
+    by = {"system" if len(targets) == 1 else "systems": ", ".join(targets)}
+    done = Imported(shown, into.name, "questions", by)
+    if all(into.transaction.recorded(each) == of_content for each in targets.values()):
+        return done
+    _refuse_if_from_elsewhere(into, targets)
+    _take(brought, topics, rows, names, shown)
+    files.require_same(path, shown, sha256)
+    done.warnings += _notes(into, brought, shown, columns)
+    done.written = brought.n_questions
+    _write(into, brought, shown, sha256)
+    done.warnings += _write_references(into, brought.references, references)
+    collection_row(into)
+    for name, target in targets.items():
+        into.transaction.record(target, of_content, len(brought.systems[name].asked))
+    return done
 
 
-def _taken(into: Targets, rows: list[Row], shown: str, system: str, marks: bool) -> _Log:
-    """What the rows bring. Raises `Rejected` with all that are at fault."""
-    log, problems = _Log(), Problems(shown, FIX)
-    by_text: dict[str, set[str]] = {}
-    for query_id, text in into.transaction.lake.query_texts(into.name).items():
-        by_text.setdefault(_same(text), set()).add(query_id)
-    known = _known_texts(into, rows)
-    asked: dict[str, Row] = {}
+def _names(rows: list[Row], path: Path, system: str | None) -> dict[str, str]:
+    """What each system is called, by what the log calls it. Raises `BadInput`, and `Rejected` where
+    two would have one name."""
+    stated = list(dict.fromkeys(row.system for row in rows))
+    if len(stated) == 1 and system:
+        return {stated[0]: system}
+    if system:
+        what = f"{path} has {len(stated)} systems, and --system names one"
+        raise BadInput(what, "Leave it out: they are called as the file calls them.")
+    own = trec.system_name(path)
+    names = {each: nearest_name(each) or own for each in stated}
+    if len(set(names.values())) < len(names):
+        same = ", ".join(each for each in names if [*names.values()].count(names[each]) > 1)
+        raise reject(str(path), None, f"systems would have one name: {same}", "Rename them.")
+    return names
+
+
+def _refuse_if_from_elsewhere(into: Targets, targets: dict[str, str]) -> None:
+    for system, target in targets.items():
+        files_ = into.known("systems", "source_file", system=system)
+        if files_ and not into.transaction.recorded(target):
+            raise BadInput(
+                f"{into.name} has a system {system!r} from {files_.pop()}",
+                "Choose another --system, or remove that one: gradelake system remove.",
+            )
+
+
+def _take(
+    brought: Brought, topics: Topics, rows: list[Row], names: dict[str, str], shown: str
+) -> None:
+    """Add what all rows bring. Raises `Rejected` with those that are at fault."""
+    problems = Problems(shown, FIX)
     for row in rows:
         try:
-            query_id = _query_of(into, row, by_text, log)
+            query_id = topics.of(row)
             if query_id is None:
-                log.counts["are no topics and left out"] += 1
-                continue
-            if (first := asked.setdefault(query_id, row)) is not row:
-                if (first.answer, first.contexts) != (row.answer, row.contexts):
-                    raise ValueError(
-                        f"the question is asked twice (first on {first.line}), with other results"
-                    )
-                log.counts["are there twice and taken once"] += 1
-                continue
-            _take(log, row, query_id, system, known, marks)
+                brought.counts["are no topics and left out"] += 1
+            else:
+                brought.take(row, query_id, names[row.system])
         except ValueError as error:
             problems.add(row.line, str(error))
     problems.raise_if_any()
-    log.n_questions = len(asked)
-    if not log.entries:
-        fix = "Answers without contexts are for `responses` in gradelake.toml."
-        raise reject(shown, None, "no question has contexts", fix)
-    return log
+    for system in names.values():
+        of_system = brought.systems.get(system)
+        if not of_system or not (of_system.entries or of_system.answers):
+            of_name = f" of {system}" if len(names) > 1 else ""
+            raise reject(shown, None, f"no question{of_name} has contexts or an answer", FIX)
 
 
-def _query_of(into: Targets, row: Row, by_text: dict[str, set[str]], log: _Log) -> str | None:
-    """The topic of a row, by its id or its text; a new one where logs bring topics. None: left
-    out. Raises `ValueError` where that cannot be told."""
-    found = by_text.setdefault(_same(row.question), set())
-    if row.query_id in into.query_ids or (not row.query_id and len(found) == 1):
-        if row.query_id and not (into.collection.names_topics or row.query_id in found):
-            raise ValueError(f"query {row.query_id!r} has another question in the lake")
-        return row.query_id or next(iter(found))
-    if found and not row.query_id:
-        raise ValueError("several topics have this question: say which, in a column query_id")
-    if into.collection.names_topics:
-        if into.collection.unknown_queries == "leave out":
-            return None
-        raise ValueError(f"no topic of {into.name} is {row.query_id or row.question!r}")
-    query_id = row.query_id or query_id_of(_same(row.question))
-    if re.search(r"\s", query_id):
-        raise ValueError(f"the query's id {query_id!r} has a space in it")
-    log.topics[query_id] = row.question
-    into.query_ids.add(query_id)
-    found.add(query_id)
-    return query_id
-
-
-def _same(question: str) -> str:
-    """What two questions have in common that are the same."""
-    return " ".join(question.split())
+def _notes(into: Targets, brought: Brought, shown: str, columns: list[str]) -> list[str]:
+    """What there is to say of a log beside what is written."""
+    notes = [f"{shown}: read {', '.join(columns)}"]
+    brought.counts["are new topics"] = len(brought.topics)
+    brought.counts["have turns before them, kept as their narrative"] = sum(
+        narrative is not None for _, narrative in brought.topics.values()
+    )
+    for what, n in brought.counts.items():
+        verb, _, rest = what.partition(" ")
+        if n:
+            notes.append(f"{counted(n, 'questions', verb)} {rest}")
+    if len(brought.systems) > 1:
+        gone = into.known("systems", "system", source_file=shown) - brought.systems.keys()
+        notes += [
+            f"{shown} has no system {system} any more, which stays: gradelake system remove"
+            for system in sorted(gone)
+        ]
+    return notes
 
 
 def _known_texts(into: Targets, rows: list[Row]) -> dict[str, str]:
@@ -200,104 +188,21 @@ def _known_texts(into: Targets, rows: list[Row]) -> dict[str, str]:
     return dict(reversed(found)) | {own_id: own_id for _, own_id in found}
 
 
-def _take(
-    log: _Log, row: Row, query_id: str, system: str, known: dict[str, str], marks: bool
-) -> None:
-    """Add a row's contexts, answer and references. Raises `ValueError` with what is wrong."""
-    places: list[str | None] = []  # by their places, the passages; blank ones have none
-    for context in row.contexts:
-        own_id = known.get(text_sha256(context.text) if context.text else context.own_id)
-        if context.own_id and not context.text and not own_id:
-            raise ValueError(f"context {context.own_id!r} has no text, and is no passage here")
-        if context.text and not own_id:
-            own_id = passage_id(context.text)
-            log.texts[own_id] = (own_id, context.text, None, "corpus")
-        places.append(own_id)
-    ranked = list(dict.fromkeys(filter(None, places)))
-    log.entries += [
-        (query_id, own_id, rank, -float(rank)) for rank, own_id in enumerate(ranked, start=1)
-    ]
-    if not ranked:
-        log.counts["have no contexts"] += 1
-    if row.answer is not None:
-        log.answers.append(_response(log, row, query_id, system, places, marks))
-    items = {
-        item_id_of(query_id, "", sentence): sentence
-        for text in row.references
-        for sentence in sentences_of(text)
-    }
-    if items:
-        log.references.setdefault(query_id, {}).update(items)
-
-
-def _response(
-    log: _Log, row: Row, query_id: str, system: str, places: list[str | None], marks: bool
-) -> Response:
-    """An answer, and what each of its sentences cites: what it says, or all contexts together."""
-    if isinstance(row.answer, list):
-        own_ids = {each.own_id: at for each, at in zip(row.contexts, places, strict=True)}
-        sentences = [str(part.get("text") or "") for part in row.answer]
-        text = " ".join(map(str.strip, sentences)).strip()
-        cited = [
-            [own_ids.get(each.cited_passage_id) or each.cited_passage_id for each in stated]
-            for number, part in enumerate(row.answer, start=1)
-            for stated in [citations_of(part.get("citations"), number, places)]
-        ]
-    else:
-        text = row.answer or ""
-        sentences = sentences_of(text)
-        cited = [_marked(sentence, places) if marks else [] for sentence in sentences]
-        log.counts["have an answer that cites by marks such as [1]"] += any(cited)
-    if not any(cited) and (found := list(dict.fromkeys(filter(None, places)))):
-        cited = [[_together(log, row, found)]] * len(sentences)
-    log.counts["have an empty answer, which scores 0"] += not text
-    citations = [
-        Citation(number, nth, own_id)
-        for number, of_sentence in enumerate(cited if text else [], start=1)
-        for nth, own_id in enumerate(of_sentence, start=1)
-    ]
-    return Response(system, query_id, text, row.line, sentences, citations)
-
-
-def _marked(sentence: str, places: list[str | None]) -> list[str]:
-    """What the marks of a sentence cite, counted from 1; a mark itself where it is no context's."""
-    numbers: list[int] = []
-    for mark in re.findall(_MARK, sentence):
-        for part in re.split("[,;]", mark[1:-1]):
-            first, *last = (int(number) for number in re.split("[–-]", part))  # noqa: RUF001
-            numbers += range(first, (last or [first])[-1] + 1)
-    if 0 in numbers:
-        raise ValueError("the answer cites [0], but marks count from 1 (--no-marks: they are none)")
-    by_number = dict(enumerate(places, start=1))
-    return list(dict.fromkeys(by_number.get(number) or f"[{number}]" for number in numbers))
-
-
-def _together(log: _Log, row: Row, found: list[str]) -> str:
-    """The passage that holds all contexts of a row, so that one request shows them all."""
-    if len(found) == 1:
-        return found[0]
-    text = "\n\n".join(dict.fromkeys(each.text for each in row.contexts if each.text))
-    own_id = passage_id(text)
-    log.texts.setdefault(own_id, (own_id, text, None, "contexts"))
-    return own_id
-
-
-def sentences_of(text: str) -> list[str]:
-    """The sentences of an answer, with the marks behind them; each line is one at least."""
-    return [text[start:end] for start, end in parts_of(text, 0, len(text), _SENTENCE_END)]
-
-
-def _write(into: Targets, log: _Log, system: str, shown: str, sha256: str) -> None:
-    """Put what a log brings in the place of what the system had."""
-    topics = frame_of("queries", ("query_id", "text"), log.topics.items())
-    into.insert("queries", topics)
+def _write(into: Targets, brought: Brought, shown: str, sha256: str) -> None:
+    """Put what a log brings in the place of what its systems had."""
+    rows = ((query_id, *said) for query_id, said in brought.topics.items())
+    into.insert("queries", frame_of("queries", ("query_id", "text", "narrative"), rows))
     for table in OF_SYSTEMS:
-        into.transaction.delete(table, collection=into.name, system=system)
-    entries = frame_of("run_entries", RANKING, log.entries)
-    into.insert("run_entries", entries, system=system)
-    enter(into, "ranking", [(system, shown, sha256, entries.height)])
-    add_texts(into, log.texts)
-    write_answers(into, system, log.answers)
+        into.transaction.delete(table, collection=into.name, system=[*brought.systems])
+    for system, found in brought.systems.items():
+        kind = "ranking" if found.entries else "generation"
+        ranked = frame_of("run_entries", RANKING, found.entries)
+        entries = ranked if found.entries else entries_of(found.answers)
+        into.insert("run_entries", entries, system=system)
+        enter(into, kind, [(system, shown, sha256, entries.height)])
+    add_texts(into, brought.texts)
+    for system, found in brought.systems.items():
+        write_answers(into, system, found.answers)
 
 
 def _write_references(

@@ -1,107 +1,67 @@
-"""Traces by OpenTelemetry's GenAI conventions: each one is a question, contexts and an answer.
+"""Traces: each one is a question, what was retrieved, and an answer.
 
-Read are `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.retrieval.documents` and
-`gen_ai.retrieval.query.text` (v1.37 and later), from spans as SDKs write them, one a line, or from
-lines of OTLP JSON, as the collector's file exporter writes them.
+The question is what the user said, never what a model was asked with or an index searched with: it
+is what the trace's first step was given. Where no step holds the others, the first message of a
+user counts; but a prompt that was made around what an index was asked with is none of the user's.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gradelake.sql.common import files
+from gradelake.ingest.rag.spans import Span, is_trace, spans_of
+from gradelake.ingest.rag.turns import spoken, turns_of
 from gradelake.sql.common.problems import Problems
 
-_INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
-_DOCUMENTS, _QUERY = "gen_ai.retrieval.documents", "gen_ai.retrieval.query.text"
-
-
-def is_trace(row: dict[str, Any]) -> bool:
-    """Whether a line holds a span, or several."""
-    return "resourcespans" in row or ("attributes" in row and _trace_of(row) is not None)
+__all__ = ["is_trace", "rows"]
 
 
 def rows(
     objects: Iterable[tuple[int, dict[str, Any]]], problems: Problems
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, row of a log) of each trace that asks a model; other traces have none.
-
-    The question is what was first retrieved with, or else the last that a user said to the first
-    model; the answer is the last text that a model put out.
-    """
-    traces: dict[str, list[tuple[str, int, dict[str, Any]]]] = {}
+    """(line, row of a log) of each trace that asks a model; other traces have none."""
+    traces: dict[str, list[Span]] = {}
     for line, row in objects:
         try:
-            for span in _spans(row):
-                start = str(span.get("starttimeunixnano") or span.get("start_time") or "")
-                attributes = _attributes(span.get("attributes"))
-                traces.setdefault(_trace_of(span) or "", []).append((start, line, attributes))
+            for span in spans_of(line, row):
+                traces.setdefault(span.trace, []).append(span)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             problems.add(line, f"not a span that can be read: {error!r}")
-    found, has_output = [], False
+    found, has_answers = [], False
     for spans in traces.values():
-        spans.sort(key=lambda each: each[:2])
-        held = [attributes for *_, attributes in spans]
-        if not any(each.keys() & {_INPUT, _OUTPUT, _DOCUMENTS, _QUERY} for each in held):
+        if not any(span.asked or span.said or span.query or span.documents for span in spans):
             continue
-        line = min(line for _, line, _ in spans)
-        try:
-            said = [*_texts(held, _OUTPUT, "assistant")]
-            asked = [each[_QUERY] for each in held if each.get(_QUERY)]
-            asked += [texts[-1] for each in held if (texts := [*_texts([each], _INPUT, "user")])]
-            contexts = [doc for each in held for doc in _parsed(each.get(_DOCUMENTS))]
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            problems.add(line, f"messages or documents that cannot be read: {error!r}")
-            continue
-        has_output = has_output or any(_OUTPUT in each for each in held)
-        answer = said[-1] if said else ""  # a call that failed put nothing out
-        question = asked[0] if asked else ""
-        found.append((line, {"question": question, "answer": answer, "contexts": contexts}))
-    if not has_output:
-        problems.add(None, f"no trace has {_OUTPUT}: content was not captured")
+        spans.sort(key=lambda span: (span.start, span.line))
+        row = _row(spans)
+        has_answers = has_answers or bool(row["answer"])
+        found.append((min(span.line for span in spans), row))
+    if not has_answers:
+        problems.add(None, "no trace has an answer: content was not captured")
     yield from sorted(found, key=lambda each: each[0])
 
 
-def _texts(held: list[dict[str, Any]], name: str, role: str) -> Iterator[str]:
-    """What somebody says in messages, a text for each."""
-    for attributes in held:
-        for message in _parsed(attributes.get(name)):
-            if message["role"] == role:
-                parts = [part for part in message["parts"] if part.get("type") == "text"]
-                if text := "".join(part["content"] for part in parts).strip():
-                    yield text
+def _row(spans: list[Span]) -> dict[str, Any]:
+    """The row of a trace, whose spans are in the order of time."""
+    ids = {span.own_id for span in spans}
+    roots = [span for span in spans if span.parent not in ids or span.parent == span.own_id]
+    root = roots[0] if len(roots) == 1 else None
+    said = [span.said for span in spans if span.said]  # a call that failed put nothing out
+    answer = root.said if root and root.said else said[-1] if said else ""
+    contexts = [document for span in spans for document in span.documents or ()]
+    return {"question": _question(spans, root), "answer": answer, "contexts": contexts}
 
 
-def _parsed(value: Any) -> list[Any]:
-    """Messages and documents: as they are, or as JSON text."""
-    return files.parse_json(value) if isinstance(value, str) else value or []
+def _question(spans: list[Span], root: Span | None) -> str | list[Any]:
+    """A text, or the messages of which it is the user's last."""
+    if root and turns_of(root.asked).question:
+        return _messages(root)
+    queries = [span.query for span in spans if span.query]
+    asked = next((span for span in spans if turns_of(span.asked).question), None)
+    if not asked:
+        return queries[0] if queries else ""
+    prompt = " ".join(turns_of(asked.asked).question.split())
+    within = (query for query in queries if " ".join(query.split()) in prompt)
+    return next(within, None) or _messages(asked)
 
 
-def _spans(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Spans of a line, their keys in lower case as those of the line are."""
-    if "resourcespans" not in row:
-        yield row
-        return
-    for resource in row["resourcespans"]:
-        for scope in resource["scopeSpans"]:
-            for span in scope["spans"]:
-                yield {key.lower(): value for key, value in span.items()}
-
-
-def _trace_of(span: dict[str, Any]) -> str | None:
-    context = span.get("context")
-    inner = context.get("trace_id") if isinstance(context, dict) else None
-    return span.get("traceid") or span.get("trace_id") or inner
-
-
-def _attributes(stated: Any) -> dict[str, Any]:
-    if isinstance(stated, list):
-        return {each["key"]: _value(each["value"]) for each in stated}
-    return stated or {}
-
-
-def _value(value: dict[str, Any]) -> Any:
-    """A value of OTLP JSON: `{"stringValue": "..."}`."""
-    ((kind, held),) = value.items()
-    if kind == "arrayValue":
-        return [_value(each) for each in held.get("values", [])]
-    return _attributes(held.get("values", [])) if kind == "kvlistValue" else held
+def _messages(span: Span) -> list[dict[str, str]]:
+    return [{"role": who, "content": text} for who, text in spoken(span.asked)]

@@ -340,6 +340,11 @@ def is_name(name: str) -> bool:
     return bool(_NAME.fullmatch(name)) and ".." not in name
 
 
+def nearest_name(text: str) -> str:
+    """The nearest text that can be used as a name; none where there is none."""
+    return re.sub(r"\.\.+", ".", re.sub(r"[^A-Za-z0-9_.+=@-]+", "-", text)).strip("-._+=@")
+
+
 HOW_TO_NAME = "Use letters, digits and . _ + = @ - only, starting with a letter or digit."
 
 

@@ -8,8 +8,10 @@ import pytest
 
 from gradelake.ingest.collections import doctor
 from gradelake.ingest.collections.texts import query_id_of
-from gradelake.ingest.rag.rag_import import import_rag, sentences_of
+from gradelake.ingest.rag.brought import sentences_of
+from gradelake.ingest.rag.rag_import import import_rag
 from gradelake.sql.common.errors import BadInput
+from tests.command_line import gradelake
 from tests.ingest.conftest import said
 
 WHY, BEES = "Why is the sky blue?", "How do bees\nfind home?"
@@ -206,7 +208,11 @@ def test_questions_of_a_collection_with_topics_are_found_by_text_or_id(ingested)
             [{"question": "x", "contexts": ["y"], "answer": a} for a in "ab"],
             "v1.jsonl:2: the question is asked twice (first on 1), with other results",
         ),
-        ([{"question": "x", "answer": "y"}], "v1.jsonl: no question has contexts"),
+        ([{"question": "x"}], "v1.jsonl: no question has contexts or an answer"),
+        (
+            [{"system": s, "question": "x", "answer": "y"} for s in ("a b", "a-b")],
+            "v1.jsonl: systems would have one name: a b, a-b",
+        ),
         ("a,b\n1,2\n", "v1.jsonl:1: not JSON: Expecting value"),
         ('{"question": "x"\n', "v1.jsonl:1: not JSON"),
     ],
@@ -229,6 +235,65 @@ def test_references_join_a_rubric_only_where_that_is_asked_for(rag):
     assert ("New.",) not in rag.rows("select text from lake.raw.rubric_items")
     bring(rag, None, references=True)
     assert ("New.",) in rag.rows("select text from lake.raw.rubric_items")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_of_a_conversation_the_last_turn_is_the_question_and_the_rest_is_kept(rag, form):
+    def log(answers):
+        said = [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Hello"},
+            {"role": "assistant", "content": answers[0]},
+            {"role": "user", "content": [{"type": "text", "text": WHY}]},
+            {"role": "assistant", "content": answers[1]},
+        ]
+        messages = json.dumps(said) if form == "csv" else said
+        return [{"messages": messages}]
+
+    first = bring(rag, log(["Hi!", "Air scatters."]), f"v1.{form}")
+    assert "1 question has turns before them, kept as their narrative" in first.warnings
+    done = bring(rag, log(["Welcome.", "Rayleigh."]), f"v2.{form}")
+    assert "1 question has other answers before; those of the first log are kept" in done.warnings
+    bring(rag, [{"question": WHY, "answer": "Air."}], "v3.jsonl")
+    assert rag.rows("select text, narrative from lake.raw.queries order by narrative") == [
+        (WHY, "Said before:\nuser: Hello\nassistant: Hi!"),
+        (WHY, None),
+    ]
+    both = "select system, count(distinct query_id) from lake.raw.answers group by 1 order by 1"
+    assert rag.rows(both) == [("v1", 1), ("v2", 1), ("v3", 1)]
+    together = "select count(distinct query_id) from lake.raw.answers where system in ('v1', 'v2')"
+    assert rag.rows(together) == [(1,)]
+
+
+def test_a_log_may_name_its_systems(rag):
+    rows = [
+        {"system": system, "question": WHY, "answer": system, "contexts": [AIR] * n}
+        for n, system in enumerate(["plain", "openai:gpt 4.1"])
+    ]
+    done = bring(rag, rows)
+    assert done.by == {"systems": "plain, openai-gpt-4.1"}
+    kinds = "select system, kind, n_rows from lake.raw.systems order by system"
+    assert rag.rows(kinds) == [("openai-gpt-4.1", "ranking", 1), ("plain", "generation", 1)]
+    assert bring(rag).snapshot is None
+    refused(rag, rows, "v1.jsonl has 2 systems, and --system names one", system="v1")
+    done = bring(rag, [rows[1], rows[1] | {"system": "new"}])
+    assert any("has no system plain any more, which stays" in each for each in done.warnings)
+    prompts = [row | {"system": "You are helpful. " * 9} for row in rows[1:]]
+    assert bring(rag, prompts, "prompts.jsonl").by == {"system": "prompts"}
+
+
+def test_without_a_project_this_folder_becomes_one(tmp_path):
+    log = "".join(f"{json.dumps(row)}\n" for row in ROWS)
+    (tmp_path / "v1.jsonl").write_text(log)
+    (tmp_path / "bad.jsonl").write_text('{"contexts": []}\n')
+    gradelake(tmp_path, "import", "rag", "support", "bad.jsonl", code=2)
+    assert not (tmp_path / "gradelake.toml").exists()
+    done = gradelake(tmp_path, "import", "rag", "support", "v1.jsonl")
+    assert f"made {tmp_path}/gradelake.toml, with the collection support" in done.stderr
+    assert "system v1: wrote 2 questions for support" in done.stdout
+    done = gradelake(tmp_path, "import", "rag", "support", "v1.jsonl")
+    assert "unchanged" in done.stdout
+    gradelake(tmp_path, "plan", "support")
 
 
 def span(trace: str, start: int, form: str, **attributes) -> dict:
@@ -258,7 +323,7 @@ def says(role: str, text: str) -> dict:
 @pytest.mark.parametrize("form", ["sdk", "otlp"])
 def test_a_trace_of_opentelemetry_is_a_row(rag, form):
     documents = [{"id": "a", "content": AIR}, {"id": "b", "content": SUN}]
-    before = [says("system", "Be brief."), says("user", "Hello"), says("user", WHY)]
+    before = [says("system", "Be brief."), says("user", WHY)]
     answer = [says("assistant", "Air scatters. It is blue.")]
     bring(
         rag,
