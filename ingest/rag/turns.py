@@ -4,7 +4,7 @@ A message is an object with who speaks (`role`, or `type`) and what is said (`co
 a list of parts). Chat programs, ragas, LangChain, OpenInference and OpenTelemetry write it so.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 _USER, _ASSISTANT = "user", "assistant"
 _WHO = {"user": _USER, "human": _USER, "assistant": _ASSISTANT, "ai": _ASSISTANT}
@@ -21,7 +21,7 @@ class Turns(NamedTuple):
     answer: str | None = None
 
 
-def is_conversation(value: Any) -> bool:
+def is_conversation(value: Any) -> TypeGuard[list[Any]]:
     """Whether a value is a list of messages."""
     return isinstance(value, list) and bool(value) and all(_speaker(each) for each in value)
 
