@@ -105,9 +105,24 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
     # `context` should have been found, and is no ranking
     "rag": {
         "question": ("question", "user_input", "input", "query", "messages"),
-        "answer": ("answer", "response", "actual_output", "output"),
-        "contexts": ("contexts", "retrieved_contexts", "retrieval_context"),
-        "reference": ("reference", "ground_truth", "ground_truths", "expected_output"),
+        "answer": ("answer", "response", "actual_output", "output", "outputs"),
+        "contexts": (
+            "contexts",
+            "retrieved_contexts",
+            "retrieval_context",
+            "retrieved_context",
+            "retrieved_documents",
+            "chunks",
+            "chunk",
+        ),
+        "reference": (
+            "reference",
+            "ground_truth",
+            "ground_truths",
+            "expected_output",
+            "expected_answer",
+            "reference_answer",
+        ),
         "query": ("query_id", "qid", "question_id"),
         "system": ("system", "variant"),
     },
