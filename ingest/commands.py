@@ -332,9 +332,11 @@ def import_rag(project, collection, file, system, marks, references):
     """Store a RAG system's log, JSON lines, a JSON array, CSV or Parquet: what was asked, what was
     retrieved (a ranking), what was answered, and what a good answer says.
 
-    Columns have the names that ragas, DeepEval, TruLens and datasets of HF give them. Traces by
-    OpenTelemetry's GenAI conventions are read, too. Questions become topics of a COLLECTION whose
-    settings name no other topics. A changed file replaces the system.
+    Columns have the names that ragas, DeepEval, TruLens and datasets of HF give them; a column
+    `system` makes several systems. Of a conversation the last turn is asked. Traces of
+    OpenTelemetry, Phoenix, LangSmith and Langfuse are read, too. Questions become topics of a
+    COLLECTION whose settings name no other topics. A changed file replaces its systems. Where
+    there is no gradelake.toml, one is made here.
 
     \b
     Examples:
