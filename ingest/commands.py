@@ -344,6 +344,8 @@ def import_rag(project, collection, file, system, marks, references):
       gradelake import rag support traces.jsonl --system v2
     """
     with console.working(f"reading {file}"):
+        from gradelake.ingest.rag.rag_import import Options
         from gradelake.ingest.rag.rag_import import import_rag as run_import
 
-        return run_import(if_any(project), collection, file, system, marks, references, typed())
+        options = Options(system, marks, references)
+        return run_import(if_any(project), collection, file, options, typed())

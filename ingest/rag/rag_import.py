@@ -6,7 +6,10 @@ others alone, so that one name can have both. A system that retrieved nothing is
 those of `responses` are.
 """
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
@@ -17,6 +20,8 @@ from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
 from gradelake.ingest.collections.systems import RANKING, enter, entries_of, write_answers
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.mapping.form import File
+from gradelake.ingest.mapping.presets import Preset, Sample, file_as, fits, preset, presets_of
 from gradelake.ingest.rag.brought import Brought
 from gradelake.ingest.rag.log import FIX, Row, read
 from gradelake.ingest.rag.topics import Topics
@@ -34,28 +39,33 @@ BANK = "reference"
 _FROM_LOGS = "rag"  # what the ledger has in the place of the bank's hash
 
 
+@dataclass(frozen=True)
+class Options:
+    """What is asked of an import. `system`: the name of the file's one system; `marks`: whether [1]
+    in an answer cites the first context; `references`: whether they become nuggets (None: where
+    the collection has no other rubric); `preset`: the file's form, which is recognised otherwise;
+    `said`: what else is said of its table, as in gradelake.toml."""
+
+    system: str | None = None
+    marks: bool = True
+    references: bool | None = None
+    preset: str | None = None
+    said: Mapping[str, Any] = field(default_factory=dict)
+
+
 def import_rag(
-    project: Project | None,
-    collection: str,
-    path: Path,
-    system: str | None,
-    marks: bool,
-    references: bool | None,
-    arguments: list[str],
+    project: Project | None, collection: str, path: Path, options: Options, arguments: list[str]
 ) -> Imported:
     """Store a log as systems, in one commit: those that it names, or one that is called as its file
-    is, unless `system` says so. Without a project this folder becomes one.
+    is. Without a project this folder becomes one. A changed file replaces its systems.
 
-    `marks`: whether [1] in an answer cites the first context. `references`: whether they become
-    nuggets; None: where the collection has no other rubric. A changed file replaces its systems.
     Raises `BadInput` for a collection that gradelake.toml does not have and a name that cannot be
     used or is another's, and `Rejected` for a file with faults, of which nothing lands.
     """
-    shown = str(path)
-    check_name(system or trec.system_name(path), "--system")
+    check_name(options.system or trec.system_name(path), "--system")
     if not path.is_file():
-        raise BadInput(f"{shown}: no such file", "Name a log: JSON lines, JSON, CSV or Parquet.")
-    made = []
+        raise BadInput(f"{path}: no such file", "Name a log: JSON lines, JSON, CSV or Parquet.")
+    shown, made = form_of(path, project.folder if project else Path.cwd(), options), []
     if project is None:
         check_name(collection, "the collection")
         read(path, shown)  # nothing is made for a file that cannot be read
@@ -63,10 +73,11 @@ def import_rag(
         made.append(f"made {project.file}, with the collection {collection}, and an empty lake")
     settings = Collection.named(project, collection)
     with Lake.create(project) as lake:
-        with lake.transaction("import", f"rag {collection} {system or path.name}") as transaction:
+        what = f"rag {collection} {options.system or path.name}"
+        with lake.transaction("import", what) as transaction:
             into = Targets(transaction, settings, Outcome(collection))
             into.query_ids = into.known("queries", "query_id")
-            done = _import(into, path, system, marks, references)
+            done = _import(into, path, shown, options)
             done.warnings[:0] = made
             if transaction.dirty:
                 transaction.say(questions=done.written)
@@ -76,29 +87,44 @@ def import_rag(
     return done
 
 
-def _import(
-    into: Targets, path: Path, system: str | None, marks: bool, references: bool | None
-) -> Imported:
+def form_of(path: Path, folder: Path, options: Options) -> File:
+    """A log as it is to be read: as a preset of ours or of the folder's project says, which options
+    name or its first rows tell, and as options say beyond that. Raises `BadInput`."""
+    sample = Sample(path, str(path))
+    if options.preset:
+        form: Preset | None = preset(folder, options.preset)
+    elif "rows" in options.said:
+        form = None
+    else:
+        known = (each for each in presets_of(folder).values() if "rag" in each.brings)
+        fitting = [each for each in known if fits(each, sample)]
+        form = max(fitting, key=lambda each: each.weight, default=None)
+    said = file_as(form, sample, "rag").said if form else {}
+    return File(str(path), {**said, **options.said})
+
+
+def _import(into: Targets, path: Path, shown: File, options: Options) -> Imported:
     """Write what a log brings, unless it is what the lake has."""
-    shown, sha256 = str(path), files.sha256_of(path)
+    sha256 = files.sha256_of(path)
     rows, columns = read(path, shown)
-    names = _names(rows, path, system)
-    brought = Brought(_known_texts(into, rows), marks)
+    names = _names(rows, path, options.system)
+    brought = Brought(_known_texts(into, rows), options.marks)
     topics = Topics(into, brought)
     named = sorted(topics.texts) if topics.are_named else None
-    of_content = hash_of((sha256, marks, references, named))
+    said = sorted(shown.said.items())
+    of_content = hash_of((sha256, options.marks, options.references, named, *said))
     targets = {name: log_of(into.name, name) for name in names.values()}
     by = {"system" if len(targets) == 1 else "systems": ", ".join(targets)}
-    done = Imported(shown, into.name, "questions", by)
+    done = Imported(str(shown), into.name, "questions", by)
     if all(into.transaction.recorded(each) == of_content for each in targets.values()):
         return done
-    _refuse_if_from_elsewhere(into, targets)
+    done.warnings += _from_elsewhere(into, targets, shown)
     _take(brought, topics, rows, names, shown)
     files.require_same(path, shown, sha256)
     done.warnings += _notes(into, brought, shown, columns)
     done.written = brought.n_questions
     _write(into, brought, shown, sha256)
-    done.warnings += _write_references(into, brought.references, references)
+    done.warnings += _write_references(into, brought.references, options.references)
     collection_row(into)
     for name, target in targets.items():
         into.transaction.record(target, of_content, len(brought.systems[name].asked))
@@ -122,14 +148,16 @@ def _names(rows: list[Row], path: Path, system: str | None) -> dict[str, str]:
     return names
 
 
-def _refuse_if_from_elsewhere(into: Targets, targets: dict[str, str]) -> None:
+def _from_elsewhere(into: Targets, targets: dict[str, str], shown: str) -> Iterator[str]:
+    """A note of each system that was from another log. Raises `BadInput` for one that is no log's."""
     for system, target in targets.items():
-        files_ = into.known("systems", "source_file", system=system)
-        if files_ and not into.transaction.recorded(target):
-            raise BadInput(
-                f"{into.name} has a system {system!r} from {files_.pop()}",
-                "Choose another --system, or remove that one: gradelake system remove.",
-            )
+        for other in into.known("systems", "source_file", system=system) - {shown}:
+            if not into.transaction.recorded(target):
+                raise BadInput(
+                    f"{into.name} has a system {system!r} from {other}",
+                    "Choose another --system, or remove that one: gradelake system remove.",
+                )
+            yield f"system {system} was from {other}, and is replaced; --system keeps both"
 
 
 def _take(

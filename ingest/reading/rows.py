@@ -51,6 +51,7 @@ _NOT_READ = "Views and computed columns are not read: store their rows in a tabl
 NO_ROWS = "holds no rows, only a header"
 _PATIENCE = 300  # seconds: so long DuckDB may take to open a file, and to find its next rows
 _AT_ONCE = 10_000  # rows
+_SPLIT = {"columns", "index", "data"}  # keys of a frame that pandas writes with orient="split"
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")  # how a workbook keeps 7
 
 
@@ -164,10 +165,11 @@ def _objects(
     file that need not fit into memory."""
     form = "Give a list of objects, or an object a line."
     if _is_one_object(path, shown):
-        yield 1, files.json_of(files.read(path, shown), shown, form)
+        yield from _table_of(1, files.json_of(files.read(path, shown), shown, form))
         return
     if not _is_list(path, shown):
-        yield from files.json_objects(files.lines_of(path, shown, progress), problems)
+        for line, found in files.json_objects(files.lines_of(path, shown, progress), problems):
+            yield from _table_of(line, found)
         return
     listed = files.json_of(files.read(path, shown), shown, form)
     for number, value in enumerate(listed, start=1):
@@ -175,6 +177,18 @@ def _objects(
             yield number, value
         else:
             problems.add(number, f"a JSON {type(value).__name__}, not an object")
+
+
+def _table_of(line: int, found: dict[str, Any]) -> Iterator[Row]:
+    """An object as a row; as many, where it is a table: names of columns, and rows without them, as
+    pandas writes a frame that is split."""
+    names, data = found.get("columns"), found.get("data")
+    if isinstance(names, list) and isinstance(data, list) and found.keys() <= _SPLIT:
+        for number, values in enumerate(data, start=1):
+            if isinstance(values, list) and len(values) == len(names):
+                yield number, dict(zip(map(str, names), values, strict=True))
+    else:
+        yield line, found
 
 
 def _is_one_object(path: Path, shown: str) -> bool:

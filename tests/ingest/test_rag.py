@@ -9,7 +9,7 @@ import pytest
 from gradelake.ingest.collections import doctor
 from gradelake.ingest.collections.texts import query_id_of
 from gradelake.ingest.rag.brought import sentences_of
-from gradelake.ingest.rag.rag_import import import_rag
+from gradelake.ingest.rag.rag_import import Options, import_rag
 from gradelake.sql.common.errors import BadInput
 from tests.command_line import gradelake
 from tests.ingest.conftest import said
@@ -55,7 +55,7 @@ def bring(rag, content=None, name="v1.jsonl", system=None, marks=True, reference
     file = rag.write(name, content) if content else rag.folder / name
     rag.close()
     rag._lake = None
-    return import_rag(rag.project, rag.name, file, system, marks, references, [])
+    return import_rag(rag.project, rag.name, file, Options(system, marks, references), [])
 
 
 def refused(rag, rows, message, **how):

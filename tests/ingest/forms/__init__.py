@@ -1,1 +1,0 @@
-"""Folders of files as other tools write them, and what each of them holds."""
