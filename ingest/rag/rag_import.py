@@ -149,7 +149,7 @@ def _names(rows: list[Row], path: Path, system: str | None) -> dict[str, str]:
 
 
 def _from_elsewhere(into: Targets, targets: dict[str, str], shown: str) -> Iterator[str]:
-    """A note of each system that was from another log. Raises `BadInput` for one that is no log's."""
+    """A note of each system that was another log's. Raises `BadInput` for one of no log."""
     for system, target in targets.items():
         for other in into.known("systems", "source_file", system=system) - {shown}:
             if not into.transaction.recorded(target):

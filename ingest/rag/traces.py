@@ -24,7 +24,7 @@ def rows(
         try:
             for span in spans_of(line, row):
                 traces.setdefault(span.trace, []).append(span)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             problems.add(line, f"not a span that can be read: {error!r}")
     found, has_answers = [], False
     for spans in traces.values():

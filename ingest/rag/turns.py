@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeGuard
 _USER, _ASSISTANT = "user", "assistant"
 _WHO = {"user": _USER, "human": _USER, "assistant": _ASSISTANT, "ai": _ASSISTANT}
 _SAID = ("content", "parts", "text")
+_TEXT_PARTS = ("text", "input_text", "output_text")
 _HEADING = "Said before:"
 
 
@@ -73,17 +74,14 @@ def _joined(content: Any) -> str:
     """A text, or that of a list of parts; pictures and calls have none."""
     if isinstance(content, str):
         return content
-    if isinstance(content, dict):
-        return _joined(content.get("text") or content.get("content") or "")
-    if isinstance(content, list):
-        return "".join(_joined(part) for part in content if _is_text(part))
-    return ""
+    parts = content if isinstance(content, list) else [content]
+    return "".join(map(_of_part, parts))
 
 
-def _is_text(part: Any) -> bool:
-    return isinstance(part, str) or (
-        isinstance(part, dict) and part.get("type", "text") in ("text", "output_text", "input_text")
-    )
+def _of_part(part: Any) -> str:
+    if isinstance(part, dict) and part.get("type", "text") in _TEXT_PARTS:
+        part = part.get("text") or part.get("content")
+    return part if isinstance(part, str) else ""
 
 
 def _inner(message: Any) -> dict[str, Any]:
