@@ -5,7 +5,14 @@ from pathlib import Path
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, bringing_in, typed, without_project
+from gradelake.sql.common.command_line import (
+    answering,
+    bringing_in,
+    form_of,
+    typed,
+    with_options,
+    without_project,
+)
 from gradelake.sql.common.project import Project, if_any
 from gradelake.sql.common.quoting import shell_word
 from gradelake.sql.lake.opening import Lake
@@ -326,26 +333,28 @@ def import_support():
     default=None,
     help="Whether references become nuggets (default: where there is no other rubric).",
 )
+@with_options(*_FORM)
 @answering(lambda done: done.print())
 @click.pass_obj
-def import_rag(project, collection, file, system, marks, references):
+def import_rag(project, collection, file, system, marks, references, **form):
     """Store a RAG system's log, JSON lines, a JSON array, CSV or Parquet: what was asked, what was
     retrieved (a ranking), what was answered, and what a good answer says.
 
-    Columns have the names that ragas, DeepEval, TruLens and datasets of HF give them; a column
-    `system` makes several systems. Of a conversation the last turn is asked. Traces of
-    OpenTelemetry, Phoenix, LangSmith and Langfuse are read, too. Questions become topics of a
-    COLLECTION whose settings name no other topics. A changed file replaces its systems. Where
-    there is no gradelake.toml, one is made here.
+    Its form is known by its columns: logs, results and traces of ragas, DeepEval, promptfoo,
+    MLflow, LlamaIndex, LangSmith, Langfuse, Phoenix and OpenTelemetry, and tables of one's own
+    whose columns have usual names. A column `system` makes several systems; of a conversation the
+    last turn is asked. Questions become topics of a COLLECTION whose settings name no other
+    topics. A changed file replaces its systems. Where there is no gradelake.toml, one is made here.
 
     \b
     Examples:
       gradelake import rag support v2.jsonl
       gradelake import rag support traces.jsonl --system v2
+      gradelake import rag support own.json --rows log[] --column question=asked.text
     """
     with console.working(f"reading {file}"):
         from gradelake.ingest.rag.rag_import import Options
         from gradelake.ingest.rag.rag_import import import_rag as run_import
 
-        options = Options(system, marks, references)
+        options = Options(system, marks, references, form_of(form))
         return run_import(if_any(project), collection, file, options, typed())

@@ -120,7 +120,7 @@ def import_judgments(
     with landing(lake, done, "--assessor", arguments, known_as) as land:
         transaction = land.transaction
         refuse_if_from_elsewhere(transaction, collection, assessor)
-        file = file_of_import(lake.project, path, ["judgments"], form, without=["rater"])
+        file = file_of_import(lake.project.folder, path, ["judgments"], form, without=["rater"])
         rows = read_sample(path, file)
         sample = rows["sample"][0]
         done.by = {"assessor": assessor, "sample": sample}

@@ -45,7 +45,7 @@ def import_labels(
     known_as = "Name a file in TREC qrels format."
     with landing(lake, done, "--judge", arguments, known_as) as land:
         kinds = ("judgments", "labels")
-        file = file_of_import(lake.project, path, kinds, form, without=["rater"])
+        file = file_of_import(lake.project.folder, path, kinds, form, without=["rater"])
         known = lake.value(
             "select scale_max from lake.raw.graders where grader_id = ?", judge_id(judge)
         )

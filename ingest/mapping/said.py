@@ -10,7 +10,6 @@ from gradelake.ingest.mapping.labels import whole
 from gradelake.ingest.mapping.paths import check_path
 from gradelake.ingest.mapping.presets import Sample, brought, preset
 from gradelake.sql.common.errors import BadInput
-from gradelake.sql.common.project import Project
 
 # what options say, by their names: `preset` is --as
 Form = Mapping[str, Any]
@@ -18,21 +17,21 @@ _RATERS = "Several raters in one table are for `judgments` in gradelake.toml."
 
 
 def file_of_import(
-    project: Project,
+    folder: Path,
     path: Path,
     kinds: Sequence[str],
     form: Form | None = None,
     without: Sequence[str] = (),
 ) -> File:
     """A file of one of these `kinds`, the first of which has the roles, with what options say of
-    it. Roles `without` a meaning here are refused.
+    it; `folder` is the project's, whose presets count. Roles `without` a meaning here are refused.
 
     Raises `BadInput` for an unknown role or preset, and a value that cannot be meant.
     """
     form, shown = form or {}, str(path)
     said: dict[str, Any] = {}
     if named := form.get("preset"):
-        known = preset(project.folder, named)
+        known = preset(folder, named)
         found = brought(known, Sample(path, shown))
         kind = next((kind for kind in kinds if kind in found), None)
         if kind is None:

@@ -6,10 +6,9 @@ others alone, so that one name can have both. A system that retrieved nothing is
 those of `responses` are.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
@@ -21,7 +20,8 @@ from gradelake.ingest.collections.systems import RANKING, enter, entries_of, wri
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.landing.imported import Imported
 from gradelake.ingest.mapping.form import File
-from gradelake.ingest.mapping.presets import Preset, Sample, file_as, fits, preset, presets_of
+from gradelake.ingest.mapping.presets import Sample, fits, presets_of
+from gradelake.ingest.mapping.said import Form, file_of_import
 from gradelake.ingest.rag.brought import Brought
 from gradelake.ingest.rag.log import FIX, Row, read
 from gradelake.ingest.rag.topics import Topics
@@ -43,14 +43,12 @@ _FROM_LOGS = "rag"  # what the ledger has in the place of the bank's hash
 class Options:
     """What is asked of an import. `system`: the name of the file's one system; `marks`: whether [1]
     in an answer cites the first context; `references`: whether they become nuggets (None: where
-    the collection has no other rubric); `preset`: the file's form, which is recognised otherwise;
-    `said`: what else is said of its table, as in gradelake.toml."""
+    the collection has no other rubric); `form`: what is said of the file (mapping/said.py)."""
 
     system: str | None = None
     marks: bool = True
     references: bool | None = None
-    preset: str | None = None
-    said: Mapping[str, Any] = field(default_factory=dict)
+    form: Form = field(default_factory=dict)
 
 
 def import_rag(
@@ -65,7 +63,7 @@ def import_rag(
     check_name(options.system or trec.system_name(path), "--system")
     if not path.is_file():
         raise BadInput(f"{path}: no such file", "Name a log: JSON lines, JSON, CSV or Parquet.")
-    shown, made = form_of(path, project.folder if project else Path.cwd(), options), []
+    shown, made = _file(path, project.folder if project else Path.cwd(), options.form), []
     if project is None:
         check_name(collection, "the collection")
         read(path, shown)  # nothing is made for a file that cannot be read
@@ -87,20 +85,18 @@ def import_rag(
     return done
 
 
-def form_of(path: Path, folder: Path, options: Options) -> File:
-    """A log as it is to be read: as a preset of ours or of the folder's project says, which options
-    name or its first rows tell, and as options say beyond that. Raises `BadInput`."""
-    sample = Sample(path, str(path))
-    if options.preset:
-        form: Preset | None = preset(folder, options.preset)
-    elif "rows" in options.said:
-        form = None
-    else:
-        known = (each for each in presets_of(folder).values() if "rag" in each.brings)
-        fitting = [each for each in known if fits(each, sample)]
-        form = max(fitting, key=lambda each: each.weight, default=None)
-    said = file_as(form, sample, "rag").said if form else {}
-    return File(str(path), {**said, **options.said})
+def _file(path: Path, folder: Path, form: Form) -> File:
+    """A log with what is said of it: by options, and by the preset that they name or that its first
+    rows fit. Raises `BadInput`."""
+    if not (form.get("preset") or form.get("rows")):
+        sample = Sample(path, str(path))
+        fitting = {
+            name: known.weight
+            for name, known in presets_of(folder).items()
+            if "rag" in known.brings and fits(known, sample)
+        }
+        form = {**form, "preset": max(fitting, key=lambda name: fitting[name], default=None)}
+    return file_of_import(folder, path, ["rag"], form)
 
 
 def _import(into: Targets, path: Path, shown: File, options: Options) -> Imported:

@@ -13,7 +13,7 @@ from typing import Any
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.mapping.paths import value_at
 from gradelake.ingest.starting.looking import Seen
-from gradelake.sql.common.project import is_name
+from gradelake.sql.common.project import is_name, nearest_name
 from gradelake.sql.common.quoting import shell_word
 
 _TOGETHER = 3  # so many runs beside each other are one pattern
@@ -154,16 +154,16 @@ def _commands(seen: Seen, names: dict[str, str], collection: str) -> Iterator[st
     what = f"{collection} {shell_word(seen.shown)}"
     form = f" --as {seen.form}" if seen.form and any(seen.brings.values()) else ""
     if "rag" in seen.brings:
-        own = names[seen.shown]
-        named = "" if own == system_name(Path(seen.shown)) else f" --system {own}"
-        named = "" if "system" in seen.brings["rag"] else named
+        own = names.get(seen.shown)  # none, where the file names its systems
+        is_usual = own in (None, system_name(Path(seen.shown)))
+        named = "" if is_usual else f" --system {own}"
         yield f"gradelake import rag {what}{named}{form}"
     if "labels" in seen.brings:
         column = seen.brings["labels"].get("judge")
         judges = _values(seen, str(column)) if column else []
         for judge in judges[:_MODELS]:
             only = f" --only {shell_word(f'{column}={judge}')}"
-            yield f"gradelake import labels {what} --judge {as_name(judge)}{form}{only}"
+            yield f"gradelake import labels {what} --judge {nearest_name(judge)}{form}{only}"
         if not judges:
             yield f"gradelake import labels {what} --judge {names[seen.shown]}{form}"
     if "bank" in seen.brings:
@@ -174,7 +174,7 @@ def _values(seen: Seen, column: str) -> list[str]:
     sample = seen.sample
     rows = sample.rows(seen.brings["labels"].get("rows")) if sample else []
     found = dict.fromkeys(str(value) for row in rows if (value := value_at(row, column)))
-    return [value for value in found if is_name(as_name(value))]
+    return [value for value in found if is_name(nearest_name(value))]
 
 
 def names_of(found: list[Seen]) -> dict[str, str]:
@@ -212,20 +212,15 @@ def _different(shown: list[str], stem: Callable[[Path], str], otherwise: str) ->
     names: dict[str, str] = {}
     for parts in longer:
         tried = {
-            file: as_name("-".join(parts(Path(file)))) or otherwise
+            file: nearest_name("-".join(parts(Path(file)))) or otherwise
             for file in shown
             if file not in names
         }
         how_many = Counter([*tried.values(), *names.values()])
         names |= {file: name for file, name in tried.items() if how_many[name] == 1}
     for file in shown:
-        own = as_name(stem(Path(file))) or otherwise
+        own = nearest_name(stem(Path(file))) or otherwise
         numbered = (f"{own}-{number}" for number in count(1))
         if file not in names:
             names[file] = next(name for name in numbered if name not in names.values())
     return names
-
-
-def as_name(text: str) -> str:
-    """The nearest text that can be used as a name; none where there is none."""
-    return re.sub(r"\.\.+", ".", re.sub(r"[^A-Za-z0-9_.+=@-]+", "-", text)).strip("-._+=@")

@@ -13,12 +13,12 @@ from typing import Any
 import click
 
 from gradelake.ingest.collections.dry_run import DryRun, dry_run
-from gradelake.ingest.starting.choosing import Chosen, as_name, choose
+from gradelake.ingest.starting.choosing import Chosen, choose
 from gradelake.ingest.starting.looking import Seen, look_at
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError
-from gradelake.sql.common.project import CONFIG_NAME, Project, is_name
+from gradelake.sql.common.project import CONFIG_NAME, Project, is_name, nearest_name
 from gradelake.sql.common.quoting import on_one_line, shell_word, toml_comment, toml_key, toml_value
 from gradelake.sql.common.table_text import table_lines, text_columns
 from gradelake.sql.common.whole_file import whole_file
@@ -80,7 +80,7 @@ def start(folder: Path, name: str | None = None, said: Mapping[str, str] | None 
     Raises `BadInput` where there is one, and for a folder of which nothing is sure; then nothing is
     written.
     """
-    name = name or as_name(folder.resolve().name)
+    name = name or nearest_name(folder.resolve().name)
     file = folder / CONFIG_NAME
     if not is_name(name):
         raise BadInput(f"{name!r} cannot be used as a collection's name", "Give one: --name shop.")

@@ -18,6 +18,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.results import as_object
 
 _LOCALE = "terminal_encoding"  # how a terminal shows text, for the restarted process
+_OF_FORM = "form_"  # options that say what a file looks like
 _called: ContextVar[list[str] | None] = ContextVar("called", default=None)
 
 
@@ -117,8 +118,8 @@ def bringing_in(
         def command(project: Callable, collection: str, file: Path, **stated: Any) -> Any:
             from gradelake.sql.lake.opening import Lake
 
-            form = {name.removeprefix("form_"): stated.pop(name) for name in _of_form(stated)}
-            if form:
+            if form := form_of(stated):
+                stated = {name: stated[name] for name in stated if not name.startswith(_OF_FORM)}
                 stated["form"] = form
             with console.working(f"reading {file}"), Lake.writer(project()) as lake:
                 return imported(place)(lake, collection, file, arguments=typed(), **stated)
@@ -130,8 +131,13 @@ def bringing_in(
     return decorate
 
 
-def _of_form(stated: dict[str, Any]) -> list[str]:
-    return [name for name in stated if name.startswith("form_")]
+def form_of(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """What options called `form_...` say, by the rest of their names."""
+    return {
+        name.removeprefix(_OF_FORM): value
+        for name, value in stated.items()
+        if name.startswith(_OF_FORM)
+    }
 
 
 def reading(function: Callable) -> Callable:

@@ -56,7 +56,10 @@ OPTIONS = {
         *("--only=own=1", "--rows=there[]", "--label=2=1", "--cut=0.5"),
     ],
     "bank": ["--name=other", "--format=argue"],
-    "rag": ["--system=other", "--no-marks", "--no-references"],
+    "rag": [
+        *("--system=other", "--no-marks", "--no-references", "--column=answer=reference"),
+        *("--only=reference=Sun.", "--rows=there[]", "--as=trec_run"),
+    ],
     "grades": [
         *("--rater=paper", "--assessor=ann", "--systems", "--name=gpt", "--trust"),
         *("--grader=gpt", "--model=m", "--kind=nugget", "--scale=0-9", "--format=workbench"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -13,6 +14,7 @@ from gradelake.ingest.rag.rag_import import Options, import_rag
 from gradelake.sql.common.errors import BadInput
 from tests.command_line import gradelake
 from tests.ingest.conftest import said
+from tests.projects import write
 
 WHY, BEES = "Why is the sky blue?", "How do bees\nfind home?"
 AIR, SUN, WAX = "Air scatters blue light.", "The sun is a star.", "Bees see polarised light."
@@ -282,15 +284,16 @@ def test_a_log_may_name_its_systems(rag):
     assert bring(rag, prompts, "prompts.jsonl").by == {"system": "prompts"}
 
 
-def test_without_a_project_this_folder_becomes_one(tmp_path):
-    log = "".join(f"{json.dumps(row)}\n" for row in ROWS)
-    (tmp_path / "v1.jsonl").write_text(log)
-    (tmp_path / "bad.jsonl").write_text('{"contexts": []}\n')
-    gradelake(tmp_path, "import", "rag", "support", "bad.jsonl", code=2)
+def test_without_a_project_this_folder_becomes_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "v1.jsonl", "".join(f"{json.dumps(row)}\n" for row in ROWS))
+    write(tmp_path / "bad.jsonl", '{"contexts": []}\n')
+    with pytest.raises(BadInput, match="no question"):
+        import_rag(None, "support", Path("bad.jsonl"), Options(), [])
     assert not (tmp_path / "gradelake.toml").exists()
-    done = gradelake(tmp_path, "import", "rag", "support", "v1.jsonl")
-    assert f"made {tmp_path}/gradelake.toml, with the collection support" in done.stderr
-    assert "system v1: wrote 2 questions for support" in done.stdout
+    done = import_rag(None, "support", Path("v1.jsonl"), Options(), [])
+    assert done.written == 2
+    assert done.warnings[0].startswith(f"made {tmp_path}/gradelake.toml, with the collection supp")
     done = gradelake(tmp_path, "import", "rag", "support", "v1.jsonl")
     assert "unchanged" in done.stdout
     gradelake(tmp_path, "plan", "support")

@@ -1,0 +1,63 @@
+"""Folders as tools of RAG write them: `start` knows them, and what it says brings them in."""
+
+import re
+import shlex
+
+import pytest
+
+from gradelake.ingest.mapping.presets import presets_of
+from gradelake.ingest.starting.start import start
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.opening import Lake
+from tests.command_line import gradelake
+from tests.ingest.forms import rag_evaluations, rag_traces
+
+FOLDERS = {**rag_evaluations.FOLDERS, **rag_traces.FOLDERS}
+OF_RANKINGS = """
+    select count(*) from lake.raw.run_entries join lake.raw.systems using (collection, system)
+    where kind = 'ranking'
+"""
+REFERENCES = "select count(distinct query_id) from lake.raw.rubric_items"
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_every_file_of_a_folder_is_known(tmp_path, name):
+    FOLDERS[name].write(tmp_path)
+    done = start(tmp_path, "shop")
+    assert {(*seen.brings,) for seen in done.seen} == {("rag",)}, done.seen
+    assert len(done.commands) == FOLDERS[name].commands
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_comes_in_and_is_compared_without_an_edit(tmp_path, name):
+    folder = FOLDERS[name]
+    folder.write(tmp_path)
+    done = gradelake(tmp_path, "start", "--name", "shop")
+    commands = re.findall(r"^(?:next|then): gradelake (import .*)$", done.stdout, re.MULTILINE)
+    assert len(commands) == folder.commands
+    for command in commands:
+        assert "unchanged" not in gradelake(tmp_path, *shlex.split(command)).stdout
+    with Lake.live(Project.read(tmp_path / "gradelake.toml")) as lake:
+        assert {*lake.column("select system from lake.raw.systems")} == {*folder.systems}
+        asked = "select count(*), count(narrative) from lake.raw.queries"
+        assert lake.rows(asked) == [(folder.questions, folder.histories)]
+        assert lake.value(OF_RANKINGS) == folder.contexts
+        assert lake.value("select count(*) from lake.raw.answers") == folder.answers
+        assert lake.value(REFERENCES) == folder.references
+    for command in commands:
+        assert "unchanged" in gradelake(tmp_path, *shlex.split(command)).stdout
+    grader = "correct" if folder.references else "context"
+    gradelake(tmp_path, "grade", "shop", "--grader", grader)
+    gradelake(tmp_path, "build")
+    compared = gradelake(tmp_path, "compare", *folder.systems).stdout
+    assert f"{folder.questions} queries" in compared
+
+
+def test_every_preset_of_logs_has_a_folder(tmp_path):
+    seen = set()
+    for number, folder in enumerate(FOLDERS.values()):
+        (tmp_path / str(number)).mkdir()
+        folder.write(tmp_path / str(number))
+        seen |= {each.form for each in start(tmp_path / str(number), "shop").seen}
+    assert seen == {name for name, form in presets_of(tmp_path).items() if "rag" in form.brings}
