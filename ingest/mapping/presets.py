@@ -190,9 +190,14 @@ def fits(form: Preset, sample: Sample) -> bool:
     rows = sample.rows(form.rows)
     return (
         bool(rows)
-        and all(any(has(row, column) for row in rows) for column in form.columns)
+        and all(_is_there(column, rows) for column in form.columns)
         and all(_are(column, wanted, rows) for column, wanted in form.values.items())
     )
+
+
+def _is_there(columns: str, rows: list[dict[str, Any]]) -> bool:
+    """Whether one of the columns of `a | b` is in a row."""
+    return any(has(row, column) for column in columns.split(" | ") for row in rows)
 
 
 def _are(column: str, wanted: Any, rows: list[dict[str, Any]]) -> bool:
@@ -238,7 +243,7 @@ def _there(value: str, rows: list[dict[str, Any]], others: Sequence[Any]) -> Any
         rest = [key for key in rows[0] if plain(key) not in named]
         return tuple(key for key in rest if _are(key, "whole", rows))
     for column in value.removesuffix("?").split(" | "):
-        if any(has(row, column) for row in rows):
+        if _is_there(column, rows):
             return column
     return None if value.endswith("?") else value
 

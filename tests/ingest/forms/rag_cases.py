@@ -25,7 +25,7 @@ class Folder:
     """A form: what writes it, and what is in the lake once it is in.
 
     `contexts` are those of all rankings together, `references` and `histories` questions that have
-    one. `commands`: how many commands bring it in.
+    one. `commands`: how many commands bring it in; `not_used`: files of which nothing is.
     """
 
     write: Callable[[Path], None]
@@ -36,6 +36,7 @@ class Folder:
     references: int = 0
     histories: int = 0
     commands: int = 2
+    not_used: tuple[str, ...] = ()
 
 
 # What is known, a passage each. Texts have the characters that tables and lists stumble over.

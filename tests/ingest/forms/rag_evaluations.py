@@ -113,45 +113,78 @@ def deepeval_csv(folder: Path) -> None:
 def deepeval_test_run(folder: Path) -> None:
     for name, cases in VERSIONS.items():
         tested = [
-            {
-                "name": f"test_case_{number}",
+            _tested(number)
+            | {
                 "input": case.question,
                 "actualOutput": case.answer,
                 "expectedOutput": case.reference,
                 "retrievalContext": list(case.contexts),
-                "success": True,
-                "metricsData": [
-                    {
-                        "name": metric,
-                        "threshold": 0.5,
-                        "success": True,
-                        "score": _score(number),
-                        "reason": "It says what the context says.",
-                        "strictMode": False,
-                        "evaluationModel": "gpt-4.1",
-                        "evaluationCost": 0.0012,
-                        "verboseLogs": "Statements: []",
-                    }
-                    for metric in ("Faithfulness", "Answer Relevancy")
-                ],
-                "runDuration": 1.25,
-                "order": number,
             }
             for number, case in enumerate(cases)
         ]
-        run = {
-            "testFile": "test_shop.py",
-            "testCases": tested,
-            "conversationalTestCases": [],
-            "metricsScores": [{"metric": "Faithfulness", "scores": [1.0], "passes": 1}],
-            "identifier": None,
-            "hyperparameters": {"model": "gpt-4.1-mini"},
-            "testPassed": N,
-            "testFailed": 0,
-            "runDuration": 9.5,
-            "evaluationCost": 0.02,
+        (folder / f"{name}.json").write_text(json.dumps(_run(tested, [])))
+
+
+def deepeval_conversations(folder: Path) -> None:
+    """A test run of conversations: what was found stands at the last turn."""
+    for name, cases in VERSIONS.items():
+        tested = [
+            _tested(number)
+            | {
+                "scenario": "Somebody asks a shop.",
+                "expectedOutcome": "They know.",
+                "turns": [
+                    {"role": "user", "content": case.before[0], "order": 0},
+                    {"role": "assistant", "content": case.before[1], "order": 1},
+                    {"role": "user", "content": case.question, "order": 2},
+                    {
+                        **{"role": "assistant", "content": case.answer, "order": 3},
+                        "retrievalContext": list(case.contexts),
+                    },
+                ],
+            }
+            for number, case in enumerate(cases)
+        ]
+        (folder / f"{name}.json").write_text(json.dumps(_run([], tested)))
+
+
+def _tested(number: int) -> dict[str, Any]:
+    metrics = [
+        {
+            "name": metric,
+            "threshold": 0.5,
+            "success": True,
+            "score": _score(number),
+            "reason": "It says what the context says.",
+            "strictMode": False,
+            "evaluationModel": "gpt-4.1",
+            "evaluationCost": 0.0012,
+            "verboseLogs": "Statements: []",
         }
-        (folder / f"{name}.json").write_text(json.dumps(run))
+        for metric in ("Faithfulness", "Answer Relevancy")
+    ]
+    return {
+        "name": f"test_case_{number}",
+        "success": True,
+        "metricsData": metrics,
+        "runDuration": 1.25,
+        "order": number,
+    }
+
+
+def _run(tested: list[dict[str, Any]], conversations: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "testFile": "test_shop.py",
+        "testCases": tested,
+        "conversationalTestCases": conversations,
+        "metricsScores": [{"metric": "Faithfulness", "scores": [1.0], "passes": 1}],
+        "identifier": None,
+        "hyperparameters": {"model": "gpt-4.1-mini"},
+        "testPassed": N,
+        "testFailed": 0,
+        "runDuration": 9.5,
+        "evaluationCost": 0.02,
+    }
 
 
 # --- promptfoo eval --output results.json -----------------------------------------------------
@@ -294,6 +327,20 @@ def own_answers(folder: Path) -> None:
         (folder / f"{name}.jsonl").write_text(_lines(rows))
 
 
+def own_judge(folder: Path) -> None:
+    """Answers, and what a judge of one's own thought of them, in a sheet that is no log."""
+    own_answers(folder)
+    rows = [
+        {
+            **{"question": case.question, "answer": case.answer, "score": 1 + number % 5},
+            **{"reason": "It says how.", "model": "gpt-4.1"},
+        }
+        for cases in VERSIONS.values()
+        for number, case in enumerate(cases)
+    ]
+    (folder / "judge.csv").write_text(as_csv(rows))
+
+
 def own_systems(folder: Path) -> None:
     """One sheet, with a column that says which version answered."""
     rows = [
@@ -334,6 +381,7 @@ FOLDERS = {
     "deepeval dataset": counted(deepeval_dataset),
     "deepeval csv": counted(deepeval_csv),
     "deepeval test run": counted(deepeval_test_run),
+    "deepeval conversations": counted(deepeval_conversations, references=0, histories=N),
     "promptfoo": counted(
         promptfoo_results, _OF_PROMPTFOO, contexts=4 * N, references=0, commands=1
     ),
@@ -342,6 +390,7 @@ FOLDERS = {
     "own chunks": counted(own_chunks),
     "own numbered": counted(own_numbered),
     "own answers": counted(own_answers, contexts=0),
+    "own judge": counted(own_judge, contexts=0, not_used=("judge.csv",)),
     "own systems": counted(own_systems, commands=1),
     "own messages": counted(own_messages, references=0, histories=N),
 }

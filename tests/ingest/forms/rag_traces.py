@@ -269,11 +269,47 @@ def otlp_events(folder: Path) -> None:
         _write_lines(folder / f"{name}.jsonl", lines)
 
 
+def sdk_spans(folder: Path) -> None:
+    """What an SDK's exporter to a console prints, a span a line; messages are JSON in texts."""
+    for name, cases in VERSIONS.items():
+        spans = [
+            {
+                "name": span["name"],
+                "context": {
+                    "trace_id": f"0x{span['traceId']}",
+                    "span_id": f"0x{span['spanId']}",
+                    "trace_state": "[]",
+                },
+                "kind": "SpanKind.INTERNAL",
+                "parent_id": f"0x{span['parentSpanId']}" if span["parentSpanId"] else None,
+                "start_time": _time(n, part).isoformat().replace("+00:00", ".000000Z"),
+                "end_time": _time(n, part + 5).isoformat().replace("+00:00", ".000000Z"),
+                "status": {"status_code": "UNSET"},
+                "attributes": {
+                    each["key"]: each["value"]["stringValue"] for each in span["attributes"]
+                },
+                "events": [],
+                "links": [],
+                "resource": {"attributes": {"service.name": "shop"}, "schema_url": ""},
+            }
+            for n, case in enumerate(cases)
+            for part, span in enumerate(_spans(name, n, case, on_events=False))
+        ]
+        _write_lines(folder / f"{name}.jsonl", spans[::-1])
+
+
 def _says(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
 def _otlp(name: str, number: int, case: Case, on_events: bool) -> dict[str, Any]:
+    spans = _spans(name, number, case, on_events)
+    resource = {"attributes": _attributes({"service.name": "shop"})}
+    scope = {"scope": {"name": "opentelemetry.instrumentation.openai"}, "spans": spans[::-1]}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]}
+
+
+def _spans(name: str, number: int, case: Case, on_events: bool) -> list[dict[str, Any]]:
     documents = [{"id": f"{n}", "content": text} for n, text in enumerate(case.contexts, 1)]
     asked = json.dumps([_says("user", case.question)])
     said = json.dumps([_says("assistant", case.answer) | {"finish_reason": "stop"}])
@@ -311,9 +347,7 @@ def _otlp(name: str, number: int, case: Case, on_events: bool) -> dict[str, Any]
                 "status": {},
             }
         )
-    resource = {"attributes": _attributes({"service.name": "shop"})}
-    scope = {"scope": {"name": "opentelemetry.instrumentation.openai"}, "spans": spans[::-1]}
-    return {"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]}
+    return spans
 
 
 def _attributes(stated: dict[str, str]) -> list[dict[str, Any]]:
@@ -363,5 +397,6 @@ FOLDERS = {
     "phoenix jsonl": counted(phoenix_jsonl, references=0),
     "otlp spans": counted(otlp_spans, references=0),
     "otlp events": counted(otlp_events, references=0),
+    "sdk spans": counted(sdk_spans, references=0),
     "llamaindex": counted(llamaindex, references=0),
 }
