@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from io import BytesIO, TextIOWrapper
+from keyword import iskeyword
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -142,9 +143,10 @@ _PROGRESS = inspect.Parameter("progress", inspect.Parameter.KEYWORD_ONLY, defaul
 
 
 def name_of(parameter: click.Parameter) -> str:
-    """How Python says a parameter: an option as it is typed, `label_set`."""
+    """How Python says a parameter: an option as it is typed, `label_set`; `as_` for --as."""
     long = [each for each in parameter.opts if each.startswith("--")]
-    return long[0][2:].replace("-", "_") if long else str(parameter.name)
+    name = long[0][2:].replace("-", "_") if long else str(parameter.name)
+    return f"{name}_" if iskeyword(name) else name
 
 
 def _parameter(name: str, of: click.Parameter) -> inspect.Parameter:

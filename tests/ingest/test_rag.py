@@ -294,8 +294,8 @@ def test_without_a_project_this_folder_becomes_one(tmp_path, monkeypatch):
     done = import_rag(None, "support", Path("v1.jsonl"), Options(), [])
     assert done.written == 2
     assert done.warnings[0].startswith(f"made {tmp_path}/gradelake.toml, with the collection supp")
-    done = gradelake(tmp_path, "import", "rag", "support", "v1.jsonl")
-    assert "unchanged" in done.stdout
+    again = gradelake(tmp_path, "import", "rag", "support", "v1.jsonl")
+    assert "unchanged" in again.stdout
     gradelake(tmp_path, "plan", "support")
 
 
