@@ -40,7 +40,7 @@ def import_scores(
     """
     done = Imported(str(path), collection, "scores", {"board": name})
     with landing(lake, done, "--name", arguments, _HINT) as land:
-        file = file_of_import(lake.project, path, ["scores"], form)
+        file = file_of_import(lake.project.folder, path, ["scores"], form)
         if land.is_known([measure, said_of(file)]):
             return done
         rows = _read(path, file, measure)

@@ -56,7 +56,7 @@ def import_support(
     done = Imported(str(path), collection, "support labels", {"assessor": assessor})
     known_as = f"Name a table with {', '.join(COLUMNS)}."
     with landing(lake, done, "--assessor", arguments, known_as) as land:
-        file = file_of_import(lake.project, path, ["support"], form)
+        file = file_of_import(lake.project.folder, path, ["support"], form)
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
         if land.is_known([said_of(file), sorted(map(str, cited.items()))]):
             return done
