@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradelake.ingest.mapping.columns import columns_of, mapped
+from gradelake.ingest.mapping.columns import columns_of, mapped, meant
 from gradelake.ingest.mapping.form import ROLES
 from gradelake.ingest.rag import traces
 from gradelake.ingest.rag.turns import Turns, is_conversation, last_said, turns_of
@@ -54,7 +54,8 @@ def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
     objects = [*rows_of(path, shown, problems)]
     if objects and traces.is_trace(objects[0][1]):
         objects = [*traces.rows(objects, problems)]
-    used = (column for _, cells in objects for column in columns_of("rag", shown, cells).values())
+    cells = [cells for _, cells in meant(objects, shown)]
+    used = (column for each in cells for column in columns_of("rag", shown, each).values())
     found, rows = [*mapped("rag", path, shown, objects, problems)], []
     names_systems = all(_may_be_name(row.get("system")) for _, row in found)
     for line, row in found:

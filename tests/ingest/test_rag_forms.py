@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import textwrap
 
 import pytest
 
@@ -11,6 +12,8 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.ingest.forms import rag_evaluations, rag_traces
+from tests.ingest.forms.rag_cases import VERSIONS
+from tests.projects import write
 
 FOLDERS = {**rag_evaluations.FOLDERS, **rag_traces.FOLDERS}
 OF_RANKINGS = """
@@ -28,6 +31,52 @@ def test_every_file_of_a_folder_is_known(tmp_path, name):
     unused = dict.fromkeys(FOLDERS[name].not_used, ())
     assert brings == dict.fromkeys(brings, ("rag",)) | unused, done.seen
     assert len(done.commands) == FOLDERS[name].commands
+
+
+@pytest.mark.parametrize("n", range(10))
+def test_two_forms_in_one_folder_are_told_apart(tmp_path, n):
+    names = [*FOLDERS]
+    wanted = {}
+    for name in (names[n], names[n + 11]):
+        folder = tmp_path / name.replace(" ", "_")
+        folder.mkdir()
+        FOLDERS[name].write(folder)
+        alone = start(folder, "shop")
+        alone.file.unlink()
+        wanted |= {f"{folder.name}/{seen.shown}": (seen.form, seen.brings) for seen in alone.seen}
+    done = start(tmp_path, "shop")
+    there = {seen.shown: (seen.form, seen.brings) for seen in done.seen}
+    assert {shown: there[shown] for shown in wanted} == wanted
+    commands = [shlex.split(command) for command in done.commands]
+    systems = [words[words.index("--system") + 1] for words in commands if "--system" in words]
+    assert len({*systems}) == len(systems)
+
+
+def test_a_form_of_ones_own_is_a_file(tmp_path):
+    form = """
+        says: the shop's own log
+        rows: log[]
+        columns: [asked.text, said, found]
+        brings:
+          rag: { question: asked.text, answer: said, contexts: 'found[].body', system: 'by?' }
+    """
+    write(tmp_path / "presets/own.yaml", textwrap.dedent(form))
+    rows = [
+        {"asked": {"text": case.question}, "said": case.answer, "by": name}
+        | {"found": [{"body": text} for text in case.contexts]}
+        for name, cases in VERSIONS.items()
+        for case in cases
+    ]
+    write(tmp_path / "log.json", {"log": rows})
+    done = start(tmp_path, "shop")
+    (seen,) = [each for each in done.seen if each.shown == "log.json"]
+    assert (seen.form, seen.why) == ("own", "the shop's own log")
+    imported = gradelake(tmp_path, "import", "rag", "shop", "log.json")
+    assert "systems v1, v2: wrote 14 questions for shop" in imported.stdout
+    assert "asked.text, said, found[].body, by" in imported.stderr
+    named = ["--rows=log[]", "--column=question=asked.text", "--column=answer=said"]
+    one = gradelake(tmp_path, "import", "rag", "shop", "log.json", *named, "--only=by=v1")
+    assert "system log: wrote 7 questions" in one.stdout
 
 
 @pytest.mark.slow

@@ -327,6 +327,16 @@ def own_answers(folder: Path) -> None:
         (folder / f"{name}.jsonl").write_text(_lines(rows))
 
 
+def own_context(folder: Path) -> None:
+    """What was found is called a context, and is one text where one was found."""
+    for name, cases in VERSIONS.items():
+        rows = [
+            {"question": case.question, "answer": case.answer, "context": case.contexts[0]}
+            for case in cases
+        ]
+        (folder / f"{name}.csv").write_text(as_csv(rows))
+
+
 def own_judge(folder: Path) -> None:
     """Answers, and what a judge of one's own thought of them, in a sheet that is no log."""
     own_answers(folder)
@@ -390,6 +400,7 @@ FOLDERS = {
     "own chunks": counted(own_chunks),
     "own numbered": counted(own_numbered),
     "own answers": counted(own_answers, contexts=0),
+    "own context": counted(own_context, contexts=2 * N, references=0),
     "own judge": counted(own_judge, contexts=0, not_used=("judge.csv",)),
     "own systems": counted(own_systems, commands=1),
     "own messages": counted(own_messages, references=0, histories=N),
