@@ -52,10 +52,11 @@ def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
     """
     problems = Problems(shown, FIX)
     objects = [*rows_of(path, shown, problems)]
-    if objects and traces.is_trace(objects[0][1]):
-        objects = [*traces.rows(objects, problems)]
-    cells = [cells for _, cells in meant(objects, shown)]
-    used = (column for each in cells for column in columns_of("rag", shown, each).values())
+    rows_meant = [*meant(objects, shown)]
+    if rows_meant and traces.is_trace(rows_meant[0][1]):
+        objects = rows_meant = [*traces.rows(rows_meant, problems)]
+        shown = str(shown)  # of which nothing more is to be said
+    used = (column for _, row in rows_meant for column in columns_of("rag", shown, row).values())
     found, rows = [*mapped("rag", path, shown, objects, problems)], []
     names_systems = all(_may_be_name(row.get("system")) for _, row in found)
     for line, row in found:

@@ -155,6 +155,8 @@ def _of_langfuse(line: int, trace: dict[str, Any]) -> Iterator[Span]:
     asked, said = asked_in(trace.get("input")), said_in(trace.get("output"))
     yield Span(own_id, own_id, "", str(trace.get("timestamp") or ""), line, asked, said)
     for each in trace["observations"]:
+        if not isinstance(each, dict):
+            continue  # a list of traces has only their ids
         given, put_out = each.get("input"), each.get("output")
         is_search = "RETRIEV" in f"{each.get('type')} {each.get('name')}".upper()
         yield Span(

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
+from gradelake.ingest.mapping.form import File
 from gradelake.ingest.rag import traces
+from gradelake.ingest.rag.log import read
 from gradelake.sql.common.problems import Problems
+from tests.projects import write
 
 WHY, REWRITTEN, AIR = "Why is it blue?", "sky colour cause", "Air scatters blue light."
 PROMPT = f"Use this: {AIR}\n{WHY}"
@@ -106,6 +109,13 @@ def test_the_question_is_what_the_user_said():
     assert row["question"] == WHY
     (row,) = rows(span(2, FOUND), span(3, model))  # a rewrite is no question
     assert row["question"] == [{"role": "user", "content": PROMPT}]
+
+
+def test_a_list_of_traces_may_stand_within_another_object(tmp_path):
+    trace = {"id": "1", "input": {"question": WHY}, "output": "Air.", "observations": ["o1"]}
+    file = write(tmp_path / "t.json", json.dumps({"data": [trace], "meta": {}}, indent=1))
+    (row,), _ = read(file, File(str(file), {"rows": "data[]"}))
+    assert (row.question, row.answer, row.contexts) == (WHY, "Air.", [])
 
 
 def test_an_agents_searches_are_its_contexts_in_their_order():
