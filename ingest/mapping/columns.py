@@ -114,7 +114,7 @@ def _roles(kind: str, row: dict[str, Any], columns: dict[str, str], knows: str) 
         except ValueError as error:
             raise ValueError(f"{role}: {error}") from error
     contexts = roles.get("contexts")
-    if knows == NOTHING and row.keys() >= DEEPEVAL and isinstance(contexts, str):
+    if knows == NOTHING and isinstance(contexts, str) and {*map(plain, row)} >= DEEPEVAL:
         roles["contexts"] = contexts.split("|")
     return roles
 

@@ -173,8 +173,8 @@ LISTS = {
     "responses": {"text"},
     "rag": {*NUMBERED, "answer", "question"},
 }
-# columns that DeepEval's CSV has; there bars are between contexts
-DEEPEVAL = {"input", "actual_output", "expected_output", "retrieval_context"}
+# columns that DeepEval's CSV has, by their letters; there bars are between contexts
+DEEPEVAL = {"input", "actualoutput", "retrievalcontext"}
 
 
 def _as_tuple(value: Any) -> Any:

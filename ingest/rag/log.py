@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from gradelake.ingest.mapping.columns import columns_of, mapped, meant
 from gradelake.ingest.mapping.form import ROLES
 from gradelake.ingest.rag import traces
+from gradelake.ingest.rag.spans import asked_in
 from gradelake.ingest.rag.turns import Turns, is_conversation, last_said, turns_of
 from gradelake.ingest.reading.rows import rows_of
 from gradelake.sql.common.problems import Problems
@@ -103,6 +104,7 @@ def _row(line: int, row: dict[str, Any]) -> Row:
 def _turns(row: dict[str, Any]) -> Turns:
     """What was asked, and what was said before. Raises `ValueError`."""
     asked = row.get("question")
+    asked = asked_in(asked) if isinstance(asked, dict) else asked
     if is_conversation(asked):
         turns = turns_of(asked)
         texts = (turns.question, *(text for _, text in turns.before))

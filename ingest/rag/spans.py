@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gradelake.ingest.rag.turns import is_conversation, last_said
+from gradelake.ingest.reading.lists import list_of
 from gradelake.sql.common import files
 
 # attributes that hold the same, by the conventions of the time
@@ -24,11 +25,12 @@ _MESSAGE = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
 _QUESTIONS = ("question", "user_input", "input", "query", "messages", "message", "prompt", "args")
 _ANSWERS = ("answer", "response", "output", "result", "messages", "content", "text", "generations")
 _FOUND = ("documents", "source_nodes", "nodes", "results", "output")
+_BESIDE = ("context", "contexts", "documents", "source_documents", "retrieved_documents")
 
 
 class Span(NamedTuple):
     """A step of a trace. `asked` are messages, `documents` what it found (None: it searched
-    nothing), `query` what it searched with."""
+    nothing), `query` what it searched with; `beside`: documents that it put out with its answer."""
 
     trace: str
     own_id: str
@@ -39,6 +41,7 @@ class Span(NamedTuple):
     said: str
     query: str = ""
     documents: list[Any] | None = None
+    beside: list[Any] | None = None
 
 
 def is_trace(row: dict[str, Any]) -> bool:
@@ -48,6 +51,7 @@ def is_trace(row: dict[str, Any]) -> bool:
         or "context.trace_id" in row
         or row.keys() >= {"run_type", "trace_id"}
         or isinstance(row.get("observations"), list)
+        or row.keys() >= {"traceid", "type", "input", "output"}
         or ("attributes" in row and bool(_trace_of(row)))
     )
 
@@ -57,8 +61,12 @@ def spans_of(line: int, row: dict[str, Any]) -> Iterator[Span]:
     for what cannot be read."""
     if "run_type" in row:
         yield _of_langsmith(line, row)
+        for child in row.get("child_runs") or ():
+            yield from spans_of(line, child)
     elif "observations" in row:
         yield from _of_langfuse(line, row)
+    elif "traceid" in row and "attributes" not in row:
+        yield _of_observation(line, row, str(row["traceid"]), "")
     elif "resourcespans" in row:
         for resource in row["resourcespans"]:
             for scope in resource.get("scopeSpans") or ():
@@ -134,7 +142,7 @@ def _gathered(held: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_langsmith(line: int, run: dict[str, Any]) -> Span:
-    given, put_out = run.get("inputs") or {}, run.get("outputs") or {}
+    given, put_out = (_from_json(run.get(name)) or {} for name in ("inputs", "outputs"))
     is_search = run["run_type"] == "retriever"
     return Span(
         str(run["trace_id"]),
@@ -146,30 +154,38 @@ def _of_langsmith(line: int, run: dict[str, Any]) -> Span:
         "" if is_search else said_in(put_out),
         str(given.get("query") or "") if is_search else "",
         _documents_in(put_out) if is_search else None,
+        _documents_in(put_out, _BESIDE),
     )
 
 
 def _of_langfuse(line: int, trace: dict[str, Any]) -> Iterator[Span]:
     """A trace, which is what the user saw, and its observations within it."""
     own_id = str(trace.get("id") or line)
-    asked, said = asked_in(trace.get("input")), said_in(trace.get("output"))
-    yield Span(own_id, own_id, "", str(trace.get("timestamp") or ""), line, asked, said)
+    asked, put_out = asked_in(trace.get("input")), trace.get("output")
+    beside = _documents_in(put_out, _BESIDE)
+    start = str(trace.get("timestamp") or "")
+    yield Span(own_id, own_id, "", start, line, asked, said_in(put_out), beside=beside)
     for each in trace["observations"]:
-        if not isinstance(each, dict):
-            continue  # a list of traces has only their ids
-        given, put_out = each.get("input"), each.get("output")
-        is_search = "RETRIEV" in f"{each.get('type')} {each.get('name')}".upper()
-        yield Span(
-            own_id,
-            str(each.get("id") or ""),
-            str(each.get("parentObservationId") or own_id),
-            str(each.get("startTime") or ""),
-            line,
-            [] if is_search else asked_in(given),
-            "" if is_search else said_in(put_out),
-            given if is_search and isinstance(given, str) else "",
-            _documents_in(put_out) if is_search else None,
-        )
+        if isinstance(each, dict):  # a list of traces has only their ids
+            lower = {key.lower(): value for key, value in each.items()}
+            yield _of_observation(line, lower, own_id, own_id)
+
+
+def _of_observation(line: int, step: dict[str, Any], trace: str, parent: str) -> Span:
+    """A step of Langfuse; `parent`: of one that has none of its own."""
+    given, put_out = step.get("input"), step.get("output")
+    is_search = "RETRIEV" in f"{step.get('type')} {step.get('name')}".upper()
+    return Span(
+        trace,
+        str(step.get("id") or ""),
+        str(step.get("parentobservationid") or parent),
+        str(step.get("starttime") or ""),
+        line,
+        [] if is_search else asked_in(given),
+        "" if is_search else said_in(put_out),
+        given if is_search and isinstance(given, str) else "",
+        _documents_in(put_out) if is_search else None,
+    )
 
 
 def asked_in(value: Any) -> list[Any]:
@@ -204,11 +220,15 @@ def said_in(value: Any) -> str:
     return ""
 
 
-def _documents_in(value: Any) -> list[Any]:
-    """What a search found: a list, or one within an object."""
+def _documents_in(value: Any, names: tuple[str, ...] = ()) -> list[Any]:
+    """What a search found: a list, or one within an object; with `names`, one within an object that
+    is called so."""
     value = _from_json(value)
     if isinstance(value, dict):
-        value = next((value[name] for name in _FOUND if isinstance(value.get(name), list)), [])
+        held = (value[name] for name in names or _FOUND if isinstance(value.get(name), list))
+        value = next(held, [])
+    elif names:
+        return []
     return [*map(_document, value)] if isinstance(value, list) else []
 
 
@@ -232,8 +252,11 @@ def _from_json(value: Any) -> Any:
 
 
 def _parsed(value: Any) -> Any:
-    """Messages and documents: as they are, or as JSON text."""
-    return files.parse_json(value) if isinstance(value, str) else value or []
+    """Messages and documents: as they are, or as a text that holds a list."""
+    if not isinstance(value, str):
+        return value or []
+    found = list_of(value)
+    return files.parse_json(value) if found is None else found
 
 
 def _trace_of(span: dict[str, Any]) -> str:

@@ -47,6 +47,7 @@ def _row(spans: list[Span]) -> dict[str, Any]:
     said = [span.said for span in spans if span.said]  # a call that failed put nothing out
     answer = root.said if root and root.said else said[-1] if said else ""
     contexts = [document for span in spans for document in span.documents or ()]
+    contexts = contexts or (root.beside if root and root.beside else [])
     return {"question": _question(spans, root), "answer": answer, "contexts": contexts}
 
 

@@ -181,7 +181,10 @@ def test_no_name_in_a_strangers_folder_is_a_setting_or_a_command(tmp_path):
             file,
         )
         assert f"`{command}`" in text
-        assert [word for word in words[3:] if word.startswith("-")] in (["--judge"], ["--system"])
+        assert [word for word in words[3:] if word.startswith("-")] in (
+            ["--judge"],
+            ["--system", "--as"],
+        )
     assert Collection.named(Project.read(done.file), "shop").registered_by is None
 
 

@@ -111,6 +111,43 @@ def test_the_question_is_what_the_user_said():
     assert row["question"] == [{"role": "user", "content": PROMPT}]
 
 
+def test_runs_within_runs_and_in_texts_are_steps(tmp_path):
+    search = {"id": "2", "trace_id": "1", "parent_run_id": "1", "run_type": "retriever"}
+    search |= {"inputs": {"query": REWRITTEN}, "outputs": {"documents": [{"page_content": AIR}]}}
+    whole = {"id": "1", "trace_id": "1", "run_type": "chain", "parent_run_id": None}
+    whole |= {"inputs": json.dumps({"question": WHY}), "outputs": json.dumps({"answer": "Air."})}
+    file = write(tmp_path / "runs.jsonl", json.dumps(whole | {"child_runs": [search]}))
+    (row,), _ = read(file, str(file))
+    assert (row.question, row.answer, [each.text for each in row.contexts]) == (WHY, "Air.", [AIR])
+    beside = {"answer": "Air.", "context": [{"page_content": AIR, "metadata": {}}]}
+    file = write(tmp_path / "root.jsonl", json.dumps(whole | {"outputs": beside}))
+    (row,), _ = read(file, str(file))
+    assert (row.answer, [each.text for each in row.contexts]) == ("Air.", [AIR])
+
+
+def test_spans_in_a_csv_have_lists_as_python_writes_them(tmp_path):
+    spans = [
+        {
+            "context.trace_id": "t",
+            "context.span_id": f"s{number}",
+            "parent_id": parent,
+            "start_time": f"2026-11-20 10:00:0{number}",
+            "span_kind": kind,
+            "attributes.input.value": given,
+            "attributes.output.value": put_out,
+            "attributes.retrieval.documents": documents,
+        }
+        for number, parent, kind, given, put_out, documents in (
+            (1, "", "CHAIN", WHY, "Air.", ""),
+            (2, "s1", "RETRIEVER", REWRITTEN, "", str([{"document.content": "It's air."}])),
+        )
+    ]
+    file = write(tmp_path / "spans.csv", spans)
+    (row,), _ = read(file, str(file))
+    assert (row.question, row.answer) == (WHY, "Air.")
+    assert [each.text for each in row.contexts] == ["It's air."]
+
+
 def test_a_list_of_traces_may_stand_within_another_object(tmp_path):
     trace = {"id": "1", "input": {"question": WHY}, "output": "Air.", "observations": ["o1"]}
     file = write(tmp_path / "t.json", json.dumps({"data": [trace], "meta": {}}, indent=1))

@@ -192,16 +192,10 @@ def _run(tested: list[dict[str, Any]], conversations: list[dict[str, Any]]) -> d
 
 def promptfoo_results(folder: Path) -> None:
     """Two providers in one file; what was retrieved is a variable, the same for both."""
-    providers = {"openai:chat:gpt-4.1-mini": V1, "file://rag.py:answer": V2}
-    results = [
-        _result(provider, index, number, case)
-        for number in range(N)
-        for index, (provider, cases) in enumerate(providers.items())
-        for case in cases[number : number + 1]
-    ]
+    results = _results()
     prompts = [
         {"raw": _PROMPT, "label": _PROMPT, "id": "5f2c", "provider": each, "metrics": {}}
-        for each in providers
+        for each in _PROVIDERS
     ]
     stats = {"successes": len(results), "failures": 0, "errors": 0, "tokenUsage": {}}
     inner = {
@@ -214,14 +208,29 @@ def promptfoo_results(folder: Path) -> None:
     whole = {
         "evalId": "eval-AbC-2026-11-20T10:00:00",
         "results": inner,
-        "config": {"description": "The shop", "providers": [*providers]},
+        "config": {"description": "The shop", "providers": [*_PROVIDERS]},
         "shareableUrl": None,
         "metadata": {"promptfooVersion": "0.120.0"},
     }
     (folder / "results.json").write_text(json.dumps(whole, indent=2))
 
 
+def promptfoo_lines(folder: Path) -> None:
+    """The same with --output results.jsonl."""
+    (folder / "results.jsonl").write_text(_lines(_results()))
+
+
 _PROMPT = "Answer from this: {{context}}\n\n{{question}}"
+_PROVIDERS = {"openai:chat:gpt-4.1-mini": V1, "file://rag.py:answer": V2}
+
+
+def _results() -> list[dict[str, Any]]:
+    return [
+        _result(provider, index, number, case)
+        for number in range(N)
+        for index, (provider, cases) in enumerate(_PROVIDERS.items())
+        for case in cases[number : number + 1]
+    ]
 
 
 def _result(provider: str, index: int, number: int, case: Case) -> dict[str, Any]:
@@ -394,6 +403,9 @@ FOLDERS = {
     "deepeval conversations": counted(deepeval_conversations, references=0, histories=N),
     "promptfoo": counted(
         promptfoo_results, _OF_PROMPTFOO, contexts=4 * N, references=0, commands=1
+    ),
+    "promptfoo lines": counted(
+        promptfoo_lines, _OF_PROMPTFOO, contexts=4 * N, references=0, commands=1
     ),
     "mlflow artifact": counted(mlflow_artifact, ("v1-eval_results_table", "v2-eval_results_table")),
     "mlflow parquet": counted(mlflow_parquet),

@@ -128,6 +128,24 @@ def langfuse_jsonl(folder: Path) -> None:
         _write_lines(folder / f"{name}.jsonl", traces)
 
 
+def langfuse_observations(folder: Path) -> None:
+    """The table of observations, in which the first step of a trace is one of them."""
+    for name, cases in VERSIONS.items():
+        rows = []
+        for number, case in enumerate(cases):
+            trace = _langfuse(name, number, case)
+            kept = ("id", "name", "input", "output", "metadata")
+            root = {key: trace[key] for key in kept} | {
+                "traceId": trace["id"],
+                "type": "SPAN",
+                "startTime": trace["timestamp"],
+                "parentObservationId": None,
+            }
+            inner = [each | {"parentObservationId": trace["id"]} for each in trace["observations"]]
+            rows += [*inner, root]
+        _write_lines(folder / f"{name}.jsonl", rows)
+
+
 def _langfuse(name: str, number: int, case: Case) -> dict[str, Any]:
     trace = _id(name, number, 0)
     messages = [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": _prompt(case)}]
@@ -393,6 +411,7 @@ FOLDERS = {
     "langsmith download": counted(langsmith_download),
     "langfuse json": counted(langfuse_json, references=0),
     "langfuse jsonl": counted(langfuse_jsonl, references=0),
+    "langfuse observations": counted(langfuse_observations, references=0),
     "phoenix parquet": counted(phoenix_parquet, references=0),
     "phoenix jsonl": counted(phoenix_jsonl, references=0),
     "otlp spans": counted(otlp_spans, references=0),
