@@ -57,8 +57,13 @@ OPTIONS = {
     ],
     "bank": ["--name=other", "--format=argue"],
     "rag": [
-        *("--system=other", "--no-marks", "--no-references", "--column=answer=reference"),
-        *("--only=reference=Sun.", "--rows=there[]", "--as=trec_run"),
+        "--system=other",
+        "--no-marks",
+        "--no-references",
+        "--column=answer=reference",
+        "--only=reference=Sun.",
+        "--rows=there[]",
+        "--as=trec_run",
     ],
     "grades": [
         *("--rater=paper", "--assessor=ann", "--systems", "--name=gpt", "--trust"),

@@ -56,22 +56,24 @@ def ragas_conversations(folder: Path) -> None:
         rows = [
             {
                 "user_input": [
-                    {"content": case.before[0], "metadata": None, "type": "human"},
-                    {
-                        **{"content": case.before[1], "metadata": None},
-                        **{"type": "ai", "tool_calls": None},
-                    },
-                    {"content": case.question, "metadata": None, "type": "human"},
-                    {
-                        **{"content": case.answer, "metadata": None},
-                        **{"type": "ai", "tool_calls": None},
-                    },
+                    _human(case.before[0]),
+                    _ai(case.before[1]),
+                    _human(case.question),
+                    _ai(case.answer),
                 ],
                 "reference": case.reference,
             }
             for case in cases
         ]
         (folder / f"{name}.jsonl").write_text(_lines(rows))
+
+
+def _human(text: str) -> dict[str, Any]:
+    return {"content": text, "metadata": None, "type": "human"}
+
+
+def _ai(text: str) -> dict[str, Any]:
+    return {"content": text, "metadata": None, "type": "ai", "tool_calls": None}
 
 
 # --- DeepEval: EvaluationDataset.save_as, TestRun.save ----------------------------------------
@@ -138,7 +140,9 @@ def deepeval_conversations(folder: Path) -> None:
                     {"role": "assistant", "content": case.before[1], "order": 1},
                     {"role": "user", "content": case.question, "order": 2},
                     {
-                        **{"role": "assistant", "content": case.answer, "order": 3},
+                        "role": "assistant",
+                        "content": case.answer,
+                        "order": 3,
                         "retrievalContext": list(case.contexts),
                     },
                 ],
@@ -240,7 +244,10 @@ def _result(provider: str, index: int, number: int, case: Case) -> dict[str, Any
     return {
         "cost": 0.0001,
         "gradingResult": {
-            **{"pass": True, "score": 1, "reason": "All assertions passed", "namedScores": {}},
+            "pass": True,
+            "score": 1,
+            "reason": "All assertions passed",
+            "namedScores": {},
             "componentResults": [passed],
         },
         "id": f"{number}-{index}",
@@ -317,7 +324,9 @@ def own_numbered(folder: Path) -> None:
     for name, cases in VERSIONS.items():
         rows = [
             {
-                **{"id": number, "question": case.question, "answer": case.answer},
+                "id": number,
+                "question": case.question,
+                "answer": case.answer,
                 **{f"chunk_{n}": text for n, text in enumerate(case.contexts, start=1)},
                 "expected_answer": case.reference,
             }
@@ -351,8 +360,11 @@ def own_judge(folder: Path) -> None:
     own_answers(folder)
     rows = [
         {
-            **{"question": case.question, "answer": case.answer, "score": 1 + number % 5},
-            **{"reason": "It says how.", "model": "gpt-4.1"},
+            "question": case.question,
+            "answer": case.answer,
+            "score": 1 + number % 5,
+            "reason": "It says how.",
+            "model": "gpt-4.1",
         }
         for cases in VERSIONS.values()
         for number, case in enumerate(cases)
@@ -364,8 +376,11 @@ def own_systems(folder: Path) -> None:
     """One sheet, with a column that says which version answered."""
     rows = [
         {
-            **{"system": name, "question": case.question, "answer": case.answer},
-            **{"contexts": json.dumps(case.contexts), "ground_truth": case.reference},
+            "system": name,
+            "question": case.question,
+            "answer": case.answer,
+            "contexts": json.dumps(case.contexts),
+            "ground_truth": case.reference,
         }
         for name, cases in VERSIONS.items()
         for case in cases
