@@ -48,24 +48,14 @@ parser = "strict"
 """
 
 
-OF_LOGS = """\
+# graders of RAG systems' logs, and their prompts, as grading/RAG.md has them
+OF_LOGS = {"context": "umbrela", "correct": "nuggetizer_assign", "faithful": "support"}
+_OF_LOGS = """\
 # Made by `gradelake import rag`: the questions of its logs are the topics.
 
 [collections.{}]
 
 # lexical compares words; for a real judge, engine = "openai" and a model
-
-[graders.context]
-engine = "lexical"
-prompt = "umbrela"
-
-[graders.correct]
-engine = "lexical"
-prompt = "nuggetizer_assign"
-
-[graders.faithful]
-engine = "lexical"
-prompt = "support"
 """
 
 
@@ -73,7 +63,12 @@ def write_for_logs(folder: Path, collection: str) -> Path:
     """Write the `gradelake.toml` of a collection whose topics come with logs of RAG systems, into a
     folder that has none."""
     file = folder / CONFIG_NAME
-    file.write_text(OF_LOGS.format(toml_key(collection)), encoding="utf-8")
+    graders = (
+        f'\n[graders.{grader}]\nengine = "lexical"\nprompt = "{prompt}"\n'
+        for grader, prompt in OF_LOGS.items()
+    )
+    text = "".join([_OF_LOGS.format(toml_key(collection)), *graders])
+    file.write_text(text, encoding="utf-8")
     return file
 
 

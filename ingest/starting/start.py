@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from gradelake.ingest.collections.dry_run import DryRun, dry_run
+from gradelake.ingest.collections.starter import OF_LOGS
 from gradelake.ingest.starting.choosing import Chosen, choose
 from gradelake.ingest.starting.looking import Seen, look_at
 from gradelake.sql.common import console
@@ -24,9 +25,7 @@ from gradelake.sql.common.table_text import table_lines, text_columns
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.lake.opening import Lake
 
-# graders and their prompts: of passages without a rubric; of logs, as grading/RAG.md has them
-_OF_OTHERS = {"direct": "umbrela"}
-_OF_LOGS = {"context": "umbrela", "correct": "nuggetizer_assign", "faithful": "support"}
+_OF_OTHERS = {"direct": "umbrela"}  # grader of passages without a rubric, and its prompt
 _HEAD = (
     "Made by `gradelake start` from what the files of this folder look like. How each was",
     "understood stands beside it. Look it through.",
@@ -148,7 +147,7 @@ def _checked_text(name: str, found: list[Seen], chosen: Chosen) -> str:
     logs = any("rag" in seen.brings for seen in found)
     graders = {
         grader: {"engine": "lexical", "prompt": prompt}
-        for grader, prompt in (_OF_LOGS if logs else _OF_OTHERS).items()
+        for grader, prompt in (OF_LOGS if logs else _OF_OTHERS).items()
     }
     meant = {
         "collections": {name: {setting: value for setting, value, _ in settings}},
