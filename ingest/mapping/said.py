@@ -8,7 +8,7 @@ from typing import Any
 from gradelake.ingest.mapping.form import ROLES, File
 from gradelake.ingest.mapping.labels import whole
 from gradelake.ingest.mapping.paths import check_path
-from gradelake.ingest.mapping.presets import Sample, brought, preset
+from gradelake.ingest.mapping.presets import Sample, brought, fits, preset
 from gradelake.sql.common.errors import BadInput
 
 # what options say, by their names: `preset` is --as
@@ -31,14 +31,7 @@ def file_of_import(
     form, shown = form or {}, str(path)
     said: dict[str, Any] = {}
     if named := form.get("preset"):
-        known = preset(folder, named)
-        found = brought(known, Sample(path, shown))
-        kind = next((kind for kind in kinds if kind in found), None)
-        if kind is None:
-            what = f"--as {named}: {known.says} brings no {kinds[-1]}"
-            raise BadInput(what, f"It brings {', '.join(found)}.")
-        said |= found[kind]
-        said.pop("judge", None)
+        said |= _of_preset(folder, Sample(path, shown), named, kinds)
         several = not isinstance(said.get("judgment", ""), str)
         if "rater" in without and ("rater" in said or several):
             raise BadInput(f"{shown}: names a rater for each judgment", _RATERS)
@@ -56,6 +49,20 @@ def file_of_import(
     if only := form.get("only"):
         said["only"] = dict(only)
     return File(shown, said)
+
+
+def _of_preset(folder: Path, sample: Sample, named: str, kinds: Sequence[str]) -> dict[str, Any]:
+    """What a preset says of a file that brings one of these kinds."""
+    known = preset(folder, named)
+    if not fits(known, sample):
+        needs = f"columns {', '.join(known.columns)}" if known.columns else "lines of its own"
+        raise BadInput(f"{sample.shown}: is not {known.says}", f"--as {named} needs {needs}.")
+    found = brought(known, sample)
+    kind = next((kind for kind in kinds if kind in found), None)
+    if kind is None:
+        what = f"--as {named}: {known.says} brings no {kinds[-1]}"
+        raise BadInput(what, f"It brings {', '.join(found)}.")
+    return {role: said for role, said in found[kind].items() if role != "judge"}
 
 
 def _columns(columns: Mapping[str, str], kind: str, without: Sequence[str]) -> dict[str, str]:

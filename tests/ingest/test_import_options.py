@@ -48,12 +48,12 @@ BASE = {
 OPTIONS = {
     "labels": [
         *("--judge=sun", "--max-label=3", "--column=judgment=own", "--column=rater=annotator"),
-        *("--only=own=1", "--rows=there[]", "--label=2=1", "--cut=0.5", "--as=trec_qrels"),
+        *("--only=own=7", "--rows=there[]", "--label=2=1", "--cut=0.5", "--as=trec_qrels"),
     ],
     "judgments": [
         *("--assessor=bob", "--column=judgment=own", "--column=rater=annotator"),
         *("--column=text=own", "--column=judgment=nowhere", "--as=trec_qrels"),
-        *("--only=own=1", "--rows=there[]", "--label=2=1", "--cut=0.5"),
+        *("--only=own=7", "--rows=there[]", "--label=2=1", "--cut=0.5"),
     ],
     "bank": ["--name=other", "--format=argue"],
     "rag": [
