@@ -11,10 +11,11 @@ import polars as pl
 from gradelake.ingest.mapping.form import DEEPEVAL, LISTS, NUMBERED, ROLES, SETTINGS, said_of
 from gradelake.ingest.mapping.labels import Scale, whole
 from gradelake.ingest.mapping.paths import has, key_of, nested, plain, value_at
+from gradelake.ingest.mapping.presets import looks_like
 from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.ingest.reading.lists import list_of
 from gradelake.ingest.reading.rows import ALL, NOTHING, Row, known_types, rows_of
-from gradelake.sql.common.problems import Problems, reject
+from gradelake.sql.common.problems import Problems, Rejected, reject
 from gradelake.sql.common.quoting import toml_value
 
 _SLOT = re.compile(r"\{([^{}]+)\}")
@@ -68,7 +69,11 @@ def mapped(
         if (keys := tuple(row)) not in known:
             known[keys] = columns_of(kind, shown, row) | {own: own for own in also if own in row}
             if len(known) == 1:
-                _require(kind, row, known[keys], required, shown)
+                try:
+                    _require(kind, row, known[keys], required, shown)
+                except Rejected as rejected:
+                    rejected.hint = looks_like(path, shown, kind) or rejected.hint
+                    raise
         try:
             roles = _roles(kind, row, known[keys], knows)
             if template:

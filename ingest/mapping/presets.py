@@ -8,7 +8,7 @@ gradelake.toml (form.py). `start` knows a folder's files by presets, and an impo
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,6 +27,7 @@ from gradelake.sql.common.checked import Checked, Text, read
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, Rejected
 from gradelake.sql.common.project import did_you_mean
+from gradelake.sql.common.quoting import toml_value
 
 FOLDER = "presets"  # of a project
 KINDS = (
@@ -133,9 +134,13 @@ def presets_of(folder: Path) -> dict[str, Preset]:
 
     Raises `BadInput` for one of the project's that cannot be used.
     """
-    ours = Path(__file__).parent / "presets"
-    found = {file.stem: _read(file) for file in sorted(ours.glob("*.yaml"))}
-    return found | {file.stem: _read(file) for file in sorted((folder / FOLDER).glob("*.yaml"))}
+    return _ours() | {file.stem: _read(file) for file in sorted((folder / FOLDER).glob("*.yaml"))}
+
+
+@lru_cache(maxsize=1)
+def _ours() -> dict[str, Preset]:
+    folder = Path(__file__).parent / "presets"
+    return {file.stem: _read(file) for file in sorted(folder.glob("*.yaml"))}
 
 
 def preset(folder: Path, name: str) -> Preset:
@@ -176,6 +181,18 @@ def _check(kind: str, said: dict[str, Any]) -> None:
     known = {*ROLES.get(_ROLES_OF.get(kind, kind), ()), *_OF_FILES.get(kind, _OF_ANY)}
     if unknown := sorted(said.keys() - known):
         raise ValueError(f"brings.{kind} has {unknown[0]!r}; known are {', '.join(sorted(known))}")
+
+
+def looks_like(path: Path, shown: str, kind: str) -> str | None:
+    """What to do with a file that has the form of a tool, where nobody said so."""
+    sample = Sample(path, str(shown))
+    for name, form in _ours().items():
+        kinds = [kind, *(other for other, roles in _ROLES_OF.items() if roles == kind)]
+        brings = next((each for each in kinds if each in form.brings), None)
+        if brings and form.columns and fits(form, sample):
+            named = toml_value({"file": str(shown), **brought(form, sample)[brings]})
+            return f"It looks like {form.says}: write {named}, or to an import --as {name}."
+    return None
 
 
 def fits(form: Preset, sample: Sample) -> bool:

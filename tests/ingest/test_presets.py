@@ -94,3 +94,15 @@ def test_where_two_forms_are_as_good_it_says_so_and_takes_what_it_is_told(tmp_pa
         start(tmp_path, "shop", {"export.json": "vote"})
     with pytest.raises(BadInput, match="no such file"):
         start(tmp_path, "shop", {"x.json": "votes"})
+
+
+def test_a_tools_file_that_is_named_without_a_word_is_told_by_its_form(tmp_path):
+    write(tmp_path / "topics.tsv", {"q1": "sky"})
+    write(tmp_path / "run.json", json.dumps({"q1": {"p1": 0.5}}))
+    settings = '[collections.c]\nqueries = "topics.tsv"\nruns = ["run.json"]\n'
+    write(tmp_path / "gradelake.toml", settings)
+    told = run(tmp_path, "ingest", "c").stderr
+    assert "It looks like a run as ranx and pytrec_eval keep it: write " in told
+    written = told[told.index("{ file") : told.index(", or to an import --as ranx_run")]
+    write(tmp_path / "gradelake.toml", settings.replace('"run.json"', written))
+    assert "1 run entry" in gradelake(tmp_path, "ingest", "c").stdout
