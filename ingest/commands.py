@@ -350,7 +350,7 @@ def import_rag(project, collection, file, system, marks, references, **form):
     Examples:
       gradelake import rag support v2.jsonl
       gradelake import rag support traces.jsonl --system v2
-      gradelake import rag support own.json --rows log[] --column question=asked.text
+      gradelake import rag support own.json --column question=asked.text
     """
     with console.working(f"reading {file}"):
         from gradelake.ingest.rag.rag_import import Options
