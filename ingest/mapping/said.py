@@ -34,7 +34,7 @@ def file_of_import(
     if named := form.get("preset"):
         known = preset(project.folder, named)
         found = brought(known, Sample(path, shown))
-        kind = next((kind for kind in kinds if kind in found), None)
+        kind = next((kind for kind in reversed(kinds) if kind in found), None)
         if kind is None:
             what = f"--as {named}: {known.says} brings no {kinds[-1]}"
             raise BadInput(what, f"It brings {', '.join(found)}.")

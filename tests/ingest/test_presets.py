@@ -5,9 +5,11 @@ import tomllib
 
 import pytest
 
+from gradelake.ingest.mapping.columns import read_run
 from gradelake.ingest.mapping.presets import presets_of
 from gradelake.ingest.starting.start import start
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
 from tests.command_line import gradelake, run
 from tests.projects import write
 
@@ -94,3 +96,17 @@ def test_where_two_forms_are_as_good_it_says_so_and_takes_what_it_is_told(tmp_pa
         start(tmp_path, "shop", {"export.json": "vote"})
     with pytest.raises(BadInput, match="no such file"):
         start(tmp_path, "shop", {"x.json": "votes"})
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_form_that_is_read_as_a_table_is_told_once_with_what_to_write(tmp_path, indent):
+    path = tmp_path / "bm25.json"
+    path.write_text(json.dumps({"q1": {"d1": 2.5, "d2": 1.5}, "q2": {"d1": 1.0}}, indent=indent))
+    with pytest.raises(Rejected) as caught:
+        read_run(path, "bm25.json")
+    what, remedy = caught.value.lines()
+    assert "looks like a run as ranx and pytrec_eval keep it" in what
+    said = (
+        '{ file = "bm25.json", rows = "{}.{}", query = "^.key", passage = "key", score = "value" }'
+    )
+    assert f"Say so in gradelake.toml: {said}; or to an import: --as ranx_run." in remedy
