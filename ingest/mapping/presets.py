@@ -8,7 +8,7 @@ gradelake.toml (form.py). `start` knows a folder's files by presets, and an impo
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -159,9 +159,13 @@ def presets_of(folder: Path) -> dict[str, Preset]:
 
     Raises `BadInput` for one of the project's that cannot be used.
     """
-    ours = Path(__file__).parent / "presets"
-    found = {file.stem: _read(file) for file in sorted(ours.glob("*.yaml"))}
-    return found | {file.stem: _read(file) for file in sorted((folder / FOLDER).glob("*.yaml"))}
+    return _ours() | {file.stem: _read(file) for file in sorted((folder / FOLDER).glob("*.yaml"))}
+
+
+@cache
+def _ours() -> dict[str, Preset]:
+    folder = Path(__file__).parent / "presets"
+    return {file.stem: _read(file) for file in sorted(folder.glob("*.yaml"))}
 
 
 def preset(folder: Path, name: str) -> Preset:
