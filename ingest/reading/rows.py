@@ -184,8 +184,10 @@ def _fit(cells: list[str], names: Collection[str]) -> int:
 
 def _start(path: Path) -> bytes:
     """The first bytes of a file; none of one that cannot be read, of which the reader says so."""
-    with suppress(OSError), path.open("rb") as stream:
-        return stream.read(len(_SQLITE))
+    with suppress(OSError):
+        if path.is_file():  # a pipe would wait for who writes into it
+            with path.open("rb") as stream:
+                return stream.read(len(_SQLITE))
     return b""
 
 
