@@ -72,9 +72,6 @@ def read_queries(path: Path, shown: str) -> list[Query]:
     )
     by_table = is_table(path, shown, "queries")
     by_line = not by_table and not _is_json(path)
-    first = next(files.lines_of(path, shown))[1].lstrip() if by_line else ""
-    if first.startswith("<") and "\t" not in first:  # TREC's own form
-        raise reject(shown, 1, "looks like XML; topics are not read from XML", problems.hint)
     found = []
     made_of: set[str] = set()  # texts that are topics' ids, too: rows that repeat one are one topic
     for line, row in _rows("queries", path, shown, problems):

@@ -10,17 +10,25 @@ import polars as pl
 
 from gradelake.ingest.mapping.form import DEEPEVAL, LISTS, NUMBERED, ROLES, SETTINGS, said_of
 from gradelake.ingest.mapping.labels import Scale, whole
+from gradelake.ingest.mapping.numbers import with_points
 from gradelake.ingest.mapping.paths import has, key_of, nested, plain, value_at
-from gradelake.ingest.mapping.presets import looks_like
+from gradelake.ingest.mapping.presets import Recognised, recognised
 from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.ingest.reading.lists import list_of
 from gradelake.ingest.reading.rows import ALL, NOTHING, Row, known_types, rows_of
-from gradelake.sql.common.problems import Problems, Rejected, reject
+from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.quoting import toml_value
 
 _SLOT = re.compile(r"\{([^{}]+)\}")
+# impressions and clicks of an event, as UBI, Algolia and others call them
+_EVENTS = {
+    **dict.fromkeys(("click", "product_click", "item_click", "select_item"), (1, 1)),
+    **dict.fromkeys(("impression", "view", "on_search", "view_item_list"), (1, 0)),
+}
 _CLICKED = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 _IDS = {"query", "passage"}  # which CSVs may have as 3.0, the same as 3
+# whose commas a whole column explains
+_NUMBERS = {"rank", "score", "stderr", "judgment", "weight", "position", "clicks", "impressions"}
 _TEXTS = {"answer", "question", "text"}  # which may begin with a mark such as [1]
 # what a spreadsheet shows where a formula failed
 _ERRORS = {"#REF!", "#N/A", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#SPILL!"}
@@ -61,19 +69,29 @@ def mapped(
     Raises `Rejected` where the first row lacks a required role's column, or one that a setting
     names.
     """
+    found = _mapped(kind, path, shown, rows, problems, required, also)
+    return with_points(found, [role for role in ROLES[kind] if role in _NUMBERS], problems)
+
+
+def _mapped(
+    kind: str,
+    path: Path,
+    shown: str,
+    rows: Iterable[Row],
+    problems: Problems,
+    required: Sequence[str],
+    also: Sequence[str],
+) -> Iterator[Row]:
     knows = known_types(path)
     known: dict[tuple[str, ...], dict[str, str]] = {}  # objects of JSON may differ in their keys
     template = said_of(shown).get("template")
     raters = raters_of(kind, shown)
+    is_short = said_of(shown).get("short_rows", False)
     for line, row in meant(rows, shown):
         if (keys := tuple(row)) not in known:
             known[keys] = columns_of(kind, shown, row) | {own: own for own in also if own in row}
             if len(known) == 1:
-                try:
-                    _require(kind, row, known[keys], required, shown)
-                except Rejected as rejected:
-                    rejected.hint = looks_like(path, shown, kind) or rejected.hint
-                    raise
+                _require(kind, row, known[keys], required, shown, path)
         try:
             roles = _roles(kind, row, known[keys], knows)
             if template:
@@ -81,6 +99,8 @@ def mapped(
         except ValueError as error:
             problems.add(line, str(error))
             continue
+        if is_short and not roles.get("passage", True):
+            continue  # a query that nobody judged yet, or that found nothing
         if not raters:
             yield line, roles
         for rater in raters:
@@ -134,7 +154,7 @@ def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
     }
     by_name = {plain(key): key for key in reversed(row)}
     for role, usual in ROLES[kind].items():
-        if role in stated or (role == "judgment" and raters_of(kind, shown)):
+        if role in said_of(shown) or (role == "judgment" and raters_of(kind, shown)):
             continue
         there = (
             by_name.get(plain(name), name)
@@ -193,7 +213,12 @@ def _cell(row: dict[str, Any], column: str) -> Any:
 
 
 def _require(
-    kind: str, row: dict[str, Any], columns: dict[str, str], required: Sequence[str], shown: str
+    kind: str,
+    row: dict[str, Any],
+    columns: dict[str, str],
+    required: Sequence[str],
+    shown: str,
+    path: Path,
 ) -> None:
     there = ", ".join([*row][:_LISTED]) + (", ..." if len(row) > _LISTED else "")
     slots = map(_slot, _SLOT.finditer(said_of(shown).get("template", "")))
@@ -205,11 +230,17 @@ def _require(
         if role not in columns and not (role == "judgment" and raters_of(kind, shown)):
             usual = ", ".join(ROLES[kind][role])
             what = f"no column for the {role} (usual names: {usual}); its columns are {there}"
-            raise reject(shown, None, what, _remedy(kind, role, shown))
+            form = recognised(path, kind) if "rows" not in said_of(shown) else None
+            if form:
+                what = f"looks like {form.says}, and is read as a table: {what}"
+            raise reject(shown, None, what, _remedy(kind, role, shown, form))
 
 
-def _remedy(kind: str, role: str, shown: str) -> str:
-    """How to say which column is meant."""
+def _remedy(kind: str, role: str, shown: str, form: Recognised | None) -> str:
+    """How to say what is meant: all that a known form brings, or the column of a role."""
+    if form and kind in SETTINGS:
+        said = toml_value({"file": shown, **form.said})
+        return f"Say so in gradelake.toml: {said}; or to an import: --as {form.name}."
     if kind not in SETTINGS:
         return f"Rename the column that is meant: {ROLES[kind][role][0]}."
     of_import = f"; or to an import: --column {role}=COLUMN" if kind == "judgments" else ""
@@ -318,15 +349,20 @@ def read_judgments(path: Path, shown: str, also: Sequence[str] = ()) -> pl.DataF
 
 def read_clicks(path: Path, shown: str) -> pl.DataFrame:
     """A log of what was shown and clicked: query_id, passage_id, position, day, n_impressions,
-    n_clicks, line. A row without impressions is one of them; `true` and `yes` are a click.
+    n_clicks, line. A row without impressions is one of them; `true` and `yes` are a click. Rows may
+    be events, too, of which each says that something was shown, or clicked.
 
     Raises `Rejected` with all rows whose position or counts cannot be.
     """
     problems = Problems(shown, "A row says what was shown where, and how often it was clicked.")
     found: list[tuple[Any, ...]] = []
-    for line, row in _pairs("clicks", path, shown, ("position", "clicks"), problems):
-        said = str(row.get("clicks") or "0").lower()
-        counts = [row.get("position"), row.get("impressions") or "1", _CLICKED.get(said, said)]
+    told = "event" if "event" in said_of(shown) else "clicks"
+    for line, row in _pairs("clicks", path, shown, ("position", told), problems):
+        said = str(row.get(told) or "0").lower()
+        if told == "event" and said not in _EVENTS:
+            continue  # such as a purchase
+        stated = (row.get("impressions") or "1", _CLICKED.get(said, said))
+        counts = [row.get("position"), *(_EVENTS[said] if told == "event" else stated)]
         position, shown_times, clicked = map(whole, counts)
         if position is None or shown_times is None or clicked is None:
             problems.add(line, f"position, impressions and clicks are {counts}, not whole numbers")
@@ -338,7 +374,19 @@ def read_clicks(path: Path, shown: str) -> pl.DataFrame:
             found.append((*of_row, shown_times, clicked, line))
     problems.raise_if_any()
     columns = ("query_id", "passage_id", "position", "day", "n_impressions", "n_clicks", "line")
-    return _frame(found, *columns)
+    frame = _frame(found, *columns)
+    return _of_events(frame) if told == "event" else frame
+
+
+def _of_events(frame: pl.DataFrame) -> pl.DataFrame:
+    """Counts of events. What was shown and then clicked is two of them, and one impression; of what
+    is clicked alone, each click is one."""
+    of_place = ("query_id", "passage_id", "position", "day")
+    clicks = pl.col("n_clicks").sum()
+    shown = pl.max_horizontal(pl.col("n_impressions").sum() - clicks, clicks)
+    return frame.group_by(of_place, maintain_order=True).agg(
+        shown.alias("n_impressions"), clicks, pl.col("line").first()
+    )
 
 
 def _frame(rows: Sequence[tuple[Any, ...]], *columns: str) -> pl.DataFrame:

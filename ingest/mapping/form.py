@@ -5,7 +5,8 @@ the usual names of a role are looked for, in their order, by their letters and d
 stands here once for `Search Term`, `search_term` and `SearchTerm`.
 """
 
-from typing import Annotated, Any
+import re
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, GetPydanticSchema, create_model
 
@@ -36,6 +37,8 @@ _PASSAGE = (
     "chunk_id",
     "document_id",
     "product_id",
+    "object_id",
+    "item_id",
     "sku",
     "url",
 )
@@ -79,14 +82,14 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
         "query": _QUERY,
         "passage": (*_OF_ROWS, "results", "id"),
         "rank": ("rank", "position", "pos"),
-        "score": ("score", "similarity"),
+        "score": ("score", "similarity", "relevance_score", "bm25_score", "search_score"),
         "system": ("system", "run", "ranker", "variant"),
     },
     "judgments": {
         "query": _QUERY,
         "passage": (*_OF_ROWS, "id"),
         "judgment": ("judgment", "relevance", "rating", "label", "grade", "stars", "score"),
-        "rater": ("rater", "assessor", "annotator"),
+        "rater": ("rater", "assessor", "annotator", "rated_by", "judged_by", "annotated_by"),
     },
     "responses": {
         "query": _QUERY,
@@ -100,6 +103,7 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
         "clicks": ("clicked", "clicks", "n_clicks", "click"),
         "impressions": ("impressions", "n_impressions", "views"),
         "day": ("day", "date"),
+        "event": (),  # where settings name it: a click, or that something was shown
     },
     # logs of RAG systems, by ragas, DeepEval, TruLens and datasets of HF. What DeepEval calls
     # `context` should have been found, and is no ranking
@@ -192,6 +196,19 @@ def _path(value: str) -> str:
 _Path = Annotated[Text, AfterValidator(_path)]
 
 
+def _pattern(value: str) -> str:
+    try:
+        found = re.compile(value)
+    except re.error as error:
+        raise ValueError(f"{value!r} is no pattern: {error}") from error
+    if not found.groupindex:
+        raise ValueError(f"{value!r} names no part", r"For example: (?P<query>\S+)\s+...")
+    return value
+
+
+_Pattern = Annotated[Text, AfterValidator(_pattern)]
+
+
 class _Form(Checked):
     """What a table of settings may hold, beside the columns of roles."""
 
@@ -202,6 +219,8 @@ class _Form(Checked):
     columns: Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)] | None = Field(
         None, description='Of a table without a header: columns = ["query", "passage", "rank"].'
     )
+    lines: _Pattern | None = Field(None, description="A pattern that each line of a text has.")
+    short_rows: bool | None = None  # a row may end before its last columns
     rows: _Path | None = Field(None, description=_ROWS)
     only: dict[Text, Any] | None = Field(
         None, description='Which rows are meant: only = { split = "test" }.'
@@ -257,6 +276,8 @@ def file_of(kind: str) -> GetPydanticSchema:
     if kind == "judgments":  # several are a column a rater
         several = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
         columns["judgment"] = (Text | several | None, None)
+    if kind == "queries":  # false: a row's id is of something else, and a topic's is its text
+        columns["query"] = (Text | Literal[False] | None, None)
     form = create_model(kind, __base__=base, **columns)
     either: Any = Annotated[form, BeforeValidator(_as_form), AfterValidator(_as_file)]
     return GetPydanticSchema(lambda _, handler: handler.generate_schema(either))

@@ -3,13 +3,27 @@
 Nothing is rounded: what is neither a whole number nor settled by what settings say is refused.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from gradelake.ingest.mapping.numbers import decimal_mark, number_of
 from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.sql.common.quoting import shell_word, toml_key
 
 _FEW = 8  # words that advice names
+_MOST = 12  # different words that a map is proposed of
+_LEVELS = (  # words that people grade with, from bad to good
+    "no|false|none|bad|poor|irrelevant|not relevant|non-relevant|nonrelevant|off-topic",
+    "fair|partial|partly|partly relevant|partially relevant|somewhat relevant|slightly relevant"
+    "|marginal|marginally relevant|related|complement",
+    "yes|true|good|relevant|substitute",
+    "highly relevant|very relevant|very good",
+    "perfect|perfectly relevant|excellent|exact|ideal",
+)
+_LEVEL = {word: level for level, words in enumerate(_LEVELS) for word in words.split("|")}
+_NUMBERED = re.compile(r"\d\s*[-:=.)(].*")  # 2 - relevant
+_QUARTERS = (0.25, 0.5, 0.75)
 
 
 def whole(value: Any) -> int | None:
@@ -68,3 +82,41 @@ def _word(value: Any) -> str:
     """A word as it is compared; 3.0 is 3."""
     number = whole(value) if not isinstance(value, bool) else None
     return str(value if number is None else number).strip().casefold()
+
+
+def proposed(held: Iterable[Any]) -> dict[str, Any] | None:
+    """What settings would say of judgments such as these: nothing of whole numbers, a map of words,
+    cuts of fractions. None where nobody can tell."""
+    values = [value for value in held if value not in (None, "", [])]
+    texts = [str(value).strip() for value in values]
+    try:
+        mark = decimal_mark(texts)
+    except ValueError:
+        return None
+    truths = any(isinstance(value, bool) for value in values)
+    numbers = [None if truths else number_of(text, mark) for text in texts]
+    found = [number for number in numbers if number is not None]
+    if found and len(found) < len(texts):
+        return None
+    if all(number.is_integer() and abs(number) < 1e9 for number in found) and not truths:
+        return {} if found else _map_of(texts)
+    if found:
+        return {"cuts": [*_QUARTERS]} if all(0 <= number <= 1 for number in found) else None
+    return _map_of(texts)
+
+
+def _map_of(texts: Iterable[str]) -> dict[str, Any] | None:
+    """A map of words: those that begin with a number are that, others are counted from bad to good;
+    the worst is 0 where it is one of those that mean it."""
+    words = {text.casefold(): text for text in texts}
+    if not words or len(words) > _MOST:
+        return None
+    if all(map(_NUMBERED.fullmatch, words)):
+        labels = {text: int(text[0]) for text in words.values()}
+    elif words.keys() <= _LEVEL.keys():
+        levels = sorted({_LEVEL[word] for word in words})
+        first = min(levels[0], 1)
+        labels = {text: levels.index(_LEVEL[word]) + first for word, text in words.items()}
+    else:
+        return None
+    return {"labels": dict(sorted(labels.items(), key=lambda each: -each[1]))}

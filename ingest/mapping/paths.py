@@ -1,5 +1,7 @@
 """Paths into nested rows: `inputs.question`, `spans[].documents[].text`, `{}.{}`, `^.id`.
 
+`#` is a row's place in the list that it comes from, `^.scores[#]` what another list has there.
+
 A name that holds dots is found whole before it is taken apart, for tools write both
 `{"inputs": {"question": ...}}` and a column `inputs.question`. Names are compared by their letters
 and digits alone, as `plain` has them.
@@ -76,6 +78,7 @@ def check_path(path: str) -> None:
 
 def _found(row: dict[str, Any], path: str) -> Iterator[Any]:
     at: Any = row
+    path = path.replace("[#]", f"[{getattr(row, 'number', 1) - 1}]")
     while path.startswith("^"):
         at = getattr(at, "around", None)
         path = path[1:].removeprefix(".")

@@ -5,29 +5,29 @@ gradelake.toml (form.py). `start` knows a folder's files by presets, and an impo
 `--as`. A new form is a new file here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import polars as pl
 import yaml
 from pydantic import BeforeValidator, Field
 
 from gradelake.ingest.mapping.form import ROLES, File
-from gradelake.ingest.mapping.labels import whole
+from gradelake.ingest.mapping.labels import proposed, whole
 from gradelake.ingest.mapping.paths import check_path, has, nested, plain, value_at
-from gradelake.ingest.reading.csv_tables import Table, finite_number, first_cells
+from gradelake.ingest.reading.csv_tables import Table, finite_number
+from gradelake.ingest.reading.heads import head_of
 from gradelake.ingest.reading.rows import Row, is_table, rows_of
 from gradelake.sql.common import files
 from gradelake.sql.common.checked import Checked, Text, read
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems, Rejected
 from gradelake.sql.common.project import did_you_mean
-from gradelake.sql.common.quoting import toml_value
 
 FOLDER = "presets"  # of a project
 KINDS = (
@@ -43,15 +43,17 @@ KINDS = (
     "rag",
 )
 _ROLES_OF = {"labels": "judgments"}
-_OF_ANY = {"only", "columns", "delimiter", "template"}
+_OF_ANY = {"rows", "only", "columns", "delimiter", "template", "short_rows"}
 _OF_FILES = {
     "judgments": _OF_ANY | {"labels", "cuts"},
     "labels": _OF_ANY | {"labels", "cuts", "judge"},
     "official_ranks": set(),
     "bank": set(),
 }
+_OR = " | "  # between columns, or paths, of which the first is taken that is there
 SAMPLE = 200  # lines or rows that are looked at
 _MARKS = ",;\t|"
+_GRADES = range(-3, 11)  # whole numbers that people judge with
 
 
 def _several(value: Any) -> Any:
@@ -63,20 +65,28 @@ _Texts = Annotated[tuple[Text, ...], BeforeValidator(_several)]
 
 class Preset(Checked):
     """One form. `columns` (or paths) and `values` are of the rows at `rows`; `lines` is a pattern
-    that each line has; `files` is one of the file's name."""
+    that each line has, whose groups are columns where they have names; `table` names the columns of
+    a table that has tabs and no header; `files` is a pattern of the file's name. `system` is where
+    rows name theirs, of a form that has a reader of its own."""
 
     says: Text
     columns: _Texts = ()
     rows: Text | None = None
     lines: Text | None = None
+    table: _Texts = ()
     files: Text | None = None
+    system: Text | None = None
+    short_rows: bool = False
     values: dict[Text, Any] = Field(default={})
     brings: dict[Text, dict[Text, Any]]
 
     @property
     def weight(self) -> int:
         """How much it takes to be recognised: of two forms, the one that asks more is meant."""
-        return len(self.columns) + len(self.values) + bool(self.rows) + bool(self.files)
+        asked = (self.rows, self.files, self.lines)
+        narrow = sum(wanted not in ("number", "text") for wanted in self.values.values())
+        known = len(self.columns) + len(self.table) + len(self.values) + narrow
+        return known + sum(map(bool, asked))
 
 
 @dataclass
@@ -116,14 +126,29 @@ class Sample:
                 self._of_rows[path] = []
         return self._of_rows[path]
 
+    def matched(self, pattern: str) -> list[dict[str, Any]]:
+        """What the groups of a pattern find in the lines."""
+        texts = pl.Series(self.lines, dtype=pl.String)
+        found = texts.str.extract_groups(f"^(?:{pattern})$").struct.unnest()
+        return [{key: value for key, value in row.items() if value} for row in found.to_dicts()]
+
+    def without_header(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Rows of a text with tabs, whose columns have these names."""
+        data = "\n".join(self.lines).encode()
+        try:
+            table = Table(data, self.shown, (), "\t", names)
+            return [row for _, row in table.rows(Problems(self.shown, "").add)]
+        except Rejected:
+            return []
+
     def _rows(self, problems: Problems) -> Iterator[Row]:
         start = "".join(self.lines[:1]).lstrip()[:1]
         if self.is_table or start in ("{", "["):
             yield from rows_of(self.path, self.shown, problems)
         elif self.lines:  # no more of a text is read than its first lines
             data = "\n".join(self.lines).encode()
-            mark = max(_MARKS, key=lambda each: len(first_cells(data, each)))
-            yield from Table(data, self.shown, (), mark).rows(problems.add)
+            head = head_of(data, _MARKS)
+            yield from Table(data, self.shown, (), head.mark, (), head.above).rows(problems.add)
 
     def _cannot(self, rejected: Rejected) -> None:
         self.why = f"{rejected.problems[0].message}; {rejected.hint}".rstrip("; ")
@@ -137,7 +162,7 @@ def presets_of(folder: Path) -> dict[str, Preset]:
     return _ours() | {file.stem: _read(file) for file in sorted((folder / FOLDER).glob("*.yaml"))}
 
 
-@lru_cache(maxsize=1)
+@cache
 def _ours() -> dict[str, Preset]:
     folder = Path(__file__).parent / "presets"
     return {file.stem: _read(file) for file in sorted(folder.glob("*.yaml"))}
@@ -167,7 +192,8 @@ def _read(file: Path) -> Preset:
         raise BadInput(f"{file}: nothing says how it is recognised", "Name `columns` or `lines`.")
     try:
         pl.Series([""]).str.contains(found.lines or "")
-        check_path(found.rows or "x")
+        for path in (found.rows or "x").split(_OR):
+            check_path(path or "x")
         for kind, said in found.brings.items():
             _check(kind, said)
     except (pl.exceptions.ComputeError, ValueError) as error:
@@ -183,18 +209,6 @@ def _check(kind: str, said: dict[str, Any]) -> None:
         raise ValueError(f"brings.{kind} has {unknown[0]!r}; known are {', '.join(sorted(known))}")
 
 
-def looks_like(path: Path, shown: str, kind: str) -> str | None:
-    """What to do with a file that has the form of a tool, where nobody said so."""
-    sample = Sample(path, str(shown))
-    for name, form in _ours().items():
-        kinds = [kind, *(other for other, roles in _ROLES_OF.items() if roles == kind)]
-        brings = next((each for each in kinds if each in form.brings), None)
-        if brings and form.columns and fits(form, sample):
-            named = toml_value({"file": str(shown), **brought(form, sample)[brings]})
-            return f"It looks like {form.says}: write {named}, or to an import --as {name}."
-    return None
-
-
 def fits(form: Preset, sample: Sample) -> bool:
     """Whether a file has a form."""
     if form.files and not any(
@@ -203,32 +217,71 @@ def fits(form: Preset, sample: Sample) -> bool:
         return False
     if form.lines:  # in a time that grows with the lines alone, whatever the pattern
         whole_line = pl.Series(sample.lines, dtype=pl.String).str.contains(f"^(?:{form.lines})$")
-        return bool(sample.lines) and whole_line.all()
-    rows = sample.rows(form.rows)
+        if not (sample.lines and whole_line.all()):
+            return False
+        if not form.table:
+            return True
+    _, rows = _rows_of(form, sample)
     return (
         bool(rows)
-        and all(_is_there(column, rows) for column in form.columns)
+        and all(_has(rows, column) for column in form.columns)
         and all(_are(column, wanted, rows) for column, wanted in form.values.items())
     )
 
 
-def _is_there(columns: str, rows: list[dict[str, Any]]) -> bool:
-    """Whether one of the columns of `a | b` is in a row."""
-    return any(has(row, column) for column in columns.split(" | ") for row in rows)
+def _rows_of(form: Preset, sample: Sample) -> tuple[str | None, list[dict[str, Any]]]:
+    """Where the rows of a form are, and the first of them."""
+    if form.table:
+        return None, sample.without_header(form.table)
+    if form.lines:
+        return None, sample.matched(form.lines) if "(?P<" in form.lines else []
+    return _first_of(form.rows, sample)
+
+
+def _first_of(paths: str | None, sample: Sample) -> tuple[str | None, list[dict[str, Any]]]:
+    """The first of these paths at which there are rows."""
+    for path in (paths or "").split(_OR):
+        if rows := sample.rows(path or None):
+            return path or None, rows
+    return None, []
+
+
+def _has(rows: list[dict[str, Any]], columns: str) -> bool:
+    return any(has(row, column) for column in columns.split(_OR) for row in rows)
 
 
 def _are(column: str, wanted: Any, rows: list[dict[str, Any]]) -> bool:
     """Whether all that a column holds is of a kind, or among these values."""
-    held = [value for row in rows if (value := value_at(row, column)) not in (None, "", [])]
+    found = _there(column, rows, ())
+    held = [value for row in rows if (value := value_at(row, found)) not in (None, "", [])]
+    if wanted == "counting":
+        return _are_ranks(held, [value_at(row, "query") for row in rows])
     if isinstance(wanted, list):
         known = {str(each).casefold() for each in wanted}
         return bool(held) and all(str(value).casefold() in known for value in held)
     return bool(held) and all(_OF_KIND[wanted](value) for value in held)
 
 
+def are_grades(rows: list[dict[str, Any]], column: str) -> bool:
+    """Whether what a column holds may be judgments: words, or small whole numbers."""
+    return _are(column, "word", rows) or _are(column, "grade", rows)
+
+
+def _are_ranks(held: list[Any], queries: list[Any]) -> bool:
+    """Whether numbers count up from 1 for one query after another, as ranks do."""
+    before: tuple[Any, int] = (None, 0)
+    for value, query in zip(held, queries, strict=False):
+        expected = before[1] + 1 if query == before[0] else 1
+        if whole(value) != expected:
+            return False
+        before = (query, expected)
+    return before[1] > 0
+
+
 _OF_KIND: dict[str, Any] = {
     "number": lambda value: finite_number(value) is not None,
     "whole": lambda value: whole(value) is not None and not isinstance(value, bool),
+    "grade": lambda value: whole(value) in _GRADES and not isinstance(value, bool),
     "fraction": lambda value: 0 <= (finite_number(value) or 0) <= 1,
     "text": lambda value: isinstance(value, str),
     "list": lambda value: isinstance(value, list) or str(value).lstrip().startswith("["),
@@ -236,33 +289,85 @@ _OF_KIND: dict[str, Any] = {
 }
 
 
+class Recognised(NamedTuple):
+    """A form that a file has: its name, what it is, and what settings would say."""
+
+    name: str
+    says: str
+    said: dict[str, Any]
+
+
+def recognised(path: Path, kind: str) -> Recognised | None:
+    """The form that a file has, of those that bring this kind; None where it has none."""
+    sample = Sample(path, path.name)
+    fitting = [
+        (form.weight, name, form)
+        for name, form in presets_of(path.parent).items()
+        if kind in form.brings and fits(form, sample)
+    ]
+    if not fitting:
+        return None
+    _, name, form = max(fitting, key=lambda found: found[0])
+    said = brought(form, sample).get(kind)
+    return Recognised(name, form.says, said) if said else None
+
+
 def brought(form: Preset, sample: Sample) -> dict[str, dict[str, Any]]:
     """What a file of a form brings, in words of gradelake.toml: (role -> column or path) by kind,
     with what of it is there."""
-    rows = sample.rows(form.rows) if not form.lines else []
     found = {}
     for kind, said in form.brings.items():
-        mapping = {"rows": form.rows} if form.rows else {}
-        for key, value in said.items():
+        path, rows = _first_of(said["rows"], sample) if "rows" in said else _rows_of(form, sample)
+        mapping = _read_as(form, path)
+        roles = {key: value for key, value in said.items() if key != "rows"}
+        for key, value in roles.items():
             if isinstance(value, str) and rows:
-                value = _there(value, rows, [*said.values()])
-            if value not in (None, ()):
+                value = _there(value, rows, roles.values())
+            if value not in (None, []) and not (form.table and value == key):
                 mapping[key] = value
-        found[kind] = mapping
+        missing = [
+            key
+            for key, value in roles.items()
+            if _is_needed(value) and key not in mapping and key not in form.table
+        ]
+        says_nothing = kind == "passages" and roles and not {"title", "text"} & mapping.keys()
+        if not missing and not says_nothing:
+            found[kind] = mapping | _scale_of(kind, mapping, rows)
     return found
 
 
-def _there(value: str, rows: list[dict[str, Any]], others: Sequence[Any]) -> Any:
-    """The first column of `a | b` that is there; None for one that ends with ? and is not; of * all
-    others that hold judgments."""
+def _read_as(form: Preset, path: str | None) -> dict[str, Any]:
+    """What settings say of how rows are found."""
+    if form.table:
+        return {"columns": [*form.table], "delimiter": "\t"}
+    if "(?P<" in (form.lines or ""):
+        return {"lines": form.lines}
+    short = {"short_rows": True} if form.short_rows else {}
+    return short | ({"rows": path} if path else {})
+
+
+def _is_needed(value: Any) -> bool:
+    return isinstance(value, str) and not value.endswith("?")
+
+
+def _scale_of(kind: str, mapping: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """What settings say of judgments that are words or fractions."""
+    column = mapping.get("judgment")
+    if kind not in ("judgments", "labels") or not column or {"labels", "cuts"} & mapping.keys():
+        return {}
+    columns = column if isinstance(column, list) else [column]
+    return proposed(value_at(row, each) for each in columns for row in rows) or {}
+
+
+def _there(value: str, rows: list[dict[str, Any]], others: Collection[Any]) -> Any:
+    """The first column of `a | b` that is there, None where none is; of * all others that hold
+    judgments."""
     if value == "*":
         named = {plain(each) for each in others if isinstance(each, str)}
         rest = [key for key in rows[0] if plain(key) not in named]
-        return tuple(key for key in rest if _are(key, "whole", rows))
-    for column in value.removesuffix("?").split(" | "):
-        if _is_there(column, rows):
-            return column
-    return None if value.endswith("?") else value
+        return [key for key in rest if _are(key, "whole", rows)]
+    columns = value.removesuffix("?").split(_OR)
+    return next((each for each in columns if _has(rows, each)), None)
 
 
 def file_as(form: Preset, sample: Sample, kind: str) -> File:

@@ -58,7 +58,7 @@ def _of_preset(folder: Path, sample: Sample, named: str, kinds: Sequence[str]) -
         needs = f"columns {', '.join(known.columns)}" if known.columns else "lines of its own"
         raise BadInput(f"{sample.shown}: is not {known.says}", f"--as {named} needs {needs}.")
     found = brought(known, sample)
-    kind = next((kind for kind in kinds if kind in found), None)
+    kind = next((kind for kind in reversed(kinds) if kind in found), None)
     if kind is None:
         what = f"--as {named}: {known.says} brings no {kinds[-1]}"
         raise BadInput(what, f"It brings {', '.join(found)}.")

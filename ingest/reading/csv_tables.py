@@ -24,9 +24,10 @@ class Table:
         required: Sequence[str],
         delimiter: str = "",
         names: Sequence[str] = (),
+        above: int = 0,
     ):
         """`delimiter`: the only one that may separate cells. `names`: of the columns of a table
-        that has no header.
+        that has no header. `above`: how many rows stand above the header.
 
         Raises `Rejected` when nothing is in it, or its quotes do not match.
         """
@@ -39,6 +40,8 @@ class Table:
         else:
             self._reader = csv.reader(text, strict=True, delimiter=delimiter)
         self._rows = self._numbered()
+        for _ in range(above):
+            next(self._rows)
         self.line, header = (1, names) if names else next(self._rows)
         self.names = column_names(header)
 
@@ -51,14 +54,18 @@ class Table:
             if self.names.count(name) > 1:
                 raise reject(self.shown, self.line, f"column {name} appears twice", hint)
 
-    def rows(self, leave_out: Callable[[int, str], None]) -> Iterator[tuple[int, dict[str, str]]]:
+    def rows(
+        self, leave_out: Callable[[int, str], None], short: bool = False
+    ) -> Iterator[tuple[int, dict[str, str]]]:
         """(first line, cells by column) of every row. One with more or fewer cells is left out:
-        `leave_out` gets its line and why."""
+        `leave_out` gets its line and why. A row may have fewer where they may be `short`."""
         for line, cells in self._rows:
+            if short:
+                cells = [*cells, *[""] * (len(self.names) - len(cells))]
             if len(cells) == len(self.names):
                 values = (cell.strip() for cell in cells)
                 yield line, dict(zip(self.names, values, strict=True))
-            else:
+            elif len(cells) > 1 or not cells[0].startswith("#"):
                 leave_out(
                     line,
                     f"{counted(len(cells), 'cells')} instead of {len(self.names)} "

@@ -5,20 +5,24 @@ file's where it has lines, else the number of the row.
 """
 
 import codecs
-import html
 import re
 import threading
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars as pl
 
 from gradelake.ingest.mapping.form import said_of
 from gradelake.ingest.mapping.paths import plain
 from gradelake.ingest.reading.csv_tables import Table, first_cells
+from gradelake.ingest.reading.heads import LOOKED_AT, Head, head_of, header_at
+from gradelake.ingest.reading.tagged import is_tagged, topics_of
+from gradelake.ingest.reading.workbooks import extent, sheets_of
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.plain_words import damage
@@ -30,6 +34,7 @@ Row = tuple[int, dict[str, Any]]
 JSON = (".json", ".jsonl", ".ndjson")
 _DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 _FORMS = (".csv", ".parquet", ".xlsx", *_DATABASES)  # that are nothing but tables
+_TAGGED = ".xml"
 _MARKS = ",;\t|"
 _SQLITE = b"SQLite format 3\0"
 # The tables whose rows are stored: a view, a virtual table and a computed column are queries of
@@ -61,8 +66,8 @@ def is_table(path: Path, shown: str, kind: str) -> bool:
     read line by line."""
     if said_of(shown).keys() - {"name"}:
         return True
-    name = path.name.removesuffix(".gz").lower()
-    if name.endswith(_FORMS) or (name.endswith(JSON) and kind in ("runs", "judgments")):
+    name = _form_of(path)
+    if name.endswith((*_FORMS, _TAGGED)) or (name.endswith(JSON) and kind in ("runs", "judgments")):
         return True
     with suppress(Rejected):  # who reads it says so
         return name.endswith(".json") and _is_list(path, shown)
@@ -85,11 +90,13 @@ def known_types(path: Path) -> str:
 def _form_of(path: Path) -> str:
     """A file's name without .gz; where that says nothing, the ending that its first bytes have."""
     name = path.name.removesuffix(".gz").lower()
-    if name.endswith((*_FORMS, *JSON, ".tsv", ".txt")):
+    if name.endswith((*_FORMS, *JSON, ".tsv")):
         return name
     start = _start(path)
     if start.lstrip()[:1] in (b"{", b"["):
         return f"{name}.jsonl"
+    if is_tagged(start):
+        return f"{name}{_TAGGED}"
     return f"{name}.parquet" if start.startswith(b"PAR1") else name
 
 
@@ -116,6 +123,10 @@ def rows_of(
         found: Iterable[Row] = _relation(path, shown, name)
     elif name.endswith(JSON):
         found = _objects(path, shown, problems, progress)
+    elif "lines" in said_of(shown):
+        found = _matched(path, shown, problems, progress)
+    elif name.endswith(_TAGGED):
+        found = topics_of(files.read(path, shown).decode())
     else:
         found = _lines(path, shown, problems)
     last: tuple[str, ...] | None = None  # columns as they are written
@@ -125,7 +136,8 @@ def rows_of(
             last, names = written, [name.strip().lower() for name in written]
         yield line, dict(zip(names, row.values(), strict=True))
     if last is None and not problems.found:
-        raise reject(shown, None, NO_ROWS, "Is this the right file?")
+        empty = "holds no topics between tags" if name.endswith(_TAGGED) else NO_ROWS
+        raise reject(shown, None, empty, "Is this the right file?")
 
 
 def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
@@ -139,22 +151,44 @@ def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
             rejected.hint = files.NAME_ENCODING
         raise
     names, mark = said_of(shown).get("columns", ()), said_of(shown).get("delimiter")
-    marks = f"{_MARKS} " if names else _MARKS
-    mark = mark or max(marks, key=lambda each: _fit(first_cells(data, each), names))
-    table = Table(data, shown, (), mark, names)
+    if names:
+        mark = mark or max(f"{_MARKS} ", key=lambda each: _fit(first_cells(data, each), names))
+        head = Head(mark, 0)
+    else:
+        head = head_of(data, mark or _MARKS)
+    table = Table(data, shown, (), head.mark, names, head.above)
     table.require([*filter(None, table.names)], "Rename one of them.")
-    return table.rows(problems.add)
+    return table.rows(problems.add, said_of(shown).get("short_rows", False))
+
+
+def _matched(
+    path: Path, shown: str, problems: Problems, progress: Callable[..., Any]
+) -> Iterator[Row]:
+    """What the pattern that settings say of lines finds in each, by the names of its groups; in a
+    time that grows with the lines alone, whatever the pattern."""
+    pattern = said_of(shown)["lines"]
+    lines = files.lines_of(path, shown, progress)
+    while block := [*islice(lines, _AT_ONCE)]:
+        texts = pl.Series([text.strip() for _, text in block], dtype=pl.String)
+        found = texts.str.extract_groups(f"^(?:{pattern})$").struct.unnest()
+        for (line, _), row in zip(block, found.iter_rows(named=True), strict=True):
+            if any(value is not None for value in row.values()):
+                yield line, row
+            else:
+                problems.add(line, f"does not look like {pattern}")
 
 
 def _fit(cells: list[str], names: Collection[str]) -> int:
     """How well what a mark separates looks like the columns."""
-    return -abs(len(cells) - len(names)) if names else len(cells)
+    return -abs(len(cells) - len(names))
 
 
 def _start(path: Path) -> bytes:
     """The first bytes of a file; none of one that cannot be read, of which the reader says so."""
-    with suppress(OSError), path.open("rb") as stream:
-        return stream.read(len(_SQLITE))
+    with suppress(OSError):
+        if path.is_file():  # a pipe would wait for who writes into it
+            with path.open("rb") as stream:
+                return stream.read(len(_SQLITE))
     return b""
 
 
@@ -248,20 +282,42 @@ def _relation(path: Path, shown: str, name: str) -> Iterator[Row]:
                     found = _sheet(connection, path, shown)
                 else:
                     found = _table(connection, path, shown, is_sqlite)
+            rows = _fetched(connection, found, shown)
+            if is_workbook:
+                yield from _below_header(rows, shown)
+                return
             names = [column for column, *_ in found.description or ()]
-            number = int(is_workbook)  # of the header
-            while True:
-                with _in_time(connection, shown):
-                    rows = found.fetchmany(_AT_ONCE)
-                if not rows:
-                    return
-                for values in rows:
-                    number += 1
-                    cells = map(_cell, values) if is_workbook else values
-                    yield number, dict(zip(names, cells, strict=True))
+            for number, values in enumerate(rows, start=1):
+                yield number, dict(zip(names, values, strict=True))
         except duckdb.Error as error:
             what = f"cannot be read: {damage(error)}"
             raise reject(shown, None, what, "Is it whole?") from error
+
+
+def _fetched(connection: duckdb.DuckDBPyConnection, found: Any, shown: str) -> Iterator[tuple]:
+    while True:
+        with _in_time(connection, shown):
+            rows = found.fetchmany(_AT_ONCE)
+        if not rows:
+            return
+        yield from rows
+
+
+def _below_header(rows: Iterable[tuple], shown: str) -> Iterator[Row]:
+    """The rows of a sheet below its header that are not blank, by its names, with their numbers."""
+    cells = ([_cell(value) for value in row] for row in rows)
+    numbered = ((number, row) for number, row in enumerate(cells, start=1) if any(row))
+    first = [*islice(numbered, LOOKED_AT)]
+    if not first:
+        raise reject(shown, None, "every cell is empty", "Is this the right file?")
+    above = header_at([[value or "" for value in row] for _, row in first])
+    line, header = first[above]
+    names = [(value or "").strip().lower() for value in header]
+    for name in filter(None, names):
+        if names.count(name) > 1:
+            raise reject(shown, line, f"column {name} appears twice", "Rename one of them.")
+    for number, row in chain(first[above + 1 :], numbered):
+        yield number, dict(zip(names, row, strict=True))
 
 
 def _close_all_but(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
@@ -293,13 +349,15 @@ def _sheet(connection: Any, path: Path, shown: str) -> Any:
             files.limits.check(
                 path.stat().st_size, sum(part.file_size for part in book.infolist()), shown
             )
-            content = book.read("xl/workbook.xml").decode()
+            parts = sheets_of(book)
+            sheet = _chosen([*parts], "sheets", shown)
+            cells = extent(book, parts[sheet])
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
         raise reject(shown, None, "is not a workbook", "Save it again as .xlsx.") from error
-    named = re.findall(r'<(?:\w+:)?sheet\b[^>]*?\sname="([^"]*)"', content)
-    sheet = _chosen([html.unescape(each) for each in named], "sheets", shown)
-    relation = "read_xlsx(?, sheet = ?, all_varchar = true, header = true, stop_at_empty = false)"
-    return execute(connection, f"from {relation}", [literal(path), sheet])
+    relation = "read_xlsx(?, sheet = ?, all_varchar = true, header = false, stop_at_empty = false"
+    if not cells:
+        return execute(connection, f"from {relation})", [literal(path), sheet])
+    return execute(connection, f"from {relation}, range = ?)", [literal(path), sheet, cells])
 
 
 def _cell(value: str | None) -> str | None:

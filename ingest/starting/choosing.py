@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.ingest.collections.trec import system_name
+from gradelake.ingest.mapping.columns import columns_of
+from gradelake.ingest.mapping.form import File
 from gradelake.ingest.mapping.paths import value_at
 from gradelake.ingest.starting.looking import Seen
 from gradelake.sql.common.project import is_name, nearest_name
@@ -18,6 +20,7 @@ from gradelake.sql.common.quoting import shell_word
 
 _TOGETHER = 3  # so many runs beside each other are one pattern
 _SPLITS = ("test", "dev", "validation", "val", "train")  # of one data set, in order of use
+_HOW_TO_READ = ("rows", "only", "columns", "delimiter", "lines", "short_rows")
 _MODELS = 20  # judges that one table may name
 
 
@@ -92,10 +95,19 @@ def _topics_of_others(of_kind: dict[str, list[Seen]]) -> Iterator[tuple[str, Any
             said = dict(seen.brings[kind])
             column = said.get("query") or seen.roles.get("query")
             if column:
-                rows = {key: said[key] for key in ("rows", "columns", "delimiter") if key in said}
+                rows = {key: said[key] for key in _HOW_TO_READ if key in said}
+                file = {"file": seen.shown, **rows, "text": column}
+                if _has_ids(seen, file):
+                    file["query"] = False
                 why = "no file of topics: these queries are their own texts"
-                yield "queries", {"file": seen.shown, **rows, "text": column}, [why]
+                yield "queries", file, [why]
                 return
+
+
+def _has_ids(seen: Seen, said: dict[str, Any]) -> bool:
+    """Whether rows have ids, of something else, that could be taken for those of topics."""
+    rows = seen.sample.rows(said.get("rows")) if seen.sample else []
+    return bool(rows) and "query" in columns_of("queries", File(seen.shown, said), rows[0])
 
 
 def _one_split(
@@ -158,6 +170,8 @@ def _commands(seen: Seen, names: dict[str, str], collection: str) -> Iterator[st
         is_usual = own in (None, system_name(Path(seen.shown)))
         named = "" if is_usual else f" --system {own}"
         yield f"gradelake import rag {what}{named}{form}"
+    if "bank" in seen.brings:
+        yield f"gradelake import bank {what} --name {names[seen.shown]}"
     if "labels" in seen.brings:
         column = seen.brings["labels"].get("judge")
         judges = _values(seen, str(column)) if column else []

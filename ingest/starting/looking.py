@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.ingest.mapping.columns import columns_of
-from gradelake.ingest.mapping.form import names_of
-from gradelake.ingest.mapping.labels import whole
-from gradelake.ingest.mapping.paths import value_at
+from gradelake.ingest.mapping.form import ROLES, names_of
+from gradelake.ingest.mapping.labels import proposed
+from gradelake.ingest.mapping.paths import plain, value_at
 from gradelake.ingest.mapping.presets import (
     FOLDER,
     Preset,
     Sample,
+    are_grades,
     brought,
     fits,
     names_in,
     preset,
     presets_of,
 )
-from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.ingest.reading.rows import entries_of
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import CONFIG_NAME
@@ -44,19 +44,21 @@ _NEEDS = {
     "responses": {"query", "text"},
     "queries": {"text"},
 }
+# columns of runs and clicks, whose numbers are no judgments
+_OTHERS = {
+    plain(name)
+    for kind, roles in (
+        ("runs", ("rank", "score", "system")),
+        ("clicks", ("position", "clicks", "impressions", "day")),
+    )
+    for role in roles
+    for name in ROLES[kind][role]
+}
 _OF_JUDGES = {"labels", "judges"}  # folders whose judgments are no people's
 _NAMED = {  # words of a file's name that say what it is
     "queries": {"topic", "topics", "query", "queries", "searches", "questions"},
     "passages": {"passages", "passage", "corpus", "collection", "docs", "documents", "products"},
 }
-_FEW_WORDS = 12  # different judgments that are proposed as a map
-_LEVELS = (  # words that people grade with, and what they are, from good to bad
-    {"perfect": 3, "excellent": 3, "exact": 3},
-    {"highly relevant": 2, "good": 2, "relevant": 2, "substitute": 2},
-    {"fair": 1, "partial": 1, "partially relevant": 1, "somewhat relevant": 1, "complement": 1},
-    {"bad": 0, "not relevant": 0, "irrelevant": 0, "non-relevant": 0, "poor": 0},
-    {"yes": 1, "true": 1, "no": 0, "false": 0},
-)
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,10 @@ def _told(folder: Path, sample: Sample, name: str) -> Seen:
 
 def _of_form(sample: Sample, name: str, form: Preset, why: str = "") -> Seen:
     found = brought(form, sample)
-    says = ", ".join(filter(None, [form.says, why]))
-    return Seen(sample.shown, says, found, form=name, is_sure=True, sample=sample)
+    unknown = "" if found else "but no column is known that says which query or passage is meant"
+    says = ", ".join(filter(None, [form.says, why, unknown]))
+    roles = {"system": form.system} if form.system else {}
+    return Seen(sample.shown, says, found, roles, form=name, is_sure=True, sample=sample)
 
 
 def _seen(sample: Sample, forms: Mapping[str, Preset]) -> Seen:
@@ -166,16 +170,20 @@ def _named(shown: str) -> str | None:
 
 def _of_columns(sample: Sample) -> Seen:
     row = sample.rows()[0]
+    if seen := _raters(sample):
+        return seen
     for kind, needed in _NEEDS.items():
         found = columns_of(kind, sample.shown, row)
         if kind == "runs" and "score" in found:
             found.setdefault("rank", found["score"])
         if kind == "passages" and "title" in found and found.get("passage") not in ("id", "_id"):
             needed = {"passage"}  # an id and a title may be a topic, a sku and a title are none
-        if not needed <= found.keys():
+        if not needed <= found.keys() or (kind == "queries" and _is_of_pairs(row)):
             continue
-        said = _scale(sample, found["judgment"]) if kind == "judgments" else {}
-        if said is None:
+        said: dict[str, Any] | None = {}
+        if kind == "judgments":
+            said = proposed(value_at(each, found["judgment"]) for each in sample.rows())
+        if said is None or "cuts" in said:
             continue  # a run's score
         if kind == "runs" and found["rank"] == found.get("score"):
             del found["rank"]
@@ -186,27 +194,37 @@ def _of_columns(sample: Sample) -> Seen:
     return Seen(sample.shown, f"columns {', '.join(row)}", sample=sample)
 
 
+def _is_of_pairs(row: dict[str, Any]) -> bool:
+    """Whether a row is of a query and a passage, and so is no topic."""
+    found = columns_of("judgments", "", row)
+    return "query" in found and plain(found.get("passage", "id")) != "id"
+
+
 def _unusual(kind: str, found: dict[str, str], row: dict[str, Any]) -> dict[str, Any]:
     """What settings must say of a table's columns: nothing, where all have usual names."""
     usual = columns_of(kind, "", row)
     return {role: column for role, column in found.items() if usual.get(role) != column}
 
 
-def _scale(sample: Sample, column: str) -> dict[str, Any] | None:
-    """What settings say of judgments that are words; None for scores, which are none."""
-    held = [value_at(row, column) for row in sample.rows()]
-    held = [value for value in held if value not in (None, "")]
-    numbers = [finite_number(value) for value in held]
-    if all(whole(value) is not None and not isinstance(value, bool) for value in held):
-        return {}
-    if any(number is not None for number in numbers):
+def _raters(sample: Sample) -> Seen | None:
+    """A table of a query, a passage and nothing else but judgments, a column a rater."""
+    rows = sample.rows()
+    found = columns_of("judgments", sample.shown, rows[0])
+    rest = [name for name in rows[0] if name and name not in found.values()]
+    if not {"query", "passage"} <= found.keys() or {"judgment", "rater"} & found.keys() or not rest:
         return None
-    words = {str(value).strip().casefold(): str(value).strip() for value in held}
-    known = {word: label for level in _LEVELS for word, label in level.items()}
-    if len(words) > _FEW_WORDS or not words.keys() <= known.keys():
+    scales = [proposed(row[name] for row in rows) for name in rest]
+    if any(scale is None or "cuts" in scale for scale in scales):
         return None
-    labels = {words[word]: known[word] for word in words}
-    return {"labels": dict(sorted(labels.items(), key=lambda each: -each[1]))}
+    if _OTHERS & set(map(plain, rest)) or not all(are_grades(rows, name) for name in rest):
+        return None
+    if len(rest) < 2 and scales == [{}]:
+        return None  # numbers of one column may be anything
+    labels = {word: label for scale in scales if scale for word, label in scale["labels"].items()}
+    said = {"judgment": rest} | ({"labels": labels} if labels else {})
+    why = ", ".join(f"{role} = {column}" for role, column in found.items())
+    why = f"{why}, a column a rater: {', '.join(rest)}"
+    return Seen(sample.shown, why, {"judgments": said}, found, is_sure=True, sample=sample)
 
 
 def _with_evidence(found: list[Seen]) -> list[Seen]:
@@ -227,7 +245,8 @@ def _with_evidence(found: list[Seen]) -> list[Seen]:
         n_queries, n_passages = len(own & queries), len(own & passages)
         if seen.kind in _NAMED and {} in seen.brings.values() and n_queries != n_passages:
             kind = "queries" if n_queries > n_passages else "passages"
-            seen = replace(seen, brings={kind: {}})
+            if {"title", "text"} & columns_of(kind, sample.shown, sample.rows()[0]).keys():
+                seen = replace(seen, brings={kind: {}})
         linked = n_queries if seen.kind in ("queries", "responses") else n_passages
         told = "others name its ids" if linked else ""
         told = told or ("by its name" if _named(sample.shown) == seen.kind else "")

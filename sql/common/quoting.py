@@ -50,6 +50,8 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(char: str) -> str:
+    if char == "\t":
+        return "\\t"
     if char in '"\\':
         return f"\\{char}"
     return char if char.isprintable() else f"\\U{ord(char):08x}"

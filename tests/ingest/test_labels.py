@@ -4,6 +4,7 @@ import pytest
 
 from gradelake.ingest.collections.judgments import import_judgments
 from gradelake.ingest.collections.labels import import_labels, judge_id
+from gradelake.ingest.mapping.labels import proposed
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.files import sha256_of
@@ -162,3 +163,25 @@ def test_a_judge_of_two_collections_is_one_grader_with_the_scale_of_both(judged)
     assert [row[:4] for row in graders(judged)] == [("Sun", "imported", -2, 3)]
     assert len(grades(judged)) == 3
     assert len(grades(judged, collection="two")) == 2
+
+
+PROPOSED = [
+    ([3, "2", "1.0", None, ""], {}),
+    (["3,0", "0,0"], {}),
+    (["Relevant", "Perfect", "irrelevant"], {"Perfect": 2, "Relevant": 1, "irrelevant": 0}),
+    (["Highly relevant", "Relevant"], {"Highly relevant": 2, "Relevant": 1}),
+    ([True, False], {"True": 1, "False": 0}),
+    (["2 - good", "0: bad"], {"2 - good": 2, "0: bad": 0}),
+    (["0.5", "0", "1"], [0.25, 0.5, 0.75]),
+    (["0.5", "7"], None),
+    (["3", "good"], None),
+    (["tent", "lamp"], None),
+    (["1,500"], None),
+    ([], None),
+]
+
+
+@pytest.mark.parametrize(("held", "expected"), PROPOSED)
+def test_what_is_proposed_of_judgments(held, expected):
+    key = "labels" if isinstance(expected, dict) else "cuts"
+    assert proposed(held) == ({key: expected} if expected else expected)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gradelake.ingest.mapping.columns import mapped, read_judgments, read_run
+from gradelake.ingest.mapping.columns import mapped, read_clicks, read_judgments, read_run
 from gradelake.ingest.mapping.form import File
 from gradelake.ingest.mapping.paths import nested, value_at
 from gradelake.ingest.reading.rows import rows_of
@@ -138,3 +138,44 @@ def test_quotes_of_a_headerless_table_are_text(tmp_path):
     columns = ("qid", "pid", "query", "passage")
     said = {"columns": columns, "passage": "pid", "text": "passage"}
     assert rows(file, "passages", **said) == [{"passage": "p1", "text": '"Bees" dance'}]
+
+
+def test_a_list_beside_another_is_read_at_the_same_place():
+    row = {"labels": [3, 1], "raters": ["ann", "bob"]}
+    found = [row for _, row in nested([(1, row)], "labels[]")]
+    assert [(row["value"], value_at(row, "^.raters[#]")) for row in found] == [
+        (3, "ann"),
+        (1, "bob"),
+    ]
+
+
+def test_lines_are_read_by_a_pattern(tmp_path):
+    path = write(tmp_path / "ltr.txt", "3 qid:1 # b1 tent\n\n0 qid:1 # b2\nnothing\n")
+    pattern = r"(?P<judgment>\d)\s+qid:(?P<query>\d+)\s+#\s+(?P<passage>\S+).*"
+    with pytest.raises(Rejected, match=r"ltr\.txt:4: does not look like "):
+        read_judgments(path, File("ltr.txt", {"lines": pattern}))
+    path.write_text(path.read_text().replace("nothing\n", ""))
+    found = read_judgments(path, File("ltr.txt", {"lines": pattern}))
+    assert found.select("query_id", "passage_id", "relevance", "line").rows() == [
+        ("1", "b1", 3, 1),
+        ("1", "b2", 0, 3),
+    ]
+
+
+def test_rows_may_end_early_where_settings_say_so(tmp_path):
+    path = write(tmp_path / "a.csv", "query,doc,rating\ntent,b1,2\nlamp\n")
+    with pytest.raises(Rejected, match=r"a\.csv:3: 1 cell instead of 3"):
+        read_judgments(path, "a.csv")
+    assert read_judgments(path, File("a.csv", {"short_rows": True})).height == 1
+
+
+def test_events_are_counted_where_they_happened(tmp_path):
+    events = [("view", 1, "a"), ("view", 2, "b"), ("click", 2, "b"), ("purchase", 2, "b")]
+    rows = [
+        {"action": action, "q": "tent", "doc": doc, "position": position}
+        for action, position, doc in [*events, ("click", 3, "c"), ("click", 3, "c")]
+    ]
+    path = write(tmp_path / "events.jsonl", rows)
+    found = read_clicks(path, File("events.jsonl", {"event": "action", "query": "q"}))
+    counted = found.select("passage_id", "n_impressions", "n_clicks").rows()
+    assert counted == [("a", 1, 0), ("b", 1, 1), ("c", 2, 2)]

@@ -5,9 +5,11 @@ import tomllib
 
 import pytest
 
+from gradelake.ingest.mapping.columns import read_run
 from gradelake.ingest.mapping.presets import presets_of
 from gradelake.ingest.starting.start import start
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.problems import Rejected
 from tests.command_line import gradelake, run
 from tests.projects import write
 
@@ -102,7 +104,21 @@ def test_a_tools_file_that_is_named_without_a_word_is_told_by_its_form(tmp_path)
     settings = '[collections.c]\nqueries = "topics.tsv"\nruns = ["run.json"]\n'
     write(tmp_path / "gradelake.toml", settings)
     told = run(tmp_path, "ingest", "c").stderr
-    assert "It looks like a run as ranx and pytrec_eval keep it: write " in told
-    written = told[told.index("{ file") : told.index(", or to an import --as ranx_run")]
+    assert "looks like a run as ranx and pytrec_eval keep it" in told
+    written = told[told.index("{ file") : told.index("; or to an import: --as ranx_run")]
     write(tmp_path / "gradelake.toml", settings.replace('"run.json"', written))
     assert "1 run entry" in gradelake(tmp_path, "ingest", "c").stdout
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_form_that_is_read_as_a_table_is_told_once_with_what_to_write(tmp_path, indent):
+    path = tmp_path / "bm25.json"
+    path.write_text(json.dumps({"q1": {"d1": 2.5, "d2": 1.5}, "q2": {"d1": 1.0}}, indent=indent))
+    with pytest.raises(Rejected) as caught:
+        read_run(path, "bm25.json")
+    what, remedy = caught.value.lines()
+    assert "looks like a run as ranx and pytrec_eval keep it" in what
+    said = (
+        '{ file = "bm25.json", rows = "{}.{}", query = "^.key", passage = "key", score = "value" }'
+    )
+    assert f"Say so in gradelake.toml: {said}; or to an import: --as ranx_run." in remedy

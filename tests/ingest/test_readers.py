@@ -130,8 +130,6 @@ REFUSED = {
         ("t.tsv", "q1\tsky\nq 2\tbees\n", 2, "query id 'q 2' holds a space"),
         ("t.tsv", "q1\tsky\tblue\n", 1, "3 columns instead of 2"),
         ("t.tsv", "query_id\ttext\n", None, "holds no topics, only a header"),
-        ("t.txt", "<top>\n<num> Number: 1\n</top>\n", 1, "looks like XML; topics are not read"),
-        ("t.txt", '\n<?xml version="1.0"?>\n<topics>\n', 1, "looks like XML; topics are not read"),
         ("t.json", '{"q1": "sky", "q2": "bees", "q1": "sea"}', 3, "query 'q1' is listed twice"),
         ("t.json", '{"q1": "sky", "q2": null}', 2, "a query without an id or without a text"),
         ("t.jsonl", with_subtopics("dance"), 2, SUBTOPICS),
