@@ -107,8 +107,8 @@ browser:
 	  echo "Chromium cannot be installed here: the tests that need it are skipped"
 
 # the tests that make their cases at random, with many more of them, or leave some out elsewhere, for
-# an hour or two: first those
-# that take longest by themselves, four at a time on two cores, since what is broken waits
+# an hour or two: first those that take longest by themselves, four at a time on two cores, since what
+# is broken waits
 campaigns: $(VENV)/.dev
 	@rm -rf build/campaigns
 	@GRADELAKE_EVERY=1 GRADELAKE_NTH_KAPPA=1 GRADELAKE_MALFORMED=5000 \
@@ -118,7 +118,7 @@ campaigns: $(VENV)/.dev
 	  --numprocesses 4 --dist load --maxschedchunk 1 --durations 20 \
 	  $(addprefix tests/end_to_end/,test_changes.py test_preview.py test_faults.py test_again.py \
 	    test_sparse_collections.py) tests/test_wheel.py tests/serve/test_board_addresses.py \
-	  tests/ingest/test_malformed.py tests/grading/test_batches.py tests/end_to_end/test_agreement.py \
+	  $(addprefix tests/ingest/test_,malformed.py forms.py rag_forms.py) tests/grading/test_batches.py tests/end_to_end/test_agreement.py \
 	  tests/analyses/test_review_sample.py; \
 	  ended=$$?; $(PYTEST) -m campaign || ended=$$?; $(BIN)/python -m tests.end_to_end.faults.tally; exit $$ended
 

@@ -13,6 +13,7 @@ from tests.command_line import gradelake, typed
 from tests.ingest.forms import FOLDERS
 from tests.ingest.forms.folder import NOTHING, QUERIES, Folder
 from tests.ingest.forms.nonsense import NONSENSE
+from tests.tiers import CAMPAIGN, EVERY, first_of
 
 _COUNTED = ("queries", "passages", "judgments", "systems", "run_entries")
 # two forms side by side, of the same searches: ids of queries, and texts where a form has no ids
@@ -83,6 +84,9 @@ def test_of_nonsense_nothing_is_sure(tmp_path, name):
     assert {*tmp_path.rglob("*")} == before
 
 
+COMPARED = [*FOLDERS][::8]  # of the others in `make campaigns`: a build takes seconds
+
+
 def follow(folder: Path) -> None:
     """Run `start`, and then each command that it names."""
     said = gradelake(folder, "start", "--name", "shop").stdout
@@ -90,7 +94,6 @@ def follow(folder: Path) -> None:
     assert commands, said
     for command in commands:
         typed(folder, command.removeprefix("gradelake "))
-    gradelake(folder, "build")
 
 
 def counts(folder: Path, tables: tuple[str, ...]) -> dict[str, int]:
@@ -105,7 +108,8 @@ def test_what_start_prints_brings_all_of_it_in(tmp_path, form):
     follow(tmp_path)
     rows = form.counts()
     assert counts(tmp_path, (*rows,)) == rows
-    if form.systems:
+    if form.systems and (EVERY or form.name in COMPARED):
+        gradelake(tmp_path, "build")
         one, other = form.systems
         assert one in gradelake(tmp_path, "compare", one, other).stdout
     assert words_of(tmp_path) == {word.casefold(): n for word, n in form.labels.items()}
@@ -126,7 +130,7 @@ def words_of(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("first", "second"), MIXED)
+@pytest.mark.parametrize(("first", "second"), first_of(6, *MIXED, mark=CAMPAIGN))
 def test_two_forms_come_in_together(tmp_path, first, second):
     forms = [FOLDERS[first], FOLDERS[second]]
     for form in forms:
