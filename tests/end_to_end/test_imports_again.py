@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gradelake.app import app
-from tests.command_line import gradelake
+from gradelake.sql.common import files as files_
+from tests.command_line import gradelake, run
 from tests.grading.reviewing import read_form, saved
 from tests.grading.test_review_form import export
 from tests.reading import live
@@ -78,3 +79,29 @@ def test_a_file_that_comes_again_changes_nothing(folder, imports, name):
     said = again.stdout + again.stderr
     assert "unchanged" in said or "nothing new" in said
     assert snapshot() == before
+
+
+# a form of reviews is read once, and whole, so that nothing can change in between
+@pytest.mark.parametrize(
+    "name", ["bank", "grades", "judgments", "labels", "rag", "scores", "support"]
+)
+def test_a_file_that_changes_while_it_is_read_is_refused(folder, imports, name, monkeypatch):
+    collection, file, *options = map(str, imports[name])
+    changing = folder / f"changing{Path(file).suffix}"
+    changing.write_bytes((folder / file).read_bytes() + b"\n")  # other bytes than before
+    before, hashed = live(folder).newest_snapshot(), files_.sha256_of
+
+    def then_changed(path: Path) -> str:
+        sha256 = hashed(path)
+        if Path(path).name == changing.name:
+            with changing.open("a") as stream:
+                stream.write("\n")
+        return sha256
+
+    monkeypatch.setattr(files_, "sha256_of", then_changed)
+    done = run(folder, "import", name, collection, changing.name, *options)
+    assert done.returncode == 2
+    assert "was changed while it was read" in done.stderr
+    assert live(folder).newest_snapshot() == before
+    monkeypatch.undo()
+    assert gradelake(folder, "import", name, collection, changing.name, *options)
