@@ -19,6 +19,7 @@ from gradelake.ingest.mapping.columns import read_clicks, read_judgments
 from gradelake.ingest.reading.rows import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
+from gradelake.sql.common.noting import listening
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import Project, is_name
 from gradelake.sql.common.quoting import toml_value
@@ -39,9 +40,11 @@ def ingest(lake: Lake, collection: Collection, arguments: list[str]) -> Outcome:
     with lake.transaction("ingest", collection.name) as transaction:
         into = Targets(transaction, collection, outcome)
         try:
-            _bring_in(into)
+            with listening() as heard:
+                _bring_in(into)
         finally:
             into.at_work.end()
+        outcome.warnings.extend(heard)
         transaction.say(**outcome.counts)
         if transaction.dirty:
             transaction.finish_run(arguments)

@@ -11,6 +11,7 @@ from typing import Any
 from gradelake.ingest.landing.imported import Imported
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.noting import listening
 from gradelake.sql.common.project import check_name
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
@@ -63,6 +64,8 @@ def landing(
         if not path.is_file():
             raise BadInput(f"{path}: no such file", form)
         target, sha256 = f"{done.collection}/{kind}/{name}", files.sha256_of(path)
-        yield Landing(transaction, done, target, sha256, arguments)
+        with listening() as heard:
+            yield Landing(transaction, done, target, sha256, arguments)
+        done.warnings += heard
     if transaction.dirty:
         done.snapshot = lake.newest_snapshot()

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from gradelake.ingest.reading.csv_tables import finite_number
+from gradelake.sql.common.noting import note
 from gradelake.sql.common.problems import Problems
 
 Row = tuple[int, dict[str, Any]]
@@ -17,22 +18,6 @@ _ONE_WAY = "write all numbers of a column one way"
 _POWER = r"(?:[eE][+-]?\d+)?"
 _POINT = re.compile(rf"[+-]?(?:\d+|\d{{1,3}}(?:,\d{{3}})+)?(?:\.\d*)?{_POWER}")
 _COMMA = re.compile(rf"[+-]?(?:\d+|\d{{1,3}}(?:\.\d{{3}})+)?(?:,\d*)?{_POWER}")
-
-
-def numbers(cells: Sequence[str]) -> list[float | None]:
-    """The numbers of a column; None of an empty cell.
-
-    Raises `ValueError`, in words for people, for a cell that holds none, and where commas may be
-    decimal or between thousands.
-    """
-    mark = decimal_mark(cells)
-    found = []
-    for cell in cells:
-        number = number_of(cell, mark)
-        if number is None and cell.strip():
-            raise ValueError(f"{cell!r} is not a number")
-        found.append(number)
-    return found
 
 
 def decimal_mark(cells: Iterable[str]) -> str:
@@ -83,15 +68,17 @@ def with_points(rows: Iterable[Row], roles: Collection[str], problems: Problems)
         commas = (line for line, row in held if "," in _text(row, role))
         if first := next(commas, None):
             try:
-                _settle(held, role, points.get(role, ""))
+                if _settle(held, role, points.get(role, "")) == ",":
+                    note(f"{problems.file}: commas of {role} are decimal")
             except ValueError as error:
                 problems.add(first, f"{role} {error}")
                 return
     yield from held
 
 
-def _settle(rows: Sequence[Row], role: str, point: str) -> None:
-    """Write a role's numbers with decimal points. `point`: a cell with one, further up."""
+def _settle(rows: Sequence[Row], role: str, point: str) -> str:
+    """Write a role's numbers with decimal points. `point`: a cell with one, further up. Returns
+    what was decimal."""
     cells = [_text(row, role) for _, row in rows]
     mark = decimal_mark([point, *cells])
     if mark == "," and point:
@@ -101,6 +88,7 @@ def _settle(rows: Sequence[Row], role: str, point: str) -> None:
         number = number_of(cell, mark) if "," in cell or mark == "," else None
         if number is not None:
             row[role] = repr(number)
+    return mark
 
 
 def _text(row: dict[str, Any], role: str) -> str:

@@ -25,6 +25,8 @@ from gradelake.ingest.reading.tagged import is_tagged, topics_of
 from gradelake.ingest.reading.workbooks import extent, sheets_of
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
+from gradelake.sql.common.counted import counted
+from gradelake.sql.common.noting import note
 from gradelake.sql.common.plain_words import damage
 from gradelake.sql.common.problems import Problems, Rejected, reject
 from gradelake.sql.lake.connection import execute, literal, open_duckdb, quote
@@ -157,8 +159,14 @@ def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
     else:
         head = head_of(data, mark or _MARKS)
     table = Table(data, shown, (), head.mark, names, head.above)
+    _note_what_is_above(shown, head.above)
     table.require([*filter(None, table.names)], "Rename one of them.")
     return table.rows(problems.add, said_of(shown).get("short_rows", False))
+
+
+def _note_what_is_above(shown: str, n_rows: int) -> None:
+    if n_rows:
+        note(f"{shown}: {counted(n_rows, 'rows', 'are')} above the header, and not read")
 
 
 def _matched(
@@ -311,6 +319,7 @@ def _below_header(rows: Iterable[tuple], shown: str) -> Iterator[Row]:
     if not first:
         raise reject(shown, None, "every cell is empty", "Is this the right file?")
     above = header_at([[value or "" for value in row] for _, row in first])
+    _note_what_is_above(shown, above)
     line, header = first[above]
     names = [(value or "").strip().lower() for value in header]
     for name in filter(None, names):

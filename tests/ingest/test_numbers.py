@@ -5,7 +5,8 @@ import re
 import pytest
 
 from gradelake.ingest.mapping.columns import read_judgments, read_run
-from gradelake.ingest.mapping.numbers import decimal_mark, number_of, numbers
+from gradelake.ingest.mapping.numbers import decimal_mark, number_of
+from gradelake.sql.common.noting import listening
 from gradelake.sql.common.problems import Rejected
 
 COLUMNS = [
@@ -26,6 +27,12 @@ COLUMNS = [
 ]
 
 
+def numbers(cells: list[str]) -> list[float | None]:
+    """What a column says; a cell that is none is none."""
+    mark = decimal_mark(cells)
+    return [number_of(cell, mark) for cell in cells]
+
+
 @pytest.mark.parametrize(("cells", "expected"), COLUMNS)
 def test_a_column_of_numbers(cells, expected):
     assert numbers(cells) == expected
@@ -35,11 +42,6 @@ REFUSED = [
     (["1,234", "5"], "'1,234' may be 1.234 or 1234"),
     (["10,500", "2,250"], "'10,500' may be 10.500 or 10500"),
     (["0,75", "0.5"], "'0,75' has a decimal comma and '0.5' a decimal point"),
-    (["1.5", "n/a"], "'n/a' is not a number"),
-    (["0,75", "high"], "'high' is not a number"),
-    (["inf"], "'inf' is not a number"),
-    (["1,23,4"], "'1,23,4' is not a number"),
-    (["."], "'.' is not a number"),
 ]
 
 
@@ -50,6 +52,7 @@ def test_what_is_refused(cells, message):
 
 
 def test_cells_that_are_no_numbers_decide_nothing():
+    assert numbers(["1.5", "n/a", "inf", "1,23,4", "."]) == [1.5, None, None, None, None]
     assert decimal_mark(["0,75", "unsure", "1.000.2"]) == ","
     assert decimal_mark(["unsure", "a,b"]) == "."
     assert number_of("unsure", ",") is None
@@ -85,3 +88,18 @@ def test_judgments_may_be_three_comma_nought(tmp_path):
     path = tmp_path / "judged.csv"
     path.write_text("query;doc;rating\nq1;d1;3,0\nq1;d2;\nq1;d3;0,0\n")
     assert read_judgments(path, path.name)["relevance"].to_list() == [3, None, 0]
+
+
+def test_it_is_said_what_commas_are_and_what_stands_above_a_header(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("Our run;;\nof May;;\nquery;doc;score\nq1;d1;0,75\nq1;d2;0,5\n")
+    with listening() as heard:
+        read_run(path, "run.csv")
+    assert [*heard] == [
+        "run.csv: 2 rows are above the header, and not read",
+        "run.csv: commas of score are decimal",
+    ]
+    path.write_text("query;doc;score\nq1;d1;1\n")
+    with listening() as heard:
+        read_run(path, "run.csv")
+    assert not heard
