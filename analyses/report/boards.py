@@ -1,5 +1,6 @@
 """Leaderboards for the report: scores, also by query, ranks, how ranks moved, how boards agree."""
 
+from math import inf
 from typing import Any
 
 from gradelake.analyses.choosing import measures
@@ -9,7 +10,7 @@ from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.lake.opening import Lake
 
 Scores = dict[int, dict[str, dict[str, list[int | None]]]]
-NOTHING = {"score": None, "stderr": None, "rank": None}
+NOTHING = {"score": None, "low": None, "high": None, "rank": None}
 
 
 def read_boards(
@@ -17,9 +18,9 @@ def read_boards(
 ) -> dict[str, dict[str, Any]]:
     """The boards of each label set, as the page reads them.
 
-    label set -> {systems: [name], queries: {measure: n}, reach: {measure: how many standard errors
-    Student's 95% interval reaches to each side}, measures: [name], boards: {level: {measure:
-    {score, stderr, rank, before: [one per system]}}}}. A system's place in `before` is None where
+    label set -> {systems: [name], queries: {measure: n}, measures: [name], boards: {level:
+    {measure: {score, low, high, rank, before: [one per system]}}}}. `low` and `high` are the ends
+    of Student's 95% interval, None where there is none. A system's place in `before` is None where
     it was not on that board in the earlier release; without one, all are.
     """
     earlier = ask(before, "boards", collection=collection) if before else []
@@ -34,9 +35,11 @@ def read_boards(
         systems = sorted({system for row in own for system in row["systems"]})
         sizes = {row["measure"]: row["n_queries"] for row in own}
         tell = {m: effective.get((name, m), n) for m, n in sizes.items()}
+        reach = {m: float(student_reach(n)) for m, n in tell.items() if n > 1}
         boards: dict[int, dict[str, dict[str, list]]] = {}
         for row in own:
-            now = [row["systems"].get(system) or NOTHING for system in systems]
+            cells = [row["systems"].get(system) for system in systems]
+            now = [_with_ends(cell, row["measure"], reach) if cell else NOTHING for cell in cells]
             then = known.get(_key(row), {})
             boards.setdefault(row["level"], {})[row["measure"]] = {
                 **{name: [cell[name] for cell in now] for name in NOTHING},
@@ -45,18 +48,32 @@ def read_boards(
         found[name] = {
             "systems": systems,
             "queries": sizes,
-            "reach": {m: round(float(student_reach(n)), 4) for m, n in tell.items() if n > 1},
             "measures": [measure for measure in in_order if measure in sizes],
             "boards": boards,
         }
     return found
 
 
+def _with_ends(
+    cell: dict[str, Any], measure: str, reach: dict[str, float]
+) -> dict[str, float | None]:
+    """A cell of a board with the ends of its interval, within what the measure can be."""
+    score, error = cell["score"], cell["stderr"]
+    found = {"score": score, "low": None, "high": None, "rank": cell["rank"]}
+    if score is None or not error or measure not in reach:
+        return found
+    # every measure is from 0 to 1, but what counts against an answer
+    lowest = -inf if measure.startswith("Criteria") else 0.0
+    far = reach[measure] * error
+    ends = {"low": max(lowest, score - far), "high": min(1.0, score + far)}
+    return found | {name: round(end, 4) for name, end in ends.items()}
+
+
 def first_board(label_set: str, board: dict[str, Any], level: int) -> dict[str, Any]:
     """What the page shows before any script has run: {label_set, measure, level, rows}.
 
-    The rows are {system, score, stderr, rank, groups} by rank; the measure is nDCG@10, or else the
-    board's first. `groups` is None where systems were not compared.
+    The rows are {system, score, low, high, rank, groups} by rank; the measure is nDCG@10, or else
+    the board's first. `groups` is None where systems were not compared.
     A level that the board does not have gives way to its lowest, as in the page's script.
     """
     levels = board["boards"]

@@ -3,7 +3,9 @@
 import json
 import re
 
+import numpy as np
 import pytest
+import scipy.stats
 from markupsafe import escape
 
 from gradelake.analyses.report import html
@@ -51,13 +53,18 @@ def lake(graded_demo):
 
 
 def test_every_board_of_every_label_set_is_the_leaderboard(page, lake):
-    theirs = {
-        tuple(row[:4]): tuple(row[4:])
-        for row in lake.rows(
-            "select label_set, level, measure, system, score_4dp, round(stderr, 4), rank "
-            "from lake.marts.leaderboard"
-        )
-    }
+    """The intervals are Student's, within what a measure can be."""
+    theirs = {}
+    for *key, score, error, n, rank in lake.rows(
+        "select label_set, level, measure, system, score_4dp, round(stderr, 4), n_queries, rank "
+        "from lake.marts.leaderboard"
+    ):
+        ends = (None, None)
+        if error:
+            far = error * scipy.stats.t.ppf(0.975, n - 1)
+            lowest = -np.inf if key[2].startswith("Criteria") else 0
+            ends = tuple(np.round([max(lowest, score - far), min(1, score + far)], 4).tolist())
+        theirs[tuple(key)] = (score, ends, rank)
     ours = {}
     for label_set in page.settled["label_sets"]:
         board = page.board(label_set)
@@ -67,7 +74,7 @@ def test_every_board_of_every_label_set_is_the_leaderboard(page, lake):
                     if columns["score"][at] is not None:
                         ours[label_set, int(level), measure, system] = (
                             columns["score"][at],
-                            columns["stderr"][at],
+                            (columns["low"][at], columns["high"][at]),
                             columns["rank"][at],
                         )
     assert ours == theirs
@@ -190,13 +197,16 @@ def test_the_top_is_that_of_the_mart_and_errors_those_of_significance(page, lake
 
 
 def test_a_board_that_lacks_its_usual_level_opens_on_its_lowest_and_has_no_rank_ranges():
-    columns = {"score": [0.5, None], "stderr": [None, None], "rank": [1, None]}
+    nothing = [None, None]
+    columns = {"score": [0.5, None], "low": nothing, "high": nothing, "rank": [1, None]}
     board = {"systems": ["one", "two"], "measures": ["AP"], "boards": {1: {"AP": columns}, 3: {}}}
     assert first_board("judge:a", board, 2) == {
         "label_set": "judge:a",
         "measure": "AP",
         "level": 1,
-        "rows": [{"system": "one", "score": 0.5, "stderr": None, "rank": 1, "groups": None}],
+        "rows": [
+            {"system": "one", "score": 0.5, "low": None, "high": None, "rank": 1, "groups": None}
+        ],
     }
 
     def read(label_set: str, measure: str):
@@ -205,7 +215,7 @@ def test_a_board_that_lacks_its_usual_level_opens_on_its_lowest_and_has_no_rank_
     assert compare_systems({"judge:a": board}, read, telling(), ["AP"], console.unseen) == {
         "judge:a": {}
     }
-    assert columns.keys() == {"score", "stderr", "rank"}
+    assert columns.keys() == {"score", "low", "high", "rank"}
 
 
 # --- what its views are made of ------------------------------------------------------------------

@@ -14,13 +14,10 @@ const whatMean = () => (counts() ? "weighted mean" : "mean");
 function scores(data, level, measure) {
   const at = data.boards[level]?.[measure];
   if (!at) return [];
-  const reach = data.reach[measure] ?? 0;
   return data.systems
     .map((system, i) => ({
-      system, score: at.score[i], stderr: at.stderr[i], rank: at.rank[i], before: at.before[i],
-      // every measure is from 0 to 1, but what counts against an answer
-      low: Math.max(/^Criteria/.test(measure) ? -Infinity : 0, at.score[i] - reach * at.stderr[i]),
-      high: Math.min(1, at.score[i] + reach * at.stderr[i]),
+      system, score: at.score[i], rank: at.rank[i], before: at.before[i], has_interval: at.low[i] !== null,
+      low: at.low[i] ?? at.score[i], high: at.high[i] ?? at.score[i],
       best: at.best?.[i], worst: at.worst?.[i], groups: at.groups?.[i] ?? "",
       ranks: at.best?.[i] ? `${at.best[i]} to ${at.worst[i]}` : null,
     }))
@@ -175,8 +172,8 @@ function leaderboardTable(data, labels, level, measure, rows) {
       ...Object.values(official).map((ranks) =>
         make("td", { class: "n" }, ranks[row.system] ?? "\u2013")),
       scoreOf(row, measure),
-      make("td", { class: "n", "data-value": row.low, ...(data.reach[measure] ? { "data-high": row.high } : {}) },
-        data.reach[measure] ? `${figure(row.low, "score")} to ${figure(row.high, "score")}` : "\u2013"),
+      make("td", { class: "n", "data-value": row.low, ...(row.has_interval ? { "data-high": row.high } : {}) },
+        row.has_interval ? `${figure(row.low, "score")} to ${figure(row.high, "score")}` : "\u2013"),
       ...(isRanked ? [make("td", {
         class: "n", "data-value": row.ranks ? row.best + row.worst / 1e4 : "",
       }, row.ranks ?? "\u2013"),
