@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import tomllib
 
 import pytest
@@ -14,6 +15,7 @@ from gradelake.sql.common.problems import Rejected
 from tests.command_line import gradelake, run
 from tests.places import REPOSITORY
 from tests.projects import write
+from tests.sql.terminal import Terminal
 
 OWN = """
 says: what our labelling tool exports
@@ -128,3 +130,20 @@ def test_a_form_that_is_read_as_a_table_is_told_once_with_what_to_write(tmp_path
         '{ file = "bm25.json", rows = "{}.{}", query = "^.key", passage = "key", score = "value" }'
     )
     assert f"Say so in gradelake.toml: {said}; or to an import: --as ranx_run." in remedy
+
+
+@pytest.mark.slow
+def test_who_sits_at_a_terminal_is_asked_which_form_is_meant(tmp_path):
+    write(tmp_path / "presets" / "votes.yaml", OWN)
+    write(tmp_path / "presets" / "ballots.yaml", OWN.replace("labelling tool", "other tool"))
+    write(tmp_path / "export.json", json.dumps(VOTES))
+    terminal = Terminal(
+        tmp_path, "--name", "shop", program=(sys.executable, "-m", "gradelake", "start")
+    )
+    try:
+        terminal.wait_for("export.json may be several forms (ballots, votes) [ballots]:")
+        terminal.type("votes\r")
+        terminal.wait_for("next: gradelake ingest shop")
+    finally:
+        terminal.__exit__()
+    assert "our labelling tool exports" in (tmp_path / "gradelake.toml").read_text()
