@@ -31,6 +31,7 @@ _HEAD = (
     "understood stands beside it. Look it through.",
 )
 _WIDTH = 110
+_TRIED = 500_000_000  # bytes of files that an ingest is tried with: some ten seconds
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Started:
     commands: dict[str, list[str]]
     tried: DryRun | None
     fault: str = ""
+    is_large: bool = False  # so that nothing was tried
 
     @property
     def exit_code(self) -> int:
@@ -66,7 +68,11 @@ class Started:
             console.warn(self.fault)
         folder = self.file.parent
         where = "" if folder == Path.cwd() else f"cd {shell_word(folder)} && "
-        steps = [f"gradelake ingest {self.collection}"] if self.tried else []
+        ingest = f"gradelake ingest {self.collection}"
+        steps = [ingest] if self.tried else []
+        if self.is_large:
+            console.say("these files are large: no ingest was tried")
+            steps = [f"{ingest} --dry-run", ingest]
         steps += [step for of_file in self.commands.values() for step in of_file]
         for number, step in enumerate(steps):
             console.hint(f"then: {step}" if number else f"next: {where}{step}")
@@ -103,6 +109,8 @@ def start(folder: Path, name: str | None = None, said: Mapping[str, str] | None 
     done = Started(file, name, found, chosen.commands, None)
     if not any(setting == "queries" for setting, *_ in chosen.settings):
         return done
+    if _size(found) > _TRIED:
+        return replace(done, is_large=True)
     try:
         return replace(done, tried=dry_run(project, name))
     except GradelakeError as error:
@@ -112,6 +120,12 @@ def start(folder: Path, name: str | None = None, said: Mapping[str, str] | None 
 def _undecided(seen: Seen) -> Seen:
     forms = " or ".join(f"--as {seen.shown}={form}" for form in (seen.form, *seen.others))
     return Seen(seen.shown, f"several forms are as good: say {forms}", sample=seen.sample)
+
+
+def _size(found: list[Seen]) -> int:
+    """Bytes of the files that are used."""
+    used = [seen.sample.path for seen in found if seen.brings and seen.sample]
+    return sum(path.stat().st_size for path in used)
 
 
 def _nothing_is_sure(folder: Path, found: list[Seen]) -> BadInput:

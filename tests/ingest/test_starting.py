@@ -232,3 +232,15 @@ def test_what_does_not_say_what_was_meant_is_not_written(tmp_path, monkeypatch):
             start(tmp_path, "shop")
     assert not (tmp_path / CONFIG_NAME).exists()
     assert start(tmp_path, "shop").file.exists()
+
+
+def test_large_files_are_looked_at_and_not_tried(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(starting, "_TRIED", 10)
+    write(tmp_path / "topics.tsv", {"q1": "why is the sky blue"})
+    write(tmp_path / "a.run", RUN)
+    done = start(tmp_path, "big")
+    done.print()
+    said = capsys.readouterr().out
+    assert done.tried is None
+    assert "these files are large: no ingest was tried" in said
+    assert "gradelake ingest big --dry-run" in said
