@@ -52,7 +52,7 @@ _OF_FILES = {
 }
 _OR = " | "  # between columns, or paths, of which the first is taken that is there
 SAMPLE = 200  # lines or rows that are looked at
-_NOTHING = (None, "", [], {})
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
 _MARKS = ",;\t|"
 _GRADES = range(-3, 11)  # whole numbers that people judge with
 
