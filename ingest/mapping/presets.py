@@ -52,6 +52,7 @@ _OF_FILES = {
 }
 _OR = " | "  # between columns, or paths, of which the first is taken that is there
 SAMPLE = 200  # lines or rows that are looked at
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
 _MARKS = ",;\t|"
 _GRADES = range(-3, 11)  # whole numbers that people judge with
 
@@ -125,6 +126,20 @@ class Sample:
                 self._cannot(rejected)
                 self._of_rows[path] = []
         return self._of_rows[path]
+
+    @cached_property
+    def within(self) -> str | None:
+        """Where the rows are in a file of one object that has one list of objects, as answers of
+        APIs come page by page, beside what is said of them."""
+        rows = self.rows()
+        if len(rows) != 1 or not self.path.name.removesuffix(".gz").lower().endswith(".json"):
+            return None
+        lists = [
+            key
+            for key, held in rows[0].items()
+            if isinstance(held, list) and held and all(isinstance(each, dict) for each in held)
+        ]
+        return f"{lists[0]}[]" if len(lists) == 1 and lists[0].isidentifier() else None
 
     def matched(self, pattern: str) -> list[dict[str, Any]]:
         """What the groups of a pattern find in the lines."""
@@ -221,7 +236,14 @@ def fits(form: Preset, sample: Sample) -> bool:
             return False
         if not form.table:
             return True
+    if (form.rows or "").startswith("{}.") and sample.within:
+        return False  # an object of objects holds no list of others
     _, rows = _rows_of(form, sample)
+    return _are_of(form, rows)
+
+
+def _are_of(form: Preset, rows: list[dict[str, Any]]) -> bool:
+    """Whether rows have the columns of a form, and its values."""
     return (
         bool(rows)
         and all(_has(rows, column) for column in form.columns)
@@ -235,7 +257,10 @@ def _rows_of(form: Preset, sample: Sample) -> tuple[str | None, list[dict[str, A
         return None, sample.without_header(form.table)
     if form.lines:
         return None, sample.matched(form.lines) if "(?P<" in form.lines else []
-    return _first_of(form.rows, sample)
+    path, rows = _first_of(form.rows, sample)
+    if not form.rows and "rag" in form.brings and sample.within and not _are_of(form, rows):
+        return sample.within, sample.rows(sample.within)
+    return path, rows
 
 
 def _first_of(paths: str | None, sample: Sample) -> tuple[str | None, list[dict[str, Any]]]:
@@ -366,8 +391,9 @@ def _there(value: str, rows: list[dict[str, Any]], others: Collection[Any]) -> A
         named = {plain(each) for each in others if isinstance(each, str)}
         rest = [key for key in rows[0] if plain(key) not in named]
         return [key for key in rest if _are(key, "whole", rows)]
-    columns = value.removesuffix("?").split(_OR)
-    return next((each for each in columns if _has(rows, each)), None)
+    columns = [each for each in value.removesuffix("?").split(_OR) if _has(rows, each)]
+    filled = (each for each in columns if any(value_at(row, each) not in _NOTHING for row in rows))
+    return next(filled, next(iter(columns), None))
 
 
 def file_as(form: Preset, sample: Sample, kind: str) -> File:

@@ -54,9 +54,8 @@ class Brought:
         of_system = self.systems.setdefault(system, OfSystem())
         if (first := of_system.asked.setdefault(query_id, row)) is not row:
             if (first.answer, first.contexts) != (row.answer, row.contexts):
-                raise ValueError(
-                    f"the question is asked twice (first on {first.line}), with other results"
-                )
+                what = f"the question is asked twice (first on {first.line}), with other results"
+                raise ValueError(f"{what}: does a column say whose? --column system=COLUMN")
             self.counts["are there twice and taken once"] += 1
             return
         places = self._places(row)

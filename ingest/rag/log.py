@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 from gradelake.ingest.mapping.columns import columns_of, mapped, meant
 from gradelake.ingest.mapping.form import ROLES
 from gradelake.ingest.rag import traces
-from gradelake.ingest.rag.spans import asked_in
+from gradelake.ingest.rag.spans import answer_in, asked_in
 from gradelake.ingest.rag.turns import Turns, is_conversation, last_said, turns_of
 from gradelake.ingest.reading.rows import rows_of
 from gradelake.sql.common.problems import Problems
 
-_CONTEXT_TEXT = ("text", "content", "page_content")
+_CONTEXT_TEXT = ("text", "content", "page_content", "chunk", "passage", "snippet", "body")
+_HOLD_CONTEXT = ("document", "node", "passage", "chunk")  # objects within which one may stand
 _CONTEXT_ID = ("id", "passage_id", "doc_id", "document_id")
 _NAMES = {role: ", ".join(usual) for role, usual in ROLES["rag"].items()}
 _NAME_LENGTH = 100  # of a system; a longer text in a column `system` is a prompt
@@ -84,6 +85,8 @@ def _row(line: int, row: dict[str, Any]) -> Row:
     answer = row.get("answer", turns.answer)
     if is_conversation(answer):
         answer = last_said(answer)
+    elif _is_object(answer):
+        answer = answer_in(answer)
     if not isinstance(answer, list):
         answer = None if answer is None and "answer" not in row else _text(answer, "the answer")
     elif not all(isinstance(part, dict) for part in answer):
@@ -104,7 +107,7 @@ def _row(line: int, row: dict[str, Any]) -> Row:
 def _turns(row: dict[str, Any]) -> Turns:
     """What was asked, and what was said before. Raises `ValueError`."""
     asked = row.get("question")
-    asked = asked_in(asked) if isinstance(asked, dict) else asked
+    asked = asked_in(asked) or asked if _is_object(asked) else asked
     if is_conversation(asked):
         turns = turns_of(asked)
         texts = (turns.question, *(text for _, text in turns.before))
@@ -112,6 +115,11 @@ def _turns(row: dict[str, Any]) -> Turns:
             _text(text, "the question")
         return turns
     return Turns(_text(asked, "the question"))
+
+
+def _is_object(value: Any) -> bool:
+    """Whether a cell is an object, or a text that may hold one in JSON."""
+    return isinstance(value, dict) or (isinstance(value, str) and value[:1] == "{")
 
 
 def _list(value: Any) -> list[Any]:
@@ -123,6 +131,8 @@ def _context(value: Any, number: int) -> Context:
     what = f"context {number}"
     if not isinstance(value, dict):
         return Context("", _text(value, what))
+    inner = (value[name] for name in _HOLD_CONTEXT if isinstance(value.get(name), dict))
+    value = next(inner, value)
     own_id, text = (
         next((_text(value[name], what) for name in names if value.get(name) is not None), "")
         for names in (_CONTEXT_ID, _CONTEXT_TEXT)

@@ -22,9 +22,20 @@ _ALL = (*_ASKED, *_SAID, *_DOCUMENTS, _QUERY)
 _LISTED = re.compile(rf"({'|'.join(map(re.escape, _ALL))})\.(\d{{1,6}})\.(.+)")
 _MESSAGE = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
 # what objects call what was asked and what was said
-_QUESTIONS = ("question", "user_input", "input", "query", "messages", "message", "prompt", "args")
+_QUESTIONS = (
+    "question",
+    "user_input",
+    "input",
+    "query",
+    "messages",
+    "message",
+    "prompt",
+    "args",
+    "text",
+)
 _ANSWERS = ("answer", "response", "output", "result", "messages", "content", "text", "generations")
 _FOUND = ("documents", "source_nodes", "nodes", "results", "output")
+_OF_OBSERVATION = {"traceid", "type", "input", "output"}
 _BESIDE = ("context", "contexts", "documents", "source_documents", "retrieved_documents")
 
 
@@ -51,9 +62,15 @@ def is_trace(row: dict[str, Any]) -> bool:
         or "context.trace_id" in row
         or row.keys() >= {"run_type", "trace_id"}
         or isinstance(row.get("observations"), list)
-        or row.keys() >= {"traceid", "type", "input", "output"}
+        or _plain(row).keys() >= _OF_OBSERVATION
         or ("attributes" in row and bool(_trace_of(row)))
     )
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """An observation of Langfuse by names without bars: some exports have `traceId`, others
+    `trace_id`."""
+    return {key.lower().replace("_", ""): value for key, value in row.items()}
 
 
 def spans_of(line: int, row: dict[str, Any]) -> Iterator[Span]:
@@ -65,8 +82,9 @@ def spans_of(line: int, row: dict[str, Any]) -> Iterator[Span]:
             yield from spans_of(line, child)
     elif "observations" in row:
         yield from _of_langfuse(line, row)
-    elif "traceid" in row and "attributes" not in row:
-        yield _of_observation(line, row, str(row["traceid"]), "")
+    elif _plain(row).keys() >= _OF_OBSERVATION and "attributes" not in row:
+        lower = _plain(row)
+        yield _of_observation(line, lower, str(lower["traceid"]), "")
     elif "resourcespans" in row:
         for resource in row["resourcespans"]:
             for scope in resource.get("scopeSpans") or ():
@@ -205,6 +223,12 @@ def asked_in(value: Any) -> list[Any]:
     return []
 
 
+def answer_in(value: Any) -> Any:
+    """The answer within an object, or within a text that is one in JSON; else what was given."""
+    held = _from_json(value)
+    return said_in(held) if isinstance(held, dict) and held.keys() & {*_ANSWERS} else value
+
+
 def said_in(value: Any) -> str:
     """The text of what a step put out."""
     value = _from_json(value)
@@ -271,7 +295,16 @@ def _attributes(stated: Any) -> dict[str, Any]:
         return {each["key"]: _value(each["value"]) for each in stated}
     if isinstance(stated, str):
         stated = files.parse_json(stated)
-    return dict(stated or {})
+    return _flat(stated or {})
+
+
+def _flat(stated: dict[str, Any]) -> dict[str, Any]:
+    """Attributes by their whole names, where they stand as objects within objects, too."""
+    found = dict(stated)
+    for key, value in stated.items():
+        if isinstance(value, dict):
+            found |= {f"{key}.{inner}": held for inner, held in _flat(value).items()}
+    return found
 
 
 def _value(value: dict[str, Any]) -> Any:

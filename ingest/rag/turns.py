@@ -7,8 +7,11 @@ a list of parts). Chat programs, ragas, LangChain, OpenInference and OpenTelemet
 from typing import Any, NamedTuple, TypeGuard
 
 _USER, _ASSISTANT = "user", "assistant"
-_WHO = {"user": _USER, "human": _USER, "assistant": _ASSISTANT, "ai": _ASSISTANT}
-_SAID = ("content", "parts", "text")
+_WHO = {
+    **dict.fromkeys(("user", "human"), _USER),
+    **dict.fromkeys(("assistant", "ai", "gpt"), _ASSISTANT),
+}
+_SAID = ("content", "parts", "text", "value")
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _HEADING = "Said before:"
 
@@ -61,7 +64,7 @@ def _speaker(message: Any) -> str:
     held = _inner(message)
     if not any(name in held for name in _SAID):
         return ""
-    who = held.get("role") or held.get("type") or message.get("type")
+    who = held.get("role") or held.get("from") or held.get("type") or message.get("type")
     return who.lower() if isinstance(who, str) else ""
 
 

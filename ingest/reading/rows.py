@@ -207,7 +207,8 @@ def _objects(
     file that need not fit into memory."""
     form = "Give a list of objects, or an object a line."
     if _is_one_object(path, shown):
-        yield from _table_of(1, files.json_of(files.read(path, shown), shown, form))
+        for line, data in _printed(files.read(path, shown)):
+            yield from _table_of(line, files.json_of(data, shown, form))
         return
     if not _is_list(path, shown):
         for line, found in files.json_objects(files.lines_of(path, shown, progress), problems):
@@ -221,16 +222,45 @@ def _objects(
             problems.add(number, f"a JSON {type(value).__name__}, not an object")
 
 
+def _printed(data: bytes) -> list[tuple[int, bytes]]:
+    """(line, an object) of objects on several lines each, one below the other, as programs print
+    them; all that is there, where it is one."""
+    starts = [found.start() for found in re.finditer(rb"^\{", data, re.MULTILINE)]
+    parts = [data[a:b].rstrip() for a, b in zip(starts, [*starts[1:], len(data)], strict=True)]
+    if not all(part.endswith(b"\n}") for part in parts):
+        return [(1, data)]
+    return [(data.count(b"\n", 0, at) + 1, part) for at, part in zip(starts, parts, strict=True)]
+
+
 def _table_of(line: int, found: dict[str, Any]) -> Iterator[Row]:
-    """An object as a row; as many, where it is a table: names of columns, and rows without them, as
-    pandas writes a frame that is split."""
+    """An object as a row; as many, where it is a table, as pandas writes a frame: names of columns,
+    and rows without them; or each column by itself."""
     names, data = found.get("columns"), found.get("data")
     if isinstance(names, list) and isinstance(data, list) and found.keys() <= _SPLIT:
         for number, values in enumerate(data, start=1):
             if isinstance(values, list) and len(values) == len(names):
                 yield number, dict(zip(map(str, names), values, strict=True))
+    elif columns := _columns_of(found):
+        for number, values in enumerate(zip(*columns, strict=True), start=1):
+            yield number, dict(zip(found, values, strict=True))
     else:
         yield line, found
+
+
+def _columns_of(found: dict[str, Any]) -> list[list[Any]]:
+    """The columns of a table that is kept by columns: lists that are as long, or objects whose keys
+    count from 0. None of another object, and of one in which no column holds texts alone."""
+    columns = []
+    for held in found.values():
+        if isinstance(held, dict) and [*held] == [*map(str, range(len(held)))]:
+            columns.append([*held.values()])
+        elif isinstance(held, list):
+            columns.append(held)
+        else:
+            return []
+    is_table = len(columns) > 1 and len({len(column) for column in columns}) == 1
+    of_texts = (all(isinstance(each, str) for each in column) for column in columns if column)
+    return columns if is_table and any(of_texts) else []
 
 
 def _is_one_object(path: Path, shown: str) -> bool:

@@ -128,6 +128,10 @@ def _told(folder: Path, sample: Sample, name: str) -> Seen:
 def _of_form(sample: Sample, name: str, form: Preset, why: str = "") -> Seen:
     found = brought(form, sample)
     unknown = "" if found else "but no column is known that says which query or passage is meant"
+    if not found and "rag" in form.brings:
+        rows = f" --rows '{form.rows.split(' | ')[0]}'" if form.rows else ""
+        unknown = "but what was asked is not where it usually is: "
+        unknown += f"import rag{rows} --column question=PATH"
     says = ", ".join(filter(None, [form.says, why, unknown]))
     roles = {"system": form.system} if form.system else {}
     return Seen(sample.shown, says, found, roles, form=name, is_sure=True, sample=sample)

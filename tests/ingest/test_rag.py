@@ -208,7 +208,8 @@ def test_questions_of_a_collection_with_topics_are_found_by_text_or_id(ingested)
         ([{"question": "x", "answer": "See [0]. [1]", "contexts": ["y"]}], "the answer cites [0]"),
         (
             [{"question": "x", "contexts": ["y"], "answer": a} for a in "ab"],
-            "v1.jsonl:2: the question is asked twice (first on 1), with other results",
+            "v1.jsonl:2: the question is asked twice (first on 1), with other results: does a "
+            "column say whose? --column system=COLUMN",
         ),
         ([{"question": "x"}], "v1.jsonl: no question has contexts or an answer"),
         (

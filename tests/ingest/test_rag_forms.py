@@ -11,12 +11,12 @@ from gradelake.ingest.starting.start import start
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
-from tests.ingest.forms import rag_evaluations, rag_traces
+from tests.ingest.forms import rag_evaluations, rag_others, rag_traces
 from tests.ingest.forms.rag_cases import VERSIONS
 from tests.projects import write
 from tests.tiers import EVERY
 
-FOLDERS = {**rag_evaluations.FOLDERS, **rag_traces.FOLDERS}
+FOLDERS = {**rag_evaluations.FOLDERS, **rag_traces.FOLDERS, **rag_others.FOLDERS}
 OF_RANKINGS = """
     select count(*) from lake.raw.run_entries join lake.raw.systems using (collection, system)
     where kind = 'ranking'
