@@ -5,9 +5,11 @@ file's where it has lines, else the number of the row.
 """
 
 import codecs
+import gzip
 import re
 import threading
 import zipfile
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
@@ -100,6 +102,11 @@ def _form_of(path: Path) -> str:
     return f"{name}.parquet" if start.startswith(b"PAR1") else name
 
 
+def is_json(path: Path) -> bool:
+    """Whether a file is JSON, or an object a line, whatever its name."""
+    return _form_of(path).endswith(JSON)
+
+
 def is_binary(path: Path) -> bool:
     """Whether a table's form is no text: Parquet, a workbook, a database."""
     return _form_of(path).endswith((".parquet", ".xlsx", *_DATABASES))
@@ -185,9 +192,10 @@ def _fit(cells: list[str], names: Collection[str]) -> int:
 
 def _start(path: Path) -> bytes:
     """The first bytes of a file; none of one that cannot be read, of which the reader says so."""
-    with suppress(OSError):
+    with suppress(OSError, EOFError, zlib.error):
         if path.is_file():  # a pipe would wait for who writes into it
-            with path.open("rb") as stream:
+            opened = gzip.open if path.name.endswith(".gz") else open
+            with opened(path, "rb") as stream:
                 return stream.read(len(_SQLITE))
     return b""
 
@@ -358,6 +366,18 @@ def _sheet(connection: Any, path: Path, shown: str) -> Any:
     if not cells:
         return execute(connection, f"from {relation})", [literal(path), sheet])
     return execute(connection, f"from {relation}, range = ?)", [literal(path), sheet, cells])
+
+
+def tables_of(path: Path) -> list[str]:
+    """The sheets of a workbook that has several of them; none of another file."""
+    if not _form_of(path).endswith(".xlsx"):
+        return []
+    try:
+        with zipfile.ZipFile(path) as book:
+            sheets = [*sheets_of(book)]
+    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, OSError):
+        return []  # who reads it says so
+    return sheets if len(sheets) > 1 else []
 
 
 def _cell(value: str | None) -> str | None:
