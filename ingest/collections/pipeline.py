@@ -6,6 +6,7 @@ them. Either the whole command lands, or nothing of it.
 
 import os
 import time
+import unicodedata
 from collections.abc import Callable
 
 import polars as pl
@@ -230,7 +231,8 @@ def _judgments(into: Targets, assessor: str, file: str | None, raters: set[str])
         if is_table(into.collection.path(file), file, "judgments"):
             frame = into.read(read_judgments, file).drop_nulls("relevance")
             raters_name = pl.col("rater").str.replace_all(r"\s+", "_").fill_null(assessor)
-            parts = frame.with_columns(raters_name).partition_by("rater")
+            named_so = raters_name.map_elements(_plain_letters, return_dtype=pl.String)
+            parts = frame.with_columns(named_so).partition_by("rater")
             named = {part["rater"][0]: part.drop("rater") for part in parts}
     for rater in named:
         if not is_name(rater):
@@ -241,6 +243,15 @@ def _judgments(into: Targets, assessor: str, file: str | None, raters: set[str])
         if into.changed(_judgments_target(into, rater, shown), sha256):
             judged = into.read(trec.read_qrels, shown) if judged is None else judged
             _put_judgments(into, rater, judged, shown, sha256)
+
+
+def _plain_letters(name: str) -> str:
+    """A rater's name that can be one, without the marks on its letters where these are in the way:
+    Müller is Muller."""
+    if is_name(name):
+        return name
+    letters = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
+    return "".join(each for each in letters if not unicodedata.combining(each))
 
 
 def _judgments_target(into: Targets, assessor: str, shown: str) -> str:

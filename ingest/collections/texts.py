@@ -13,7 +13,7 @@ from gradelake.ingest.collections.responses import passage_id
 from gradelake.ingest.mapping.columns import mapped, roles_of
 from gradelake.ingest.mapping.form import ROLES, is_usual, names_of
 from gradelake.ingest.reading.csv_tables import finite_number
-from gradelake.ingest.reading.rows import JSON, entries_of, is_table, rows_of
+from gradelake.ingest.reading.rows import entries_of, is_json, is_table, rows_of
 from gradelake.sql.common import files
 from gradelake.sql.common.console import unseen
 from gradelake.sql.common.counted import counted
@@ -71,7 +71,7 @@ def read_queries(path: Path, shown: str) -> list[Query]:
         '.jsonl file as {"query_id": ..., "text": ...}.',
     )
     by_table = is_table(path, shown, "queries")
-    by_line = not by_table and not _is_json(path)
+    by_line = not by_table and not is_json(path)
     found = []
     made_of: set[str] = set()  # texts that are topics' ids, too: rows that repeat one are one topic
     for line, row in _rows("queries", path, shown, problems):
@@ -250,7 +250,7 @@ def _rows(
     """(line, {role: value}) of a table, of JSON lines, of a JSON object of texts by their
     ids, or of lines with an id, a TAB and a text."""
     by_table = is_table(path, shown, kind)
-    if by_table or _is_json(path):
+    if by_table or is_json(path):
         required = ("text",) if by_table and kind == "queries" else ()
         also = () if by_table else ("subtopics",)
         entries = None if by_table else entries_of(path, shown, names_of(kind))
@@ -351,10 +351,6 @@ def read_near_duplicates(path: Path, shown: str) -> list[tuple[str, str]]:
         pairs += [(each, canonical) for each in duplicates]
     problems.raise_if_any()
     return pairs
-
-
-def _is_json(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith(JSON)
 
 
 def _field(row: dict[str, Any], names: tuple[str, ...]) -> str:

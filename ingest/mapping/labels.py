@@ -14,15 +14,22 @@ from gradelake.sql.common.quoting import shell_word, toml_key
 _FEW = 8  # words that advice names
 _MOST = 12  # different words that a map is proposed of
 _LEVELS = (  # words that people grade with, from bad to good
-    "no|false|none|bad|poor|irrelevant|not relevant|non-relevant|nonrelevant|off-topic",
+    "no|false|none|bad|poor|irrelevant|not relevant|non-relevant|nonrelevant|off-topic"
+    "|nein|falsch|schlecht|nicht relevant|non|faux|pas pertinent|non pertinent",
     "fair|partial|partly|partly relevant|partially relevant|somewhat relevant|slightly relevant"
-    "|marginal|marginally relevant|related|complement",
-    "yes|true|good|relevant|substitute",
-    "highly relevant|very relevant|very good",
-    "perfect|perfectly relevant|excellent|exact|ideal",
+    "|marginal|marginally relevant|related|complement"
+    "|teilweise relevant|etwas relevant|partiellement pertinent|peu pertinent",
+    "yes|true|good|relevant|substitute|ja|wahr|gut|oui|vrai|bon|pertinent",
+    "highly relevant|very relevant|very good|sehr relevant|hoch relevant|sehr gut|très pertinent",
+    "perfect|perfectly relevant|excellent|exact|ideal|perfekt|parfait",
 )
 _LEVEL = {word: level for level, words in enumerate(_LEVELS) for word in words.split("|")}
 _NUMBERED = re.compile(r"\d\s*[-:=.)(].*")  # 2 - relevant
+# what people write where they did not judge
+_NOT_JUDGED = {
+    *("n/a", "na", "n.a.", "k.a.", "-", "\N{EN DASH}", "\N{EM DASH}", "?", "nan", "null", "tbd"),
+    *("unrated", "unjudged", "not rated", "not judged", "skipped", "nicht bewertet"),
+}
 _QUARTERS = (0.25, 0.5, 0.75)
 
 
@@ -30,6 +37,11 @@ def whole(value: Any) -> int | None:
     """A whole number, perhaps written as 3.0; None for what is none, or longer than nine digits."""
     number = finite_number(value)
     return int(number) if number is not None and number.is_integer() and abs(number) < 1e9 else None
+
+
+def is_open(value: Any) -> bool:
+    """Whether a cell says that nothing was judged."""
+    return value in (None, "", []) or str(value).strip().casefold() in _NOT_JUDGED
 
 
 class Scale:
@@ -48,10 +60,14 @@ class Scale:
             return None
         if self._labels:
             label = self._labels.get(_word(value))
+            if label is None and is_open(value):
+                return None
             if label is None:
                 self._words[str(value)] = None
                 raise ValueError(f"judgment {value!r} is not in labels")
             return label
+        if is_open(value):
+            return None
         number = finite_number(value)
         if self._cuts and number is not None:
             return sum(number >= cut for cut in self._cuts)
@@ -87,7 +103,7 @@ def _word(value: Any) -> str:
 def proposed(held: Iterable[Any]) -> dict[str, Any] | None:
     """What settings would say of judgments such as these: nothing of whole numbers, a map of words,
     cuts of fractions. None where nobody can tell."""
-    values = [value for value in held if value not in (None, "", [])]
+    values = [value for value in held if not is_open(value)]
     texts = [str(value).strip() for value in values]
     try:
         mark = decimal_mark(texts)

@@ -18,7 +18,7 @@ import yaml
 from pydantic import BeforeValidator, Field
 
 from gradelake.ingest.mapping.form import ROLES, File
-from gradelake.ingest.mapping.labels import proposed, whole
+from gradelake.ingest.mapping.labels import is_open, proposed, whole
 from gradelake.ingest.mapping.paths import check_path, has, nested, plain, value_at
 from gradelake.ingest.reading.csv_tables import Table, finite_number
 from gradelake.ingest.reading.heads import head_of
@@ -53,7 +53,7 @@ _OF_FILES = {
 _OR = " | "  # between columns, or paths, of which the first is taken that is there
 SAMPLE = 200  # lines or rows that are looked at
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
-_MARKS = ",;\t|"
+MARKS = ",;\t|"
 _GRADES = range(-3, 11)  # whole numbers that people judge with
 
 
@@ -78,6 +78,7 @@ class Preset(Checked):
     files: Text | None = None
     system: Text | None = None
     short_rows: bool = False
+    is_sure: bool = True
     values: dict[Text, Any] = Field(default={})
     brings: dict[Text, dict[Text, Any]]
 
@@ -162,7 +163,7 @@ class Sample:
             yield from rows_of(self.path, self.shown, problems)
         elif self.lines:  # no more of a text is read than its first lines
             data = "\n".join(self.lines).encode()
-            head = head_of(data, _MARKS)
+            head = head_of(data, MARKS)
             yield from Table(data, self.shown, (), head.mark, (), head.above).rows(problems.add)
 
     def _cannot(self, rejected: Rejected) -> None:
@@ -227,7 +228,9 @@ def _check(kind: str, said: dict[str, Any]) -> None:
 def fits(form: Preset, sample: Sample) -> bool:
     """Whether a file has a form."""
     if form.files and not any(
-        fnmatch(name, form.files) for name in (sample.shown, sample.path.name)
+        fnmatch(name, pattern)
+        for name in (sample.shown.lower(), sample.path.name.lower())
+        for pattern in form.files.split(_OR)
     ):
         return False
     if form.lines:  # in a time that grows with the lines alone, whatever the pattern
@@ -238,6 +241,8 @@ def fits(form: Preset, sample: Sample) -> bool:
             return True
     if (form.rows or "").startswith("{}.") and sample.within:
         return False  # an object of objects holds no list of others
+    if (form.rows or "").startswith("{}[") and not _is_of_lists(sample):
+        return False
     _, rows = _rows_of(form, sample)
     return _are_of(form, rows)
 
@@ -249,6 +254,12 @@ def _are_of(form: Preset, rows: list[dict[str, Any]]) -> bool:
         and all(_has(rows, column) for column in form.columns)
         and all(_are(column, wanted, rows) for column, wanted in form.values.items())
     )
+
+
+def _is_of_lists(sample: Sample) -> bool:
+    """Whether a file is one object that holds a list by each key, and no row of columns."""
+    rows = sample.rows()
+    return len(rows) == 1 and all(isinstance(value, list) for value in rows[0].values())
 
 
 def _rows_of(form: Preset, sample: Sample) -> tuple[str | None, list[dict[str, Any]]]:
@@ -279,6 +290,8 @@ def _are(column: str, wanted: Any, rows: list[dict[str, Any]]) -> bool:
     """Whether all that a column holds is of a kind, or among these values."""
     found = _there(column, rows, ())
     held = [value for row in rows if (value := value_at(row, found)) not in (None, "", [])]
+    if wanted == "grade":
+        held = [value for value in held if not is_open(value)]
     if wanted == "counting":
         return _are_ranks(held, [value_at(row, "query") for row in rows])
     if isinstance(wanted, list):
@@ -310,6 +323,8 @@ _OF_KIND: dict[str, Any] = {
     "fraction": lambda value: 0 <= (finite_number(value) or 0) <= 1,
     "text": lambda value: isinstance(value, str),
     "list": lambda value: isinstance(value, list) or str(value).lstrip().startswith("["),
+    # an id or a number, no text of several words
+    "id": lambda value: isinstance(value, str | int) and len(str(value).split()) == 1,
     "word": lambda value: isinstance(value, bool) or finite_number(value) is None,
 }
 

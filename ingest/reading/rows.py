@@ -5,9 +5,11 @@ file's where it has lines, else the number of the row.
 """
 
 import codecs
+import gzip
 import re
 import threading
 import zipfile
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
@@ -17,7 +19,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.form import ROLES, names_of, said_of
 from gradelake.ingest.mapping.paths import plain
 from gradelake.ingest.reading.csv_tables import Table, first_cells
 from gradelake.ingest.reading.heads import LOOKED_AT, Head, head_of, header_at
@@ -100,6 +102,11 @@ def _form_of(path: Path) -> str:
     if is_tagged(start):
         return f"{name}{_TAGGED}"
     return f"{name}.parquet" if start.startswith(b"PAR1") else name
+
+
+def is_json(path: Path) -> bool:
+    """Whether a file is JSON, or an object a line, whatever its name."""
+    return _form_of(path).endswith(JSON)
 
 
 def is_binary(path: Path) -> bool:
@@ -193,9 +200,10 @@ def _fit(cells: list[str], names: Collection[str]) -> int:
 
 def _start(path: Path) -> bytes:
     """The first bytes of a file; none of one that cannot be read, of which the reader says so."""
-    with suppress(OSError):
+    with suppress(OSError, EOFError, zlib.error):
         if path.is_file():  # a pipe would wait for who writes into it
-            with path.open("rb") as stream:
+            opened = gzip.open if path.name.endswith(".gz") else open
+            with opened(path, "rb") as stream:
                 return stream.read(len(_SQLITE))
     return b""
 
@@ -249,7 +257,8 @@ def _table_of(line: int, found: dict[str, Any]) -> Iterator[Row]:
 
 def _columns_of(found: dict[str, Any]) -> list[list[Any]]:
     """The columns of a table that is kept by columns: lists that are as long, or objects whose keys
-    count from 0. None of another object, and of one in which no column holds texts alone."""
+    count from 0. None of another object, of one in which no column holds texts alone, and of lists
+    whose keys are no usual names: such may be ids."""
     columns = []
     for held in found.values():
         if isinstance(held, dict) and [*held] == [*map(str, range(len(held)))]:
@@ -258,6 +267,9 @@ def _columns_of(found: dict[str, Any]) -> list[list[Any]]:
             columns.append(held)
         else:
             return []
+    usual = {plain(name) for kind in ROLES for name in names_of(kind)}
+    if any(isinstance(held, list) for held in found.values()) and not usual & {*map(plain, found)}:
+        return []
     is_table = len(columns) > 1 and len({len(column) for column in columns}) == 1
     of_texts = (all(isinstance(each, str) for each in column) for column in columns if column)
     return columns if is_table and any(of_texts) else []
@@ -397,6 +409,18 @@ def _sheet(connection: Any, path: Path, shown: str) -> Any:
     if not cells:
         return execute(connection, f"from {relation})", [literal(path), sheet])
     return execute(connection, f"from {relation}, range = ?)", [literal(path), sheet, cells])
+
+
+def tables_of(path: Path) -> list[str]:
+    """The sheets of a workbook that has several of them; none of another file."""
+    if not _form_of(path).endswith(".xlsx"):
+        return []
+    try:
+        with zipfile.ZipFile(path) as book:
+            sheets = [*sheets_of(book)]
+    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, OSError):
+        return []  # who reads it says so
+    return sheets if len(sheets) > 1 else []
 
 
 def _cell(value: str | None) -> str | None:

@@ -20,7 +20,7 @@ from gradelake.sql.common.quoting import shell_word
 
 _TOGETHER = 3  # so many runs beside each other are one pattern
 _SPLITS = ("test", "dev", "validation", "val", "train")  # of one data set, in order of use
-_HOW_TO_READ = ("rows", "only", "columns", "delimiter", "lines", "short_rows")
+_HOW_TO_READ = ("table", "rows", "only", "columns", "delimiter", "lines", "short_rows")
 _MODELS = 20  # judges that one table may name
 
 
@@ -180,8 +180,6 @@ def _commands(seen: Seen, names: dict[str, str], collection: str) -> Iterator[st
             yield f"gradelake import labels {what} --judge {nearest_name(judge)}{form}{only}"
         if not judges:
             yield f"gradelake import labels {what} --judge {names[seen.shown]}{form}"
-    if "bank" in seen.brings:
-        yield f"gradelake import bank {what} --name {names[seen.shown]}"
 
 
 def _values(seen: Seen, column: str) -> list[str]:

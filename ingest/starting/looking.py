@@ -7,15 +7,17 @@ counts where others that are sure name its ids, or where its own name says it.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from gradelake.ingest.mapping.columns import columns_of
-from gradelake.ingest.mapping.form import ROLES, names_of
-from gradelake.ingest.mapping.labels import proposed
+from gradelake.ingest.mapping.form import LISTED, ROLES, File, names_of, said_of
+from gradelake.ingest.mapping.labels import is_open, proposed
 from gradelake.ingest.mapping.paths import plain, value_at
 from gradelake.ingest.mapping.presets import (
     FOLDER,
+    MARKS,
     Preset,
     Sample,
     are_grades,
@@ -25,12 +27,15 @@ from gradelake.ingest.mapping.presets import (
     preset,
     presets_of,
 )
-from gradelake.ingest.reading.rows import entries_of
+from gradelake.ingest.reading.csv_tables import finite_number
+from gradelake.ingest.reading.heads import head_of
+from gradelake.ingest.reading.rows import entries_of, is_json, tables_of
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import CONFIG_NAME
 from gradelake.sql.common.quoting import on_one_line
 
 _MOST = 500  # files that are looked at
+_FEW = 6  # words that a message names
 _DEPTH = 3  # folders below the one
 _PAIR = re.compile(r"[^\t]+\t[^\t]+")
 _TOPIC_WORDS = 12  # that a topic has at most, and a passage seldom
@@ -39,7 +44,7 @@ _NEEDS = {
     "rag": {"question", "contexts", "answer"},
     "judgments": {"query", "passage", "judgment"},
     "clicks": {"query", "passage", "position", "clicks"},
-    "runs": {"query", "passage", "rank"},
+    "runs": {"query", "passage"},
     "passages": {"passage", "text"},
     "responses": {"query", "text"},
     "queries": {"text"},
@@ -99,6 +104,9 @@ def look_at(folder: Path, said: Mapping[str, str]) -> list[Seen]:
             why = "a link that leads out of this folder; name it here yourself if you trust it"
             found.append(Seen(shown, why))
             continue
+        if shown not in said and (sheets := tables_of(path)):
+            found += [_seen(Sample(path, File(shown, {"table": each})), forms) for each in sheets]
+            continue
         sample = Sample(path, shown)
         seen = _told(folder, sample, said[shown]) if shown in said else _seen(sample, forms)
         if "judgments" in seen.brings and {*path.relative_to(folder).parts[:-1]} & _OF_JUDGES:
@@ -107,7 +115,32 @@ def look_at(folder: Path, said: Mapping[str, str]) -> list[Seen]:
         found.append(seen)
     if paths[_MOST:]:
         found.append(Seen("what follows", f"only {_MOST} files were looked at"))
-    return _with_evidence(found)
+    return [_of_all_sheets([*each]) for _, each in groupby(_with_evidence(found), _shown)]
+
+
+def _shown(seen: Seen) -> str:
+    return str(seen.shown)
+
+
+def _of_all_sheets(sheets: list[Seen]) -> Seen:
+    """What a file of several tables is: all that one of them alone brings of a kind."""
+    if len(sheets) == 1:
+        return sheets[0]
+    brings: dict[str, Mapping[str, Any]] = {}
+    whys = []
+    for seen in sheets:
+        table = said_of(seen.shown)["table"]
+        what = seen.taken_for if seen.brings else seen.why
+        for kind, said in seen.brings.items():
+            others = [each for each in sheets if each is not seen and kind in each.brings]
+            if others:
+                what = f"not used, as several sheets are {kind}: name one of them by its table"
+            else:
+                brings[kind] = {"table": table, **said}
+        whys.append(f"{table}: {what}")
+    used = [seen for seen in sheets if {*seen.brings} & {*brings}] or sheets
+    main = used[-1]
+    return replace(main, shown=str(main.shown), brings=brings, why="; ".join(whys))
 
 
 def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
@@ -134,11 +167,12 @@ def _of_form(sample: Sample, name: str, form: Preset, why: str = "") -> Seen:
         unknown += f"import rag{rows} --column question=PATH"
     says = ", ".join(filter(None, [form.says, why, unknown]))
     roles = {"system": form.system} if form.system else {}
-    return Seen(sample.shown, says, found, roles, form=name, is_sure=True, sample=sample)
+    return Seen(sample.shown, says, found, roles, name, form.is_sure, sample=sample)
 
 
 def _seen(sample: Sample, forms: Mapping[str, Preset]) -> Seen:
     fitting = {name: form for name, form in forms.items() if fits(form, sample)}
+    fitting = {name: form for name, form in fitting.items() if form.is_sure} or fitting
     if fitting:
         most = max(form.weight for form in fitting.values())
         best, *others = [name for name, form in fitting.items() if form.weight == most]
@@ -150,9 +184,18 @@ def _seen(sample: Sample, forms: Mapping[str, Preset]) -> Seen:
         return _of_texts(sample, {str(row["id"]): row["text"] for _, row in entries})
     if sample.lines and all(map(_PAIR.fullmatch, sample.lines)):
         return _of_texts(sample, dict(line.split("\t", 1) for line in sample.lines))
-    if sample.rows():
-        return _of_columns(sample)
+    if sample.is_table or any(len(row) > 1 for row in sample.rows()):
+        return _as_read(_of_columns(sample), sample)
     return Seen(shown, sample.why or "no form that is known here")
+
+
+def _as_read(seen: Seen, sample: Sample) -> Seen:
+    """A text that turned out to be a table with a header is read as one, whatever its name."""
+    if sample.is_table or not sample.lines or is_json(sample.path):
+        return seen
+    mark = head_of("\n".join(sample.lines).encode(), MARKS).mark
+    brings = {kind: {"delimiter": mark, **said} for kind, said in seen.brings.items()}
+    return replace(seen, brings=brings)
 
 
 def _of_texts(sample: Sample, texts: dict[str, str]) -> Seen:
@@ -173,29 +216,53 @@ def _named(shown: str) -> str | None:
 
 
 def _of_columns(sample: Sample) -> Seen:
-    row = sample.rows()[0]
+    row = sample.rows() and sample.rows()[0]
+    if not row:
+        return Seen(sample.shown, sample.why or "no form that is known here")
     if seen := _raters(sample):
         return seen
+    unknown = ""
     for kind, needed in _NEEDS.items():
         found = columns_of(kind, sample.shown, row)
-        if kind == "runs" and "score" in found:
-            found.setdefault("rank", found["score"])
+        if kind == "runs" and not _is_ranked(found, row):
+            continue
         if kind == "passages" and "title" in found and found.get("passage") not in ("id", "_id"):
             needed = {"passage"}  # an id and a title may be a topic, a sku and a title are none
         if not needed <= found.keys() or (kind == "queries" and _is_of_pairs(row)):
             continue
         said: dict[str, Any] | None = {}
         if kind == "judgments":
-            said = proposed(value_at(each, found["judgment"]) for each in sample.rows())
+            held = [value_at(each, found["judgment"]) for each in sample.rows()]
+            said = proposed(held)
+            unknown = unknown or _not_understood(found["judgment"], held, said)
         if said is None or "cuts" in said:
             continue  # a run's score
-        if kind == "runs" and found["rank"] == found.get("score"):
-            del found["rank"]
         roles = ", ".join(f"{role} = {column}" for role, column in found.items())
         brings = {kind: _unusual(kind, found, row) | said}
         is_sure = kind not in ("queries", "passages", "responses")
         return Seen(sample.shown, roles, brings, found, is_sure=is_sure, sample=sample)
-    return Seen(sample.shown, f"columns {', '.join(row)}", sample=sample)
+    return Seen(sample.shown, unknown or f"columns {', '.join(row)}", sample=sample)
+
+
+def _is_ranked(found: dict[str, str], row: dict[str, Any]) -> bool:
+    """Whether a row of a run says which place a passage has, or lists them in their order."""
+    return bool({"rank", "score"} & found.keys()) or (
+        plain(found.get("passage", "")) in map(plain, LISTED) and _is_list(row[found["passage"]])
+    )
+
+
+def _is_list(cell: Any) -> bool:
+    return isinstance(cell, list) or str(cell).startswith("[")
+
+
+def _not_understood(column: str, held: list[Any], scale: dict[str, Any] | None) -> str:
+    """What to say of judgments whose meaning is not known."""
+    words = dict.fromkeys(str(value) for value in held if not is_open(value))
+    if scale is not None or all(finite_number(word) is not None for word in words):
+        return ""
+    few = ", ".join([*words][:_FEW]) + (", ..." if len(words) > _FEW else "")
+    what = f"perhaps judgments ({column}), but nothing says what these mean: {few}"
+    return f"{what}; say so in gradelake.toml: labels = {{ WORD = 1 }}"
 
 
 def _is_of_pairs(row: dict[str, Any]) -> bool:
@@ -215,20 +282,31 @@ def _raters(sample: Sample) -> Seen | None:
     rows = sample.rows()
     found = columns_of("judgments", sample.shown, rows[0])
     rest = [name for name in rows[0] if name and name not in found.values()]
-    if not {"query", "passage"} <= found.keys() or {"judgment", "rater"} & found.keys() or not rest:
+    if not {"query", "passage"} <= found.keys() or {"judgment", "rater"} & found.keys():
         return None
-    scales = [proposed(row[name] for row in rows) for name in rest]
-    if any(scale is None or "cuts" in scale for scale in scales):
+    scales = {name: proposed(row[name] for row in rows) for name in rest}
+    notes = [name for name in rest if scales[name] is None and _are_notes(rows, name)]
+    rest = [name for name in rest if name not in notes]
+    if not rest or (notes and len(rest) < 2):
+        return None
+    if any(scale is None or "cuts" in scale for name, scale in scales.items() if name in rest):
         return None
     if _OTHERS & set(map(plain, rest)) or not all(are_grades(rows, name) for name in rest):
         return None
-    if len(rest) < 2 and scales == [{}]:
+    if len(rest) < 2 and scales[rest[0]] == {}:
         return None  # numbers of one column may be anything
-    labels = {word: label for scale in scales if scale for word, label in scale["labels"].items()}
+    known = [scale["labels"] for name in rest if (scale := scales[name])]
+    labels = {word: label for scale in known for word, label in scale.items()}
     said = {"judgment": rest} | ({"labels": labels} if labels else {})
     why = ", ".join(f"{role} = {column}" for role, column in found.items())
     why = f"{why}, a column a rater: {', '.join(rest)}"
+    why += f"; passed over: {', '.join(notes)}" if notes else ""
     return Seen(sample.shown, why, {"judgments": said}, found, is_sure=True, sample=sample)
+
+
+def _are_notes(rows: list[dict[str, Any]], name: str) -> bool:
+    """Whether a column holds texts, and no number that could be a judgment."""
+    return all(finite_number(row[name]) is None for row in rows)
 
 
 def _with_evidence(found: list[Seen]) -> list[Seen]:
@@ -246,16 +324,42 @@ def _with_evidence(found: list[Seen]) -> list[Seen]:
             counted.append(seen)
             continue
         own = {str(value) for row in sample.rows() for value in row.values() if value}
+        if seen.form:
+            own = set()
+            _ids_of(seen, own, own)
         n_queries, n_passages = len(own & queries), len(own & passages)
         if seen.kind in _NAMED and {} in seen.brings.values() and n_queries != n_passages:
             kind = "queries" if n_queries > n_passages else "passages"
             if {"title", "text"} & columns_of(kind, sample.shown, sample.rows()[0]).keys():
                 seen = replace(seen, brings={kind: {}})
-        linked = n_queries if seen.kind in ("queries", "responses") else n_passages
+        of_queries = seen.form or seen.kind in ("queries", "responses")
+        linked = n_queries if of_queries else n_passages
         told = "others name its ids" if linked else ""
+        seen = _with_own_id(seen, queries if seen.kind == "queries" else passages)
         told = told or ("by its name" if _named(sample.shown) == seen.kind else "")
         counted.append(replace(seen, is_sure=bool(told), why=seen.why))
     return _without_guesses(counted)
+
+
+def _with_own_id(seen: Seen, named: set[str]) -> Seen:
+    """Topics or passages whose ids are in a column that the names of others tell: of several, or
+    where none has a usual name."""
+    role = {"queries": "query", "passages": "passage"}.get(seen.kind or "")
+    if not role or not seen.roles or not seen.sample or len(seen.brings) > 1:
+        return seen
+    rows = seen.sample.rows()
+
+    def known(column: str | None) -> int:
+        held = {str(value_at(row, column)) for row in rows} if column else set()
+        return len(held & named) if len(held) == len(rows) else 0  # an id for each
+
+    usual, taken = seen.roles.get(role), {*seen.roles.values()}
+    best = max((column for column in rows[0] if column not in taken), key=known, default=None)
+    if best is None or known(best) <= known(usual):
+        return seen
+    said = {role: best, **seen.brings[str(seen.kind)]} | {role: best}
+    why = f"{role} = {best}, which others name; {seen.why}"
+    return replace(seen, brings={str(seen.kind): said}, roles={**seen.roles, role: best}, why=why)
 
 
 def _without_guesses(found: list[Seen]) -> list[Seen]:
