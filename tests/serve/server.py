@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from gradelake.serve.people import People
+from gradelake.serve.people import NAME, People
 from gradelake.sql.common.project import Project
 from tests.reading import live
 
@@ -102,8 +102,10 @@ def token(client: httpx.Client) -> str:
 
 
 def own_server(lake: Path, place: Path) -> Server:
-    """A server of a copy of a lake's folder, for a test to change."""
-    return Server(shutil.copytree(lake, place / "demo"))
+    """A server of a copy of a lake's folder, for a test to change, without the people whom other
+    tests let in."""
+    others = shutil.ignore_patterns(NAME)
+    return Server(shutil.copytree(lake, place / "demo", ignore=others))
 
 
 def reviews(folder: Path, assessor: str) -> list[tuple]:
