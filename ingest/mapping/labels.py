@@ -26,8 +26,26 @@ _LEVELS = (  # words that people grade with, from bad to good
 _LEVEL = {word: level for level, words in enumerate(_LEVELS) for word in words.split("|")}
 _NUMBERED = re.compile(r"\d\s*[-:=.)(].*")  # 2 - relevant
 # what people write where they did not judge
-_NOT_JUDGED = {"\N{EN DASH}", "\N{EM DASH}", "not rated", "not judged", "nicht bewertet"}.union(
-    ["n/a", "na", "n.a.", "k.a.", "-", "?", "nan", "null", "tbd", "unrated", "unjudged", "skipped"]
+_NOT_JUDGED = frozenset(
+    [
+        "n/a",
+        "na",
+        "n.a.",
+        "k.a.",
+        "-",
+        "\N{EN DASH}",
+        "\N{EM DASH}",
+        "?",
+        "nan",
+        "null",
+        "tbd",
+        "unrated",
+        "unjudged",
+        "skipped",
+        "not rated",
+        "not judged",
+        "nicht bewertet",
+    ]
 )
 _QUARTERS = (0.25, 0.5, 0.75)
 
