@@ -5,7 +5,7 @@ gradelake.toml (form.py). `start` knows a folder's files by presets, and an impo
 `--as`. A new form is a new file here.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache, cached_property
@@ -115,17 +115,20 @@ class Sample:
             self._cannot(rejected)
             return []
 
+    @cached_property
+    def _first(self) -> list[Row]:
+        """The first rows as they stand, read once for all paths."""
+        try:
+            return [*islice(self._rows(Problems(self.shown, "")), SAMPLE)]
+        except Rejected as rejected:
+            self._cannot(rejected)
+            return []
+
     def rows(self, path: str | None = None) -> list[dict[str, Any]]:
         """Rows of a table, or of a text that looks like one, at a path."""
         if path not in self._of_rows:
-            problems = Problems(self.shown, "")
-            found: Iterable[Row] = self._rows(problems)
-            found = nested(found, path) if path else found
-            try:
-                self._of_rows[path] = [row for _, row in islice(found, SAMPLE)]
-            except Rejected as rejected:
-                self._cannot(rejected)
-                self._of_rows[path] = []
+            found = nested(self._first, path) if path else self._first
+            self._of_rows[path] = [row for _, row in islice(found, SAMPLE)]
         return self._of_rows[path]
 
     @cached_property

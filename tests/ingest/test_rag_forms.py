@@ -111,6 +111,7 @@ def test_a_folder_comes_in_and_is_compared_without_an_edit(tmp_path, name):
     assert f"{folder.questions} queries" in compared
 
 
+@pytest.mark.slow
 def test_every_preset_of_logs_has_a_folder(tmp_path):
     seen = set()
     for number, folder in enumerate(FOLDERS.values()):
