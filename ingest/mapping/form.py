@@ -297,7 +297,8 @@ LISTS = {
 DEEPEVAL = {"input", "actualoutput", "retrievalcontext"}
 
 
-def _as_tuple(value: Any) -> Any:
+def as_tuple(value: Any) -> Any:
+    """A list of TOML or YAML as a tuple."""
     return tuple(value) if type(value) is list else value
 
 
@@ -332,7 +333,7 @@ class _Form(Checked):
     table: Text | None = None  # of a database, or a sheet of a workbook
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     encoding: Text | None = None
-    columns: Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)] | None = Field(
+    columns: Annotated[tuple[Text, ...], BeforeValidator(as_tuple)] | None = Field(
         None, description='Of a table without a header: columns = ["query", "passage", "rank"].'
     )
     lines: _Pattern | None = Field(None, description="A pattern that each line of a text has.")
@@ -349,7 +350,7 @@ class _OfJudgments(_Form):
     labels: dict[Text, int] | None = Field(
         None, description="For example: labels = { Perfect = 3, Good = 2, Bad = 0 }."
     )
-    cuts: Annotated[tuple[float, ...], BeforeValidator(_as_tuple)] | None = Field(
+    cuts: Annotated[tuple[float, ...], BeforeValidator(as_tuple)] | None = Field(
         None, description="For example: cuts = [0.5], from which on a fraction is 1."
     )
 
@@ -390,7 +391,7 @@ def file_of(kind: str) -> GetPydanticSchema:
     base = _BASES.get(kind, _Form)
     columns: Any = dict.fromkeys(ROLES[kind], (Text | None, None))
     if kind == "judgments":  # several are a column a rater
-        several = Annotated[tuple[Text, ...], BeforeValidator(_as_tuple)]
+        several = Annotated[tuple[Text, ...], BeforeValidator(as_tuple)]
         columns["judgment"] = (Text | several | None, None)
     if kind == "queries":  # false: a row's id is of something else, and a topic's is its text
         columns["query"] = (Text | Literal[False] | None, None)

@@ -121,7 +121,7 @@ def _values(at: Any, steps: tuple[str | int, ...]) -> Iterator[Any]:
     if not steps:
         yield at
         return
-    step, at = steps[0], _opened(at)
+    step, at = steps[0], opened(at)
     if step == "[]":
         for each in at if isinstance(at, list) else ():
             yield from _values(each, steps[1:])
@@ -146,7 +146,7 @@ def _rows(at: Any, around: dict[str, Any] | None, steps: tuple[str | int, ...]) 
             yield at
         return
     step = steps[0]
-    at = _opened(at.inside if isinstance(at, Nested) and step in ("[]", "{}") else at)
+    at = opened(at.inside if isinstance(at, Nested) and step in ("[]", "{}") else at)
     if step == "[]" and isinstance(at, list):
         for number, each in enumerate(at, start=1):
             row = Nested(each if isinstance(each, dict) else {"value": each})
@@ -183,9 +183,9 @@ def _names(steps: tuple[str | int, ...]) -> Iterator[tuple[int, str]]:
         yield n, ".".join(names[:n])
 
 
-def _opened(value: Any) -> Any:
+def opened(value: Any) -> Any:
     """A text that holds JSON, as tables keep nested values, as what it holds."""
-    if isinstance(value, str) and value[:1] in ("{", "["):
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
         try:
             return files.parse_json(value)
         except ValueError:

@@ -5,7 +5,7 @@ gradelake.toml (form.py). `start` knows a folder's files by presets, and an impo
 `--as`. A new form is a new file here.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache, cached_property
@@ -17,12 +17,12 @@ import polars as pl
 import yaml
 from pydantic import BeforeValidator, Field
 
-from gradelake.ingest.mapping.form import ROLES, File
+from gradelake.ingest.mapping.form import ROLES, as_tuple
 from gradelake.ingest.mapping.labels import is_open, proposed, whole
 from gradelake.ingest.mapping.paths import check_path, has, nested, plain, value_at
 from gradelake.ingest.reading.csv_tables import Table, finite_number
 from gradelake.ingest.reading.heads import head_of
-from gradelake.ingest.reading.rows import Row, is_table, rows_of
+from gradelake.ingest.reading.rows import MARKS, Row, is_table, rows_of
 from gradelake.sql.common import files
 from gradelake.sql.common.checked import Checked, Text, read
 from gradelake.sql.common.errors import BadInput
@@ -53,15 +53,10 @@ _OF_FILES = {
 _OR = " | "  # between columns, or paths, of which the first is taken that is there
 SAMPLE = 200  # lines or rows that are looked at
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
-MARKS = ",;\t|"
 _GRADES = range(-3, 11)  # whole numbers that people judge with
 
 
-def _several(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-_Texts = Annotated[tuple[Text, ...], BeforeValidator(_several)]
+_Texts = Annotated[tuple[Text, ...], BeforeValidator(as_tuple)]
 
 
 class Preset(Checked):
@@ -250,6 +245,16 @@ def fits(form: Preset, sample: Sample) -> bool:
     return _are_of(form, rows)
 
 
+def best_of(forms: Mapping[str, Preset], sample: Sample, kind: str | None = None) -> list[str]:
+    """The forms that a file has, of those that bring a kind: the sure before others, and of these
+    all that ask most."""
+    known = {name: form for name, form in forms.items() if kind is None or kind in form.brings}
+    fitting = {name: form for name, form in known.items() if fits(form, sample)}
+    fitting = {name: form for name, form in fitting.items() if form.is_sure} or fitting
+    most = max((form.weight for form in fitting.values()), default=0)
+    return [name for name, form in fitting.items() if form.weight == most]
+
+
 def _are_of(form: Preset, rows: list[dict[str, Any]]) -> bool:
     """Whether rows have the columns of a form, and its values."""
     return (
@@ -342,17 +347,11 @@ class Recognised(NamedTuple):
 
 def recognised(path: Path, kind: str) -> Recognised | None:
     """The form that a file has, of those that bring this kind; None where it has none."""
-    sample = Sample(path, path.name)
-    fitting = [
-        (form.weight, name, form)
-        for name, form in presets_of(path.parent).items()
-        if kind in form.brings and fits(form, sample)
-    ]
-    if not fitting:
-        return None
-    _, name, form = max(fitting, key=lambda found: found[0])
-    said = brought(form, sample).get(kind)
-    return Recognised(name, form.says, said) if said else None
+    sample, forms = Sample(path, path.name), presets_of(path.parent)
+    for name in best_of(forms, sample, kind)[:1]:
+        if said := brought(forms[name], sample).get(kind):
+            return Recognised(name, forms[name].says, said)
+    return None
 
 
 def brought(form: Preset, sample: Sample) -> dict[str, dict[str, Any]]:
@@ -412,14 +411,6 @@ def _there(value: str, rows: list[dict[str, Any]], others: Collection[Any]) -> A
     columns = [each for each in value.removesuffix("?").split(_OR) if _has(rows, each)]
     filled = (each for each in columns if any(value_at(row, each) not in _NOTHING for row in rows))
     return next(filled, next(iter(columns), None))
-
-
-def file_as(form: Preset, sample: Sample, kind: str) -> File:
-    """A file as an import reads it by a preset. Raises `BadInput` where it brings no such kind."""
-    known = brought(form, sample)
-    if kind not in known:
-        raise BadInput(f"{sample.shown}: {form.says} brings no {kind}", "Choose another preset.")
-    return File(sample.shown, known[kind])
 
 
 def names_in(sample: Sample, said: dict[str, Any], role: str) -> set[str]:

@@ -20,7 +20,7 @@ from gradelake.ingest.collections.systems import RANKING, enter, entries_of, wri
 from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
 from gradelake.ingest.landing.imported import Imported
 from gradelake.ingest.mapping.form import File
-from gradelake.ingest.mapping.presets import Sample, fits, presets_of
+from gradelake.ingest.mapping.presets import Sample, best_of, presets_of
 from gradelake.ingest.mapping.said import Form, file_of_import
 from gradelake.ingest.rag.brought import Brought
 from gradelake.ingest.rag.log import FIX, Row, read
@@ -89,13 +89,8 @@ def _file(path: Path, folder: Path, form: Form) -> File:
     """A log with what is said of it: by options, and by the preset that they name or that its first
     rows fit. Raises `BadInput`."""
     if not (form.get("preset") or form.get("rows")):
-        sample = Sample(path, str(path))
-        fitting = {
-            name: known.weight
-            for name, known in presets_of(folder).items()
-            if "rag" in known.brings and fits(known, sample)
-        }
-        form = {**form, "preset": max(fitting, key=lambda name: fitting[name], default=None)}
+        fitting = best_of(presets_of(folder), Sample(path, str(path)), "rag")
+        form = {**form, "preset": next(iter(fitting), None)}
     return file_of_import(folder, path, ["rag"], form)
 
 

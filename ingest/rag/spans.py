@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gradelake.ingest.mapping.paths import opened
 from gradelake.ingest.rag.turns import is_conversation, last_said
 from gradelake.ingest.reading.lists import list_of
 from gradelake.sql.common import files
@@ -160,7 +161,7 @@ def _gathered(held: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_langsmith(line: int, run: dict[str, Any]) -> Span:
-    given, put_out = (_from_json(run.get(name)) or {} for name in ("inputs", "outputs"))
+    given, put_out = (opened(run.get(name)) or {} for name in ("inputs", "outputs"))
     is_search = run["run_type"] == "retriever"
     return Span(
         str(run["trace_id"]),
@@ -208,7 +209,7 @@ def _of_observation(line: int, step: dict[str, Any], trace: str, parent: str) ->
 
 def asked_in(value: Any) -> list[Any]:
     """The messages of what a step was given: a text is a user's."""
-    value = _from_json(value)
+    value = opened(value)
     if isinstance(value, str):
         return [{"role": "user", "content": value}] if value.strip() else []
     if isinstance(value, list):
@@ -225,13 +226,13 @@ def asked_in(value: Any) -> list[Any]:
 
 def answer_in(value: Any) -> Any:
     """The answer within an object, or within a text that is one in JSON; else what was given."""
-    held = _from_json(value)
+    held = opened(value)
     return said_in(held) if isinstance(held, dict) and held.keys() & {*_ANSWERS} else value
 
 
 def said_in(value: Any) -> str:
     """The text of what a step put out."""
-    value = _from_json(value)
+    value = opened(value)
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, list):
@@ -247,7 +248,7 @@ def said_in(value: Any) -> str:
 def _documents_in(value: Any, names: tuple[str, ...] = ()) -> list[Any]:
     """What a search found: a list, or one within an object; with `names`, one within an object that
     is called so."""
-    value = _from_json(value)
+    value = opened(value)
     if isinstance(value, dict):
         held = (value[name] for name in names or _FOUND if isinstance(value.get(name), list))
         value = next(held, [])
@@ -263,16 +264,6 @@ def _document(stated: Any) -> Any:
     held = next((stated[name] for name in ("document", "node") if name in stated), stated)
     held = {key.removeprefix("document."): value for key, value in held.items()}
     return {key: value for key, value in held.items() if value is not None}
-
-
-def _from_json(value: Any) -> Any:
-    """A value of which a text may be JSON."""
-    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-        try:
-            return files.parse_json(value)
-        except ValueError:
-            return value
-    return value
 
 
 def _parsed(value: Any) -> Any:

@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ JSON = (".json", ".jsonl", ".ndjson")
 _DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 _FORMS = (".csv", ".parquet", ".xlsx", *_DATABASES)  # that are nothing but tables
 _TAGGED = ".xml"
-_MARKS = ",;\t|"
+MARKS = ",;\t|"
 _SQLITE = b"SQLite format 3\0"
 # The tables whose rows are stored: a view, a virtual table and a computed column are queries of
 # whoever made the file. DuckDB leaves out what SQLite's tables compute.
@@ -161,10 +162,10 @@ def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
         raise
     names, mark = said_of(shown).get("columns", ()), said_of(shown).get("delimiter")
     if names:
-        mark = mark or max(f"{_MARKS} ", key=lambda each: _fit(first_cells(data, each), names))
+        mark = mark or max(f"{MARKS} ", key=lambda each: _fit(first_cells(data, each), names))
         head = Head(mark, 0)
     else:
-        head = head_of(data, mark or _MARKS)
+        head = head_of(data, mark or MARKS)
     table = Table(data, shown, (), head.mark, names, head.above)
     _note_what_is_above(shown, head.above)
     table.require([*filter(None, table.names)], "Rename one of them.")
@@ -267,12 +268,17 @@ def _columns_of(found: dict[str, Any]) -> list[list[Any]]:
             columns.append(held)
         else:
             return []
-    usual = {plain(name) for kind in ROLES for name in names_of(kind)}
-    if any(isinstance(held, list) for held in found.values()) and not usual & {*map(plain, found)}:
+    are_lists = any(isinstance(held, list) for held in found.values())
+    if are_lists and not _usual_names() & {*map(plain, found)}:
         return []
     is_table = len(columns) > 1 and len({len(column) for column in columns}) == 1
     of_texts = (all(isinstance(each, str) for each in column) for column in columns if column)
     return columns if is_table and any(of_texts) else []
+
+
+@cache
+def _usual_names() -> set[str]:
+    return {plain(name) for kind in ROLES for name in names_of(kind)}
 
 
 def _is_one_object(path: Path, shown: str) -> bool:

@@ -17,19 +17,18 @@ from gradelake.ingest.mapping.labels import is_open, proposed
 from gradelake.ingest.mapping.paths import plain, value_at
 from gradelake.ingest.mapping.presets import (
     FOLDER,
-    MARKS,
     Preset,
     Sample,
     are_grades,
+    best_of,
     brought,
-    fits,
     names_in,
     preset,
     presets_of,
 )
 from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.ingest.reading.heads import head_of
-from gradelake.ingest.reading.rows import entries_of, is_json, tables_of
+from gradelake.ingest.reading.rows import MARKS, entries_of, is_json, tables_of
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import CONFIG_NAME
 from gradelake.sql.common.quoting import on_one_line
@@ -171,11 +170,8 @@ def _of_form(sample: Sample, name: str, form: Preset, why: str = "") -> Seen:
 
 
 def _seen(sample: Sample, forms: Mapping[str, Preset]) -> Seen:
-    fitting = {name: form for name, form in forms.items() if fits(form, sample)}
-    fitting = {name: form for name, form in fitting.items() if form.is_sure} or fitting
-    if fitting:
-        most = max(form.weight for form in fitting.values())
-        best, *others = [name for name, form in fitting.items() if form.weight == most]
+    if fitting := best_of(forms, sample):
+        best, *others = fitting
         return replace(_of_form(sample, best, forms[best]), others=tuple(others))
     shown = sample.shown
     entries = entries_of(sample.path, shown, names_of("queries") | names_of("passages"))
