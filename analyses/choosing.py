@@ -126,7 +126,7 @@ def reference_of(lake: Lake, collection: str, reference: str | None) -> str:
 
 def require_board(lake: Lake, collection: str, label_set: str) -> None:
     """Raise `BadInput` for what neither labels passages nor scores answers or systems."""
-    if is_imported(label_set) or not lake.value(
+    if not lake.value(
         "select count(*) from lake.marts.leaderboard where collection = ? and label_set = ?",
         collection,
         label_set,
@@ -135,7 +135,7 @@ def require_board(lake: Lake, collection: str, label_set: str) -> None:
 
 
 def is_imported(label_set: str) -> bool:
-    """Whether it is a board that was computed elsewhere, of `imported_scores`."""
+    """Whether its scores were computed elsewhere: they know no level."""
     return label_set.startswith("scores:")
 
 
@@ -143,7 +143,9 @@ def require_scored(lake: Lake, collection: str, label_set: str) -> None:
     """Raise `BadInput` for what is neither a label set nor a board that was computed elsewhere."""
     if is_imported(label_set):
         known = lake.column(
-            "select distinct label_set from lake.marts.imported_scores where collection = ?",
+            "select distinct label_set from lake.marts.imported_scores where collection = $1 "
+            "union select label_set from lake.intermediate.int_label_sets "
+            "where collection = $1 and kind = 'scores'",
             collection,
         )
         if label_set not in known:

@@ -71,6 +71,7 @@ PERFECT = """
     group by all
     having min(score_4dp) = 1
 """
+USUAL = "select label_set, level from lake.marts.usual_levels where collection = ?"
 PERFECT_CELL = Cell(None, shown="\u2020")
 KEYS = [Column("label_set", "Labels", is_key=True), Column("level", "Level", "label", is_key=True)]
 REMARKS = [parts.LABELLED_SHARE, parts.IS_INCOMPLETE]
@@ -338,11 +339,18 @@ def _shown(
 ) -> list[tuple[str, int]]:
     """The label set and level of each row; a board that was computed elsewhere has one row."""
     highest = choosing.highest_labels(lake, collection)
+    usual = dict(lake.rows(USUAL, collection))
     return [
         (name, level)
         for name, level in sorted({key[:2] for key in cells})
         if (name in label_sets if label_sets else name in highest or choosing.is_imported(name))
-        and (choosing.is_imported(name) or (level in levels if levels else level <= highest[name]))
+        and (
+            level == usual.get(name, 0)
+            if choosing.is_imported(name)
+            else level in levels
+            if levels
+            else level <= highest[name]
+        )
     ]
 
 

@@ -301,7 +301,7 @@ def approximate_ranks(order: Sequence[str], ranks: Mapping[str, float]) -> dict[
 
 def _groups(lake: Lake, collection: str, each: Scores) -> dict[str, str]:
     """system -> letters of its groups, those of `stats ranks`; none of a board made elsewhere."""
-    if choosing.is_imported(each.label_set):
+    if each.n_queries is None:
         return {}
     from gradelake.analyses.stats.ranks import rank_uncertainty
 

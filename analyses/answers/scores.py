@@ -4,7 +4,7 @@ from itertools import product
 from typing import NamedTuple
 
 from gradelake.analyses import choosing
-from gradelake.analyses.stats.boards import default_level, effective_queries
+from gradelake.analyses.stats.boards import default_level, effective_queries, usual_level
 from gradelake.analyses.stats.resample import student_reach
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.measures import measure_hint
@@ -93,6 +93,7 @@ def read_scores(
 
 def _levels(lake: Lake, collection: str, name: str, asked: tuple[int, ...]) -> list[int]:
     """At which levels a board is shown: one that was made elsewhere knows none."""
+    usual = usual_level(lake, collection, name)
     if choosing.is_imported(name):
-        return [0]
+        return [usual or 0]
     return list(dict.fromkeys(asked or [default_level(lake, collection, name)]))

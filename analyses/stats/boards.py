@@ -15,7 +15,8 @@ from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import TO_RANK, did_you_mean
 from gradelake.sql.lake.opening import Lake
 
-OF_ITEMS = "rubric", "nuggets", "criteria", "support", "battles"  # kinds of measures
+# kinds of measures that are not of passages' labels
+OF_ITEMS = "rubric", "nuggets", "criteria", "support", "battles", "scores"
 UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
 
 WANTED = """
@@ -240,7 +241,7 @@ def boards_by_measure(
     for label_set, measure, systems, printed, n_queries in boards:
         scores = scores_of.get((label_set, measure), [])
         of_items = kinds[measure] in OF_ITEMS  # measured where there are rubric items, or answers
-        counts = averaged.get((label_set, kinds[measure] if of_items else "labels"), {})
+        counts = averaged.get((label_set, averaged_over(measure, kinds[measure])), {})
         answered = {query for _, query, _ in scores} if of_items else set()
         counts = counts or dict.fromkeys(answered, (1.0, None))  # of an older release
         queries = sorted(counts, key=lambda query: (query not in answered, query))
@@ -266,6 +267,13 @@ def boards_by_measure(
     return found
 
 
+def averaged_over(measure: str, kind: str) -> str:
+    """Whose queries a measure's means are over, as `int_board_queries` names them."""
+    if kind == "scores":
+        return f"scores/{measure}"
+    return kind if kind in OF_ITEMS else "labels"
+
+
 def _averaged_queries(
     lake: Lake, collection: str, label_sets: list[str], of_segment: dict[str, str]
 ) -> dict[tuple[str, str], dict[str, tuple[float, str | None]]]:
@@ -276,8 +284,8 @@ def _averaged_queries(
     except duckdb.CatalogException:  # a release of a Gradelake to which all queries counted alike
         rows = lake.rows(LABELLED, **wanted)
     found: dict[tuple[str, str], dict[str, tuple[float, str | None]]] = {}
-    for label_set, averaged_over, query, weight, cluster in rows:
-        found.setdefault((label_set, averaged_over), {})[query] = (weight, cluster)
+    for label_set, over, query, weight, cluster in rows:
+        found.setdefault((label_set, over), {})[query] = (weight, cluster)
     return found
 
 
@@ -295,10 +303,10 @@ def effective_queries(lake: Lake, collection: str) -> dict[tuple[str, str], floa
     averaged = _averaged_queries(lake, collection, names, {})
     return {
         (label_set, measure): Units.of(np.zeros((len(counts), 1)), counting).n_effective
-        for (label_set, averaged_over), counts in averaged.items()
+        for (label_set, over), counts in averaged.items()
         if (counting := _counting(list(counts.values())))
         for measure, kind in choosing.measures(lake).items()
-        if averaged_over == (kind if kind in OF_ITEMS else "labels")
+        if over == averaged_over(measure, kind)
     }
 
 
@@ -341,12 +349,14 @@ def _require_segment(lake: Lake, collection: str, segment: str, label_set: str) 
 
 def default_level(lake: Lake, collection: str, label_set: str) -> int:
     """The level that the mart `usual_levels` has for it; min_relevant where it has no labels."""
-    level = lake.value(
-        "select max(level) from lake.marts.usual_levels where collection = ? and label_set = ?",
-        collection,
-        label_set,
-    )
+    level = usual_level(lake, collection, label_set)
     return choosing.min_relevant(lake, collection) if level is None else level
+
+
+def usual_level(lake: Lake, collection: str, label_set: str) -> int | None:
+    """What the mart `usual_levels` has, which knows no boards whose means were made elsewhere."""
+    query = "select max(level) from lake.marts.usual_levels where collection = ? and label_set = ?"
+    return lake.value(query, collection, label_set)
 
 
 def require_measures(

@@ -15,8 +15,8 @@
 even_sums as (
     select
         {{ cell }},
-        cast(sum(cast(value as decimal(11, 10))) as decimal(18, 10)) as total,
-        sum(cast(value as decimal(11, 10)) * cast(value as decimal(11, 10))) as squares,
+        cast(sum(cast(value as decimal(18, 10))) as decimal(18, 10)) as total,
+        sum(cast(value as decimal(18, 10)) * cast(value as decimal(18, 10))) as squares,
         count(*) as n_answered
     from scored
     where cluster is null

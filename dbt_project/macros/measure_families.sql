@@ -13,6 +13,7 @@
    criteria  none: models/marts/answers compute it from the criteria that whole answers meet
    support   none: models/marts/answers compute it from what passages say that sentences cite
    battles   none: models/marts/answers compute it from battles of two answers
+   scores    of none of these families: what `gradelake import` brought, by the names it has there
 
    Each may use k (the cutoff, or more than any rank) and p; a null is 0. #}
 {% macro each_measure_family() -%}

@@ -65,12 +65,30 @@ def remove_systems(
         files = [_file_of(lake, collection, system) for system in systems]
         for table in OF_SYSTEMS:
             transaction.delete(table, collection=collection, system=systems)
+        _remove_scores(transaction, collection, systems)
         for system in systems:
             for name in _TARGETS:
                 transaction.forget(name(collection, system))
         transaction.say(systems_removed=len(systems))
         transaction.finish_run(arguments)
     return {"collection": collection, "removed": systems, "files": files}
+
+
+def _remove_scores(transaction: Transaction, collection: str, systems: list[str]) -> None:
+    """Take out what was scored elsewhere of these systems' answers; means stay on their boards. A
+    file that brought some is another one from now on."""
+    of_queries = "collection = ? and system in (select unnest(?)) and query_id is not null"
+    boards = transaction.lake.column(
+        f"select distinct board from lake.raw.imported_scores where {of_queries}",
+        collection,
+        systems,
+    )
+    for board in boards:
+        transaction.forget(f"{collection}/scores/{board}")
+    if boards:
+        transaction.run(
+            f"delete from {{lake}}.raw.imported_scores where {of_queries}", collection, systems
+        )
 
 
 def rename_system(

@@ -40,13 +40,20 @@ class Imported:
     def taken(self, frame: pl.DataFrame, lake: Lake) -> pl.DataFrame:
         """Rows of the collection's topics, each pair once. The others are left out and noted, or
         refused by `Rejected`, as `unknown_queries` of gradelake.toml says."""
-        name, stated = self.collection, lake.project.collections
         if "rater" in frame.columns:
             if raters := sorted(frame["rater"].drop_nulls().unique()):
                 (role, own), *_ = self.by.items()
                 told = f"a column of raters ({', '.join(raters[:5])}) is not read"
                 self.warnings.append(f"{self.file}: {told}: all of it is of the {role} {own}")
             frame = frame.drop("rater")
+        frame, repeated = trec.once_per_pair(self.of_topics(frame, lake), self.file)
+        if repeated:
+            self.warnings.append(f"{self.file}: {counted(repeated, 'repeated lines')}, kept once")
+        return frame
+
+    def of_topics(self, frame: pl.DataFrame, lake: Lake) -> pl.DataFrame:
+        """Rows of the collection's topics; others as in `taken`."""
+        name, stated = self.collection, lake.project.collections
         leave_out = (
             name in stated and Collection.named(lake.project, name).unknown_queries == "leave out"
         )
@@ -55,9 +62,6 @@ class Imported:
         if left:
             note = note_of_left_out(left, frame.height, self.file, name)
             self.warnings.append(note)
-        frame, repeated = trec.once_per_pair(frame, self.file)
-        if repeated:
-            self.warnings.append(f"{self.file}: {counted(repeated, 'repeated lines')}, kept once")
         return frame
 
     def as_object(self) -> dict:

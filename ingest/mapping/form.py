@@ -245,6 +245,7 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "query": ("query_id", "qid", "question_id"),
         "system": ("system", "variant"),
+        "scores": ("scores", "metrics", "metrics_data", "named_scores", "feedback"),
     },
     # what people say of citations
     "support": {
@@ -264,9 +265,10 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
         "answers": ("gold_answer", "gold_answers"),
         "weight": ("weight",),
     },
-    # a board that somebody else computed
+    # what somebody else computed: a board, or scores of each query
     "scores": {
         "system": ("system", "run", "run_id", "method"),
+        "query": (*_QUERY_ID, "query", "topic"),
         "score": ("score", "value", "mean"),
         "measure": ("measure", "metric"),
         "stderr": ("stderr", "standard_error", "std_error"),

@@ -1,6 +1,7 @@
 """Paths into nested rows: `inputs.question`, `spans[].documents[].text`, `{}.{}`, `^.id`.
 
 `#` is a row's place in the list that it comes from, `^.scores[#]` what another list has there.
+`faith*, */score` are columns by their names: all of it, or what stands beside `/` or a dot.
 
 A name that holds dots is found whole before it is taken apart, for tools write both
 `{"inputs": {"question": ...}}` and a column `inputs.question`. Names are compared by their letters
@@ -50,17 +51,38 @@ def key_of(row: dict[str, Any], name: str) -> str | None:
 
 def has(row: dict[str, Any], path: str) -> bool:
     """Whether a column, or something at a path, is there."""
-    return key_of(row, path) is not None or any(True for _ in _found(row, path))
+    if key_of(row, path) is not None:
+        return True
+    return bool(_several(row, path)) if is_several(path) else any(True for _ in _found(row, path))
+
+
+def is_several(path: str) -> bool:
+    """Whether it means several columns, by patterns of their names."""
+    return "*" in path or "," in path
 
 
 def value_at(row: dict[str, Any], path: str) -> Any:
-    """What a column holds, or stands at a path: a list where the path has `[]`; None where nothing
-    is there."""
+    """What a column holds, or stands at a path: a list where the path has `[]`; an object where
+    it means several columns; None where nothing is there."""
     key = key_of(row, path)
     if key is not None:
         return row[key]
+    if is_several(path):
+        return _several(row, path)
     found = [*_found(row, path)]
     return found if "[]" in path else found[0] if found else None
+
+
+def _several(row: dict[str, Any], path: str) -> dict[str, Any]:
+    """What columns hold, by their names or the parts of them that tell them apart."""
+    found = {}
+    for pattern in filter(None, map(str.strip, path.split(","))):
+        wanted = re.compile("(.+)".join(map(re.escape, pattern.split("*"))), re.IGNORECASE)
+        is_part = pattern.startswith(("*/", "*.")) or pattern.endswith(("/*", ".*"))
+        for name, value in row.items():
+            if same := wanted.fullmatch(name):
+                found[" ".join(same.groups()) if is_part else name] = value
+    return found
 
 
 def nested(rows: Iterable[Row], path: str) -> Iterator[Row]:

@@ -28,6 +28,7 @@ class OfSystem:
 
     entries: list[tuple[str, str, int, float]] = field(default_factory=list)
     answers: list[Response] = field(default_factory=list)
+    scores: list[tuple[str, str, float]] = field(default_factory=list)  # measure, query, score
     asked: dict[str, Row] = field(default_factory=dict)  # query -> its row
 
 
@@ -65,6 +66,7 @@ class Brought:
         ]
         if not ranked:
             self.counts["have no contexts"] += 1
+        of_system.scores += [(name, query_id, row.scores[name]) for name in sorted(row.scores)]
         if row.answer is not None:
             of_system.answers.append(self._response(row, query_id, system, places))
         items = {

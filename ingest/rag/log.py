@@ -1,11 +1,12 @@
 """Rows of a RAG log."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradelake.ingest.mapping.columns import columns_of, mapped, meant
-from gradelake.ingest.mapping.form import ROLES
+from gradelake.ingest.mapping.form import ROLES, said_of
+from gradelake.ingest.mapping.scores import LARGEST, named_scores
 from gradelake.ingest.rag import traces
 from gradelake.ingest.rag.spans import answer_in, asked_in
 from gradelake.ingest.rag.turns import Turns, is_conversation, last_said, turns_of
@@ -16,6 +17,7 @@ _CONTEXT_TEXT = ("text", "content", "page_content", "chunk", "passage", "snippet
 _HOLD_CONTEXT = ("document", "node", "passage", "chunk")  # objects within which one may stand
 _CONTEXT_ID = ("id", "passage_id", "doc_id", "document_id")
 _NAMES = {role: ", ".join(usual) for role, usual in ROLES["rag"].items()}
+ALL_COLUMNS = "*"  # of scores: those of which all numbers are shares
 _NAME_LENGTH = 100  # of a system; a longer text in a column `system` is a prompt
 FIX = (
     f"A row has a question ({_NAMES['question']}), an answer ({_NAMES['answer']}), contexts "
@@ -35,7 +37,7 @@ class Context(NamedTuple):
 class Row:
     """One question. `answer` is None where the log has none at all; a list of sentences says what
     each of them cites. `before`: who said what before, in a conversation; `system`: as the log
-    calls it, which most do not."""
+    calls it, which most do not; `scores`: what its metrics say, by their names."""
 
     line: int
     query_id: str
@@ -45,6 +47,7 @@ class Row:
     references: list[str]
     before: tuple[tuple[str, str], ...] = ()
     system: str = ""
+    scores: dict[str, float] = field(default_factory=dict)
 
 
 def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
@@ -58,16 +61,36 @@ def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
     if rows_meant and traces.is_trace(rows_meant[0][1]):
         objects = rows_meant = [*traces.rows(rows_meant, problems)]
         shown = str(shown)  # of which nothing more is to be said
-    used = (column for _, row in rows_meant for column in columns_of("rag", shown, row).values())
+    used = (
+        column
+        for _, row in rows_meant
+        for role, column in columns_of("rag", shown, row).items()
+        if role != "scores"
+    )
     found, rows = [*mapped("rag", path, shown, objects, problems)], []
+    stated = [row.get("scores") for _, row in found]
+    metrics = _metrics(stated, 1 if said_of(shown).get("scores") == ALL_COLUMNS else LARGEST)
     names_systems = all(_may_be_name(row.get("system")) for _, row in found)
-    for line, row in found:
+    for (line, row), scores in zip(found, metrics, strict=True):
         try:
-            rows.append(_row(line, row if names_systems else row | {"system": ""}))
+            named = row if names_systems else row | {"system": ""}
+            rows.append(_row(line, named | {"scores": scores}))
         except ValueError as error:
             problems.add(line, str(error))
     problems.raise_if_any()
     return rows, list(dict.fromkeys(used))
+
+
+def _metrics(stated: list[Any], largest: float) -> list[dict[str, float]]:
+    """The scores of each row: those that are numbers up to `largest` wherever they are there."""
+    named = [*map(named_scores, stated)]
+    texts = {
+        name
+        for scores in named
+        for name, score in scores.items()
+        if not isinstance(score, float) or abs(score) > largest
+    }
+    return [{name: scores[name] for name in scores.keys() - texts} for scores in named]
 
 
 def _may_be_name(value: Any) -> bool:
@@ -101,6 +124,7 @@ def _row(line: int, row: dict[str, Any]) -> Row:
         [text for each in references if (text := _text(each, "a reference"))],
         turns.before,
         _text(row.get("system"), "the system"),
+        row["scores"],
     )
 
 

@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import polars as pl
+
 from gradelake.ingest.collections import trec
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.passages import add_texts
 from gradelake.ingest.collections.pipeline import collection_row
+from gradelake.ingest.collections.scores import notes_of_missing
 from gradelake.ingest.collections.starter import write_for_logs
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
 from gradelake.ingest.collections.systems import RANKING, enter, entries_of, write_answers
@@ -36,6 +39,7 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
 BANK = "reference"
+_BOARD = "board"  # beside what is said of a file: what the board of its metrics is called
 _FROM_LOGS = "rag"  # what the ledger has in the place of the bank's hash
 
 
@@ -91,7 +95,8 @@ def _file(path: Path, folder: Path, form: Form) -> File:
     if not (form.get("preset") or form.get("rows")):
         fitting = best_of(presets_of(folder), Sample(path, str(path)), "rag")
         form = {**form, "preset": next(iter(fitting), None)}
-    return file_of_import(folder, path, ["rag"], form)
+    shown = file_of_import(folder, path, ["rag"], form)
+    return File(shown, shown.said | {_BOARD: (form.get("preset") or "log").split("_")[0]})
 
 
 def _import(into: Targets, path: Path, shown: File, options: Options) -> Imported:
@@ -173,9 +178,13 @@ def _take(
             raise reject(shown, None, f"no question{of_name} has contexts or an answer", FIX)
 
 
-def _notes(into: Targets, brought: Brought, shown: str, columns: list[str]) -> list[str]:
+def _notes(into: Targets, brought: Brought, shown: File, columns: list[str]) -> list[str]:
     """What there is to say of a log beside what is written."""
     notes = [f"{shown}: read {', '.join(columns)}"]
+    scores = _scores_of(brought)
+    if measures := sorted(scores["measure"].unique()):
+        notes.append(f"its scores are the board scores:{shown.said[_BOARD]}: {', '.join(measures)}")
+    notes += notes_of_missing(scores, shown, brought.n_questions)
     brought.counts["are new topics"] = len(brought.topics)
     brought.counts["have turns before them, kept as their narrative"] = sum(
         narrative is not None for _, narrative in brought.topics.values()
@@ -207,12 +216,15 @@ def _known_texts(into: Targets, rows: list[Row]) -> dict[str, str]:
     return dict(reversed(found)) | {own_id: own_id for _, own_id in found}
 
 
-def _write(into: Targets, brought: Brought, shown: str, sha256: str) -> None:
+def _write(into: Targets, brought: Brought, shown: File, sha256: str) -> None:
     """Put what a log brings in the place of what its systems had."""
     rows = ((query_id, *said) for query_id, said in brought.topics.items())
     into.insert("queries", frame_of("queries", ("query_id", "text", "narrative"), rows))
     for table in OF_SYSTEMS:
         into.transaction.delete(table, collection=into.name, system=[*brought.systems])
+    board = {"collection": into.name, "board": shown.said[_BOARD]}
+    into.transaction.delete("imported_scores", **board, system=[*brought.systems])
+    into.transaction.insert("imported_scores", _scores_of(brought), **board, stderr=None)
     for system, found in brought.systems.items():
         kind = "ranking" if found.entries else "generation"
         ranked = frame_of("run_entries", RANKING, found.entries)
@@ -222,6 +234,16 @@ def _write(into: Targets, brought: Brought, shown: str, sha256: str) -> None:
     add_texts(into, brought.texts)
     for system, found in brought.systems.items():
         write_answers(into, system, found.answers)
+
+
+def _scores_of(brought: Brought) -> pl.DataFrame:
+    """What the metrics of a log say of each answer: measure, system, query_id, score."""
+    rows = [
+        (measure, system, query_id, score)
+        for system, found in brought.systems.items()
+        for measure, query_id, score in found.scores
+    ]
+    return frame_of("imported_scores", ("measure", "system", "query_id", "score"), rows)
 
 
 def _write_references(

@@ -42,7 +42,8 @@ _BESIDE = ("context", "contexts", "documents", "source_documents", "retrieved_do
 
 class Span(NamedTuple):
     """A step of a trace. `asked` are messages, `documents` what it found (None: it searched
-    nothing), `query` what it searched with; `beside`: documents that it put out with its answer."""
+    nothing), `query` what it searched with; `beside`: documents that it put out with its answer;
+    `scores`: of what it put out."""
 
     trace: str
     own_id: str
@@ -54,6 +55,7 @@ class Span(NamedTuple):
     query: str = ""
     documents: list[Any] | None = None
     beside: list[Any] | None = None
+    scores: Any = None
 
 
 def is_trace(row: dict[str, Any]) -> bool:
@@ -174,6 +176,7 @@ def _of_langsmith(line: int, run: dict[str, Any]) -> Span:
         str(given.get("query") or "") if is_search else "",
         _documents_in(put_out) if is_search else None,
         _documents_in(put_out, _BESIDE),
+        run.get("feedback_stats"),
     )
 
 
@@ -183,7 +186,8 @@ def _of_langfuse(line: int, trace: dict[str, Any]) -> Iterator[Span]:
     asked, put_out = asked_in(trace.get("input")), trace.get("output")
     beside = _documents_in(put_out, _BESIDE)
     start = str(trace.get("timestamp") or "")
-    yield Span(own_id, own_id, "", start, line, asked, said_in(put_out), beside=beside)
+    said, scores = said_in(put_out), trace.get("scores")
+    yield Span(own_id, own_id, "", start, line, asked, said, beside=beside, scores=scores)
     for each in trace["observations"]:
         if isinstance(each, dict):  # a list of traces has only their ids
             lower = {key.lower(): value for key, value in each.items()}

@@ -48,7 +48,13 @@ def _row(spans: list[Span]) -> dict[str, Any]:
     answer = root.said if root and root.said else said[-1] if said else ""
     contexts = [document for span in spans for document in span.documents or ()]
     contexts = contexts or (root.beside if root and root.beside else [])
-    return {"question": _question(spans, root), "answer": answer, "contexts": contexts}
+    scores = next((span.scores for span in spans if span.scores), None)
+    return {
+        "question": _question(spans, root),
+        "answer": answer,
+        "contexts": contexts,
+        "scores": scores,
+    }
 
 
 def _question(spans: list[Span], root: Span | None) -> str | list[Any]:

@@ -4,6 +4,7 @@ the Workbench's Table 4, EXAM++'s Table 3 as they lay boards out."""
 import csv
 import io
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -172,3 +173,88 @@ def test_a_file_takes_the_place_of_the_board_of_its_name(folder):
     asked = "select system, score from raw.imported_scores where board = 'again'"
     found = json.loads(gradelake(folder, "sql", "--live", "--format", "json", asked).stdout)
     assert found == [{"system": "one", "score": 0.3}]
+
+
+def metrics(seed: int) -> list[dict]:
+    """Scores of answers on scales of their own, some of which are lacking."""
+    draw = random.Random(seed)
+    rows = []
+    for query in ("q1", "q2", *(f"q{n}" for n in range(3, 31))):
+        for system, ahead in (("one", 0.0), ("two", 0.15), ("three", 0.05)):
+            row = {"system": system, "query": query, "nDCG@10": draw.random()}
+            row["seconds"] = round(draw.lognormvariate(3, 1), 3)
+            row["tone"] = "" if draw.random() < 0.1 else round(draw.gauss(ahead, 0.2), 4)
+            rows.append(row)
+    return rows
+
+
+@pytest.fixture(scope="module")
+def of_queries(tmp_path_factory) -> Path:
+    """A lake that knows nothing but what another tool scored, of each query."""
+    folder = tmp_path_factory.mktemp("of_queries")
+    topics = {f"q{n}": f"question {n}" for n in range(1, 31)}
+    project(folder, {"c": {"queries": "topics.tsv"}}, files={"topics.tsv": topics})
+    start_lake(folder)
+    gradelake(folder, "ingest", "c")
+    write(folder / "metrics.jsonl", metrics(11))
+    columns = "--column=score=tone, seconds, nDCG*"
+    done = gradelake(folder, "import", "scores", "c", "metrics.jsonl", "--name", "lab", columns)
+    assert "tone has no score of" in done.stderr
+    assert "which" not in done.stderr.split("leave these queries out")[1]
+    again = gradelake(folder, "import", "scores", "c", "metrics.jsonl", "--name", "lab", columns)
+    assert "unchanged" in again.stdout
+    gradelake(folder, "build")
+    return folder
+
+
+@pytest.mark.parametrize("measure", ["tone", "seconds"])
+def test_scores_of_queries_are_compared_where_all_systems_have_one(of_queries, measure):
+    by_query: dict[str, dict[str, float]] = {}
+    for row in metrics(11):
+        if row[measure] != "":
+            by_query.setdefault(row["query"], {})[row["system"]] = row[measure]
+    whole = [of for of in by_query.values() if len(of) == 3]
+    board = table(of_queries, "leaderboard", "c", "--label-set", "scores:lab", "--measure", measure)
+    means = {row["system"]: float(row[measure]) for row in board}
+    for system, mean in means.items():
+        assert mean == pytest.approx(sum(of[system] for of in whole) / len(whole), abs=1e-4)
+    differences = [of["two"] - of["one"] for of in whole]
+    words = ("--label-set", "scores:lab", "--measure", measure, "--format", "json")
+    told = json.loads(gradelake(of_queries, "compare", "c", "one", "two", *words).stdout)
+    exact = stats.permutation_test(
+        (differences,), lambda of: sum(of), permutation_type="samples", n_resamples=20_000, rng=1
+    )
+    assert f"on {len(whole)} queries" in json.dumps(told)
+    assert told["p"] == pytest.approx(exact.pvalue, abs=0.02)
+
+
+def test_a_measure_that_has_the_name_of_one_of_ours_says_so(of_queries):
+    asked = "select distinct measure from leaderboard order by all"
+    found = json.loads(gradelake(of_queries, "sql", "--format", "json", asked).stdout)
+    assert [row["measure"] for row in found] == ["ndcg@10 (elsewhere)", "seconds", "tone"]
+
+
+def test_scores_of_queries_stand_in_the_report(of_queries):
+    gradelake(of_queries, "report", "c", "-o", "report.html")
+    text = (of_queries / "report.html").read_text()
+    assert "scores:lab" in text
+    assert "ndcg@10 (elsewhere)" in text
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("one,q1,1\none,q1,2\n", ":3: system 'one' has query 'q1' twice"),
+        ("one,q99,1\n", "unknown query 'q99'"),
+        ("one,,1\n", ":2: system 'one': no query"),
+        ("one,q1,much\n", ":2: system 'one': score 'much' is not a number"),
+        ("one,q1,1000000\n", "is not 100,000 at most"),
+    ],
+)
+def test_scores_of_queries_with_faults_land_nothing(of_queries, rows, says):
+    write(of_queries / "bad.csv", f"system,query,score\n{rows}")
+    words = ("bad.csv", "--name", "bad", "--measure", "m")
+    assert says in gradelake(of_queries, "import", "scores", "c", *words, code=2).stderr
+    asked = "select count(*) as n from raw.imported_scores where board = 'bad'"
+    found = json.loads(gradelake(of_queries, "sql", "--live", "--format", "json", asked).stdout)
+    assert found == [{"n": 0}]

@@ -21,6 +21,28 @@ OF_RANKINGS = """
     select count(*) from lake.raw.run_entries join lake.raw.systems using (collection, system)
     where kind = 'ranking'
 """
+# what their metrics are called, and how many scores there are
+SCORES = {
+    "ragas result": {
+        "ragas:answer_relevancy": 14,
+        "ragas:faithfulness": 12,
+        "ragas:llm_context_precision_with_reference": 14,
+    },
+    "deepeval test run": {"deepeval:Answer Relevancy": 14, "deepeval:Faithfulness": 14},
+    "deepeval conversations": {"deepeval:Answer Relevancy": 14, "deepeval:Faithfulness": 14},
+    "promptfoo": {"promptfoo:llm-rubric": 14},
+    "promptfoo lines": {"promptfoo:llm-rubric": 14},
+    "mlflow artifact": {"mlflow:answer_correctness/v1": 14, "mlflow:faithfulness/v1": 14},
+    "mlflow parquet": {"mlflow:answer_correctness/v1": 14, "mlflow:faithfulness/v1": 14},
+    "langsmith runs": {"langsmith:correctness": 14},
+    "langsmith experiment": {"langsmith:correctness": 14, "langsmith:groundedness": 14},
+    "langsmith download": {"langsmith:correctness": 14, "langsmith:groundedness": 14},
+    "langfuse json": {"langfuse:helpfulness": 14},
+    "langfuse jsonl": {"langfuse:helpfulness": 14},
+    "inputs, outputs, expected": {"expected:Factuality": 14},
+    "TruLens": {"trulens:groundedness": 14},
+}
+OF_SCORES = "select board || ':' || measure, count(*) from lake.raw.imported_scores group by all"
 REFERENCES = "select count(distinct query_id) from lake.raw.rubric_items"
 
 
@@ -100,6 +122,7 @@ def test_a_folder_comes_in_and_is_compared_without_an_edit(tmp_path, name):
         assert lake.value(OF_RANKINGS) == folder.contexts
         assert lake.value("select count(*) from lake.raw.answers") == folder.answers
         assert lake.value(REFERENCES) == folder.references
+        assert dict(lake.rows(OF_SCORES)) == SCORES.get(name, {})
     for command in commands:
         assert "unchanged" in gradelake(tmp_path, *shlex.split(command)).stdout
     if not EVERY and name not in COMPARED:

@@ -44,7 +44,7 @@ function whoLeads(rows, labels, measure, level, queries) {
   return `The first ${top.length}, ${top[0]} to ${last}, do not differ significantly.`;
 }
 
-// "nuggets", "criteria", "support" or "battles" of labels that score whole answers; undefined of labels of passages
+// "nuggets", "criteria", "support", "battles" or "scores" of labels that score whole answers; undefined of labels of passages
 function ofAnswers(labels) {
   return board.settled.of_answers[labels];
 }
@@ -145,6 +145,7 @@ function countsWhere(labels, measure, level) {
   if (ofAnswers(labels) === "nuggets") return "Scores are of whole answers: how many nuggets they contain.";
   if (ofAnswers(labels) === "criteria") return "Scores are of whole answers: how many criteria they satisfy, by weight.";
   if (ofAnswers(labels) === "battles") return "Scores are of whole answers: which share of their battles they win, ties one half.";
+  if (ofAnswers(labels) === "scores") return "Scores are of whole answers, as another tool computed them.";
   if (ofAnswers(labels)) return "Scores are of whole answers: how well their citations support them.";
   return board.settled.of_rubric.includes(measure)
     ? `A grade of ${level} or more answers a rubric item.`

@@ -9,6 +9,7 @@ measures as (
         case
             when kind in ('rubric', 'nuggets', 'criteria') then 'items'
             when kind in ('support', 'battles') then 'answers'
+            when kind = 'scores' then measure
             else 'labels'
         end as counted_by,
         kind in ('binary', 'rubric') as has_levels
@@ -55,7 +56,7 @@ topic_scores as (
 
 -- as in the leaderboard: labels are there for the queries that were judged, a measure of the rubric
 -- is taken on those that have items, whether or not any system answered them, and support on those
--- that were answered
+-- that were answered; what was scored elsewhere, where all systems have a score
 counted as (
     select distinct
         label_set,
@@ -81,6 +82,15 @@ counted as (
         'answers' as counted_by,
         query_id
     from topic_scores
+    union all
+    select
+        label_set,
+        averaged_over[8:] as counted_by,
+        query_id
+    from lake.intermediate.int_board_queries
+    where
+        collection = $collection
+        and starts_with(averaged_over, 'scores/')
 ),
 
 scores as (

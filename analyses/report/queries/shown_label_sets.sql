@@ -15,7 +15,7 @@ select
     sets.label_set,
     sets.kind,
     coalesce(labelled.n_labels, 0) as n_labels,
-    sets.kind in ('nuggets', 'criteria', 'support', 'battles') as is_of_answers
+    sets.kind in ('nuggets', 'criteria', 'support', 'battles', 'scores') as is_of_answers
 from lake.intermediate.int_label_sets as sets
 left join labelled using (label_set)
 where

@@ -15,7 +15,9 @@ measures as (
 
 board_queries as (
     select * from {{ ref('int_board_queries') }}
-    where averaged_over in ('nuggets', 'criteria', 'support', 'battles')
+    where
+        averaged_over in ('nuggets', 'criteria', 'support', 'battles')
+        or starts_with(averaged_over, 'scores/')
 ),
 
 -- as trec_eval prints nDCG: what knows no level repeats at every level
@@ -30,6 +32,17 @@ cells as (
     from {{ ref('int_answer_label_sets') }} as label_sets
     inner join systems using (collection)
     inner join measures on label_sets.kind = measures.averaged_over
+    cross join {{ ref('evaluation_levels') }} as levels
+    union all
+    select distinct
+        scores.collection,
+        scores.label_set,
+        measures.averaged_over,
+        levels.level,
+        scores.system,
+        scores.measure
+    from {{ ref('int_brought_scores') }} as scores
+    inner join measures using (measure)
     cross join {{ ref('evaluation_levels') }} as levels
 ),
 

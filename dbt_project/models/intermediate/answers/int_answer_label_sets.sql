@@ -59,3 +59,21 @@ left join verdicts
     using (collection, grader, query_id, passage_id, item_id)
 where items.kind = 'battle'
 group by all
+union all by name
+select
+    collection,
+    label_set,
+    'scores' as kind,
+    cast(sum(n_queries * n_systems) as bigint) as n_wanted,
+    cast(sum(n_scores) as bigint) as n_graded
+from (
+    select
+        collection,
+        label_set,
+        count(distinct query_id) as n_queries,
+        count(distinct system) as n_systems,
+        count(*) as n_scores
+    from {{ ref('int_brought_scores') }}
+    group by collection, label_set, measure
+) as of_measures
+group by all

@@ -73,3 +73,12 @@ from (
 ) as sides
 where 'WinRate' in (select measures.measure from measures)
 group by all
+union all
+select
+    collection,
+    label_set,
+    system,
+    query_id,
+    measure,
+    value
+from {{ ref('int_brought_scores') }}

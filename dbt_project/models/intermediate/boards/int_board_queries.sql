@@ -15,6 +15,29 @@ queries_met as (
     semi join {{ source('raw', 'answers') }} using (collection, system)
 ),
 
+-- a score that another tool failed to give says nothing: means are over queries on which all have one
+systems_scored as (
+    select
+        collection,
+        label_set,
+        measure,
+        count(distinct system) as n_systems
+    from {{ ref('int_brought_scores') }}
+    group by all
+),
+
+scored_by_all as (
+    select
+        collection,
+        label_set,
+        measure,
+        query_id
+    from {{ ref('int_brought_scores') }}
+    inner join systems_scored using (collection, label_set, measure)
+    group by all
+    having count(*) = any_value(n_systems)
+),
+
 averaged as (
     select
         collection,
@@ -50,6 +73,13 @@ averaged as (
         'battles' as averaged_over,
         query_id
     from {{ ref('battles') }}
+    union all
+    select
+        collection,
+        label_set,
+        'scores/' || measure as averaged_over,
+        query_id
+    from scored_by_all
 )
 
 select

@@ -11,10 +11,20 @@ measures as (
     from {{ ref('evaluation_grid') }} as grid
     inner join {{ ref('int_measure_families') }} as families
         on regexp_full_match(grid.measure, families.pattern)
+    union all by name
+    select distinct
+        measure,
+        measure as family,
+        'scores' as kind
+    from {{ ref('int_brought_scores') }}
 )
 
 select
     * exclude (family_place),
-    if(kind in ('binary', 'graded', 'labelled'), 'labels', kind) as averaged_over,
-    row_number() over (order by family_place, cutoff nulls first, p) as place
+    case
+        when kind in ('binary', 'graded', 'labelled') then 'labels'
+        when kind = 'scores' then 'scores/' || measure
+        else kind
+    end as averaged_over,
+    row_number() over (order by family_place nulls last, cutoff nulls first, p, measure) as place
 from measures

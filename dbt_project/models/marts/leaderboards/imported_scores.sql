@@ -1,4 +1,4 @@
--- Boards that were computed elsewhere, in the leaderboard's words.
+-- Boards whose means were computed elsewhere, in the leaderboard's words.
 select
     collection,
     'scores:' || board as label_set,
@@ -9,3 +9,4 @@ select
     rank() over (partition by collection, board, measure order by score desc) as rank,
     round(stderr, 10) as stderr
 from {{ source('raw', 'imported_scores') }}
+where query_id is null

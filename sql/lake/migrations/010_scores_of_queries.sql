@@ -1,0 +1,1 @@
+alter table raw.imported_scores add column query_id varchar;
