@@ -273,7 +273,7 @@ def import_judgments():
     """
 
 
-@import_.command("scores", short_help="Store a board whose scores somebody else computed.")
+@import_.command("scores", short_help="Store scores that somebody else computed.")
 @bringing_in(
     "ingest.collections.scores:import_scores",
     click.option("--name", required=True, help="Name of the board."),
@@ -283,14 +283,17 @@ def import_judgments():
     *_FORM,
 )
 def import_scores():
-    """Store the scores of a board that was computed elsewhere: `scores:NAME`, once built.
+    """Store scores that were computed elsewhere: the board `scores:NAME`, once built.
 
     FILE is JSON {"system": score}, or a table with columns system and score, and stderr and measure
     where there are such. The board stands in `stats leaderboard` and `correlation` like a label
-    set, in the column of its measure.
+    set, in the column of its measure. Where FILE has a column for the query, systems can be
+    compared by it, too.
 
     \b
     Examples:
+      gradelake import scores shop metrics.csv --name lab --column "score=tone, cost"
+      gradelake compare shop v1 v2 --label-set scores:lab --measure tone
       gradelake import scores car exam.tsv --name EXAM --measure Cover@20
       gradelake stats leaderboard car --board scores:EXAM Cover@20 1 \\
           --board assessor:nist AP 1 --picture boards.svg

@@ -13,14 +13,14 @@ _YES_OR_NO = {"true": 1.0, "false": 0.0}
 
 
 def named_scores(value: Any) -> dict[str, Any]:
-    """What each score is, by its name: a number where it is one, or true or false. An empty one is
-    left out, and so is what has no name."""
+    """What each score is, by its name (one alone is `score`): a number where it is one, or true or
+    false. An empty one is left out, and so is what has no name."""
     value = opened(value)
     if isinstance(value, list):
         objects = [each for each in value if isinstance(each, dict)]
         value = {_name_of(each): each for each in objects}
     if not isinstance(value, dict):
-        return {}
+        value = {"score": value}
     found = {}
     for name, score in value.items():
         score = opened(score)
