@@ -5,7 +5,7 @@
    binary    ranks (of passages labelled at or above the level), places (theirs among its labelled
              passages), n_retrieved; of the query n_relevant, n_nonrelevant (labels at or above the
              level, and below)
-   graded    hits (rank and label of each labelled passage); ideal_gain (the DCG of an ideal ranking);
+   graded    hits (rank, label and gain of each labelled passage); ideal_gain (the DCG of an ideal ranking);
              top_label (the greatest of the label set, at least 4)
    labelled  hits; it says how complete labels are, not how good a ranking is
    rubric    none: models/marts/coverage compute it from the grades of rubric items

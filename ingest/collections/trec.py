@@ -96,6 +96,8 @@ def once_per_pair(frame: pl.DataFrame, shown: str) -> tuple[pl.DataFrame, int]:
         first=pl.col("relevance").first().over("query_id", "passage_id"),
     )
     differ = pl.col("relevance").ne_missing(pl.col("first"))
+    if "gain" in frame.columns:
+        differ |= pl.col("gain").n_unique().over("query_id", "passage_id") > 1
     for row in pairs.filter(differ).iter_rows(named=True):
         problems.add(
             row["line"],

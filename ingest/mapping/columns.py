@@ -36,7 +36,7 @@ _LISTED = 12  # columns that a message names
 _TYPES = {  # of columns that are not texts
     **dict.fromkeys(("rank", "position"), pl.Int32),
     **dict.fromkeys(("relevance", "n_impressions", "n_clicks", "line"), pl.Int64),
-    "score": pl.Float64,
+    **dict.fromkeys(("score", "gain"), pl.Float64),
 }
 
 
@@ -326,7 +326,8 @@ def read_run(path: Path, shown: str) -> pl.DataFrame:
 
 def read_judgments(path: Path, shown: str, also: Sequence[str] = ()) -> pl.DataFrame:
     """Judgments of a table: rater (null where it has no such column), query_id, passage_id,
-    relevance (null where the row is not judged yet), line; and the columns `also`, as texts.
+    relevance (null where the row is not judged yet), gain (null where that is it), line; and the
+    columns `also`, as texts.
 
     Raises `Rejected` with all rows that have no query or passage, or a judgment that is no whole
     number.
@@ -335,16 +336,17 @@ def read_judgments(path: Path, shown: str, also: Sequence[str] = ()) -> pl.DataF
     scale = Scale(said_of(shown))
     found = []
     for line, row in _pairs("judgments", path, shown, ("judgment",), problems, also):
-        number = None
+        number = gain = None
         try:
             number = scale.label_of(row.get("judgment"))
+            gain = scale.gain_of(row.get("judgment"))
         except ValueError as error:
             problems.add(line, str(error))
         named = (row.get("rater") or None, row["query"], row["passage"])
-        found.append((*named, number, line, *map(row.get, also)))
+        found.append((*named, number, gain, line, *map(row.get, also)))
     problems.hint = scale.advice() or problems.hint
     problems.raise_if_any()
-    return _frame(found, "rater", "query_id", "passage_id", "relevance", "line", *also)
+    return _frame(found, "rater", "query_id", "passage_id", "relevance", "gain", "line", *also)
 
 
 def read_clicks(path: Path, shown: str) -> pl.DataFrame:

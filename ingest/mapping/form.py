@@ -347,7 +347,8 @@ class _Form(Checked):
 
 
 class _OfJudgments(_Form):
-    """`labels`: what words mean; `cuts`: from where on a fraction is 1, 2, ..."""
+    """`labels`: what words mean; `cuts`: from where on a fraction is 1, 2, ...; `gains`: whether
+    nDCG gains the fraction itself."""
 
     labels: dict[Text, int] | None = Field(
         None, description="For example: labels = { Perfect = 3, Good = 2, Bad = 0 }."
@@ -355,6 +356,7 @@ class _OfJudgments(_Form):
     cuts: Annotated[tuple[float, ...], BeforeValidator(as_tuple)] | None = Field(
         None, description="For example: cuts = [0.5], from which on a fraction is 1."
     )
+    gains: bool | None = None
 
 
 class _OfSystem(_Form):

@@ -9,6 +9,7 @@ from typing import Any
 
 from gradelake.ingest.mapping.numbers import decimal_mark, number_of
 from gradelake.ingest.reading.csv_tables import finite_number
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.quoting import shell_word, toml_key
 
 _FEW = 8  # words that advice names
@@ -63,9 +64,14 @@ def is_open(value: Any) -> bool:
 
 class Scale:
     """What settings say of judgments: `labels`, a map of words; `cuts`, from where on a fraction is
-    1, 2, and so on."""
+    1, 2, and so on; `gains`, whether nDCG gains the fraction itself. Raises `BadInput` for
+    gains without cuts."""
 
     def __init__(self, said: Mapping[str, Any]):
+        self.has_gains = said.get("gains", False)
+        if self.has_gains and not said.get("cuts"):
+            what = "gains = true: other measures than nDCG need labels"
+            raise BadInput(what, "Say from where on a fraction is 1, 2, ...: cuts = [0.5].")
         self._labels = {_word(word): label for word, label in (said.get("labels") or {}).items()}
         self._cuts = sorted(said.get("cuts") or ())
         self._words: dict[str, None] = {}  # that nothing is said of
@@ -96,6 +102,13 @@ class Scale:
             raise ValueError(f"judgment {value!r} is not a whole number")
         return label
 
+    def gain_of(self, value: Any) -> float | None:
+        """What nDCG gains of a cell, where that is not its label. Raises `ValueError` below 0."""
+        gain = None if not self.has_gains or is_open(value) else finite_number(value)
+        if gain is not None and gain < 0:
+            raise ValueError(f"judgment {value!r} is below 0, and no gain")
+        return gain
+
     def advice(self) -> str | None:
         """What to say of the words and fractions that nothing was said of."""
         if self._words and not self._cuts:
@@ -106,7 +119,7 @@ class Scale:
         if self._fractions:
             return (
                 "Nothing is rounded. Say from where on a fraction is 1, 2, ...: cuts = [0.5], or "
-                "to an import: --cut 0.5."
+                "to an import: --cut 0.5. With gains = true beside it nDCG gains the fraction."
             )
         return None
 

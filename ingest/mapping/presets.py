@@ -45,7 +45,7 @@ KINDS = (
 _ROLES_OF = {"labels": "judgments"}
 _OF_ANY = {"rows", "only", "columns", "delimiter", "template", "short_rows"}
 _OF_FILES = {
-    "judgments": _OF_ANY | {"labels", "cuts"},
+    "judgments": _OF_ANY | {"labels", "cuts", "gains"},
     "labels": _OF_ANY | {"labels", "cuts", "judge"},
     "official_ranks": set(),
     "bank": set(),

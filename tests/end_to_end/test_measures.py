@@ -1,5 +1,6 @@
 """Every family of measures against ir_measures, cell by cell; measures that are not there."""
 
+import math
 import random
 import shutil
 from pathlib import Path
@@ -125,3 +126,43 @@ def test_a_mistyped_measure_in_a_grid_is_refused_with_the_families(demo, tmp_pat
         file.write("nDGC@10\n")
     refused = " ".join(gradelake(folder, "build", code=2).stderr.split())
     assert "nDGC@10: there is no such measure; there are: nDCG[@k], AP[@k]" in refused
+
+
+def _dcg(gains: list[float]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+
+
+def test_fractions_are_gains_of_ndcg_and_labels_of_the_others(new_lake, tmp_path):
+    draw = random.Random(5)
+    judged = {
+        (f"q{q}", f"p{p}"): round(draw.random(), 3)
+        for q in range(8)
+        for p in draw.sample(range(20), 9)
+    }
+    ranked = {f"q{q}": [f"p{p}" for p in draw.sample(range(20), 12)] for q in range(8)}
+    rows = [{"query": q, "doc": p, "rating": r} for (q, p), r in judged.items()]
+    people = {"file": "people.csv", "cuts": [0.3, 0.7], "gains": True}
+    shop = {"queries": "topics.tsv", "runs": ["a.run"], "judgments": {"people": people}}
+    topics = dict.fromkeys(ranked, "what?")
+    files = {"topics.tsv": topics, "a.run": ranked, "people.csv": rows}
+    project(tmp_path, {"shop": shop | {"min_relevant": 2}}, files=files)
+    new_lake(tmp_path)
+    gradelake(tmp_path, "ingest", "shop")
+    gradelake(tmp_path, "build")
+    asked = "select measure, query_id, value from lake.marts.topic_scores where level = 2"
+    found = {(m, q): v for m, q, v in published(tmp_path).rows(asked)}
+    for query, passages in ranked.items():
+        gains = [judged.get((query, passage), 0) for passage in passages]
+        ideal = sorted((gain for (q, _), gain in judged.items() if q == query), reverse=True)
+        ndcg = _dcg(gains[:10]) / _dcg(ideal[:10])
+        assert found["nDCG@10", query] == pytest.approx(ndcg, abs=1e-9)
+        precision = sum(gain >= 0.7 for gain in gains[:10]) / 10
+        assert found["P@10", query] == pytest.approx(precision, abs=1e-9)
+
+
+def test_gains_without_cuts_are_refused(tmp_path):
+    rows = [{"query": "q1", "doc": "p1", "rating": 0.4}]
+    shop = {"queries": "t.tsv", "judgments": {"a": {"file": "a.csv", "gains": True}}}
+    project(tmp_path, {"shop": shop}, files={"t.tsv": {"q1": "what?"}, "a.csv": rows})
+    told = gradelake(tmp_path, "ingest", "shop", code=2).stderr
+    assert "other measures than nDCG need labels" in told

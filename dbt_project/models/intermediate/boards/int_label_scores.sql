@@ -28,7 +28,8 @@ labels as (
         labels.collection,
         labels.query_id,
         labels.passage_id,
-        labels.label
+        labels.label,
+        coalesce(labels.gain, labels.label) as gain
     from {{ ref('int_labels') }} as labels
     inner join stale_labels using (collection, label_set, query_id)
 ),
@@ -51,7 +52,7 @@ levels as (
 ideal_rankings as (
     select
         variant,
-        list_reverse_sort(list(label) filter (where label > 0)) as ideal_gains
+        list_reverse_sort(list(gain) filter (where gain > 0)) as ideal_gains
     from labels
     group by variant
 ),
@@ -81,7 +82,9 @@ labelled_rankings as (
     select
         labels.variant,
         ranked_entries.system,
-        list_sort(list({ 'rank': ranked_entries.rank, 'label': labels.label })) as hits
+        list_sort(
+            list({ 'rank': ranked_entries.rank, 'label': labels.label, 'gain': labels.gain })
+        ) as hits
     from ranked_entries
     inner join labels using (collection, query_id, passage_id)
     group by all
@@ -138,7 +141,7 @@ binary_scores as (
     inner join measures on measures.kind = 'binary'
 ),
 
--- graded measures take the label as the gain, whatever the level; a negative one gains nothing
+-- graded measures take the label, or its gain, whatever the level; a negative one gains nothing
 graded_scores as (
     select
         part,

@@ -8,7 +8,7 @@ label_set_queries as (
         collection,
         label_set,
         query_id,
-        {{ hash_of_rows('passage_id, label') }} as labels_hash,
+        {{ hash_of_rows('passage_id, label, gain') }} as labels_hash,
         greatest(max(max(label)) over (partition by collection, label_set), 4) as top_label
     from {{ ref('int_labels') }}
     group by collection, label_set, query_id

@@ -8,7 +8,8 @@ labels as not materialized (
         'assessor:' || assessor as label_set,
         query_id,
         passage_id,
-        relevance as label
+        relevance as label,
+        gain
     from {{ source('raw', 'judgments') }}
     union all by name
     select * from {{ ref('int_direct_labels') }}
@@ -48,7 +49,8 @@ hybrid_labels as (
     select
         labels.* replace (
             members.label_set as label_set,
-            cast({{ renamed('labels.label', 'members.mapping') }} as integer) as label
+            cast({{ renamed('labels.label', 'members.mapping') }} as integer) as label,
+            cast(null as double) as gain
         )
     from member_labels as labels
     inner join members

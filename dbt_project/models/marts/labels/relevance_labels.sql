@@ -1,2 +1,2 @@
-select * replace (cast(label as integer) as label)
+select * exclude (gain) replace (cast(label as integer) as label)
 from {{ ref('int_labels') }}
