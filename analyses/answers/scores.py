@@ -11,10 +11,10 @@ from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.lake.opening import Lake
 
 SCORES = """
-    select measure, n_queries, system, score_4dp, stderr, rank from lake.marts.leaderboard
+    select measure, n_queries, system, score, stderr, rank from lake.marts.leaderboard
     where collection = $1 and label_set = $2 and level = $3
     union all
-    select measure, null, system, score_4dp, stderr, rank from lake.marts.imported_scores
+    select measure, null, system, score, stderr, rank from lake.marts.imported_scores
     where collection = $1 and label_set = $2
 """
 IMPORTED = "imported"  # the kind of a measure that the lake does not know

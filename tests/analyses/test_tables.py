@@ -170,7 +170,7 @@ def test_a_leaderboard_has_printed_scores_with_the_best_bold_and_official_ranks(
             "and label_set = 'assessor:human' and measure = ? order by rank, system",
             measure,
         )
-        for columns, measure in (("rank, score_4dp", "nDCG@10"), ("rank", "AP"))
+        for columns, measure in (("rank, score", "nDCG@10"), ("rank", "AP"))
     )
     assert [(r["system"], int(r["rank"]), float(r["nDCG@10"])) for r in rows] == board
     assert {r["system"]: int(r["AP_rank"]) for r in rows} == dict(above)
@@ -202,7 +202,7 @@ def test_boards_of_several_label_sets_and_levels_stand_side_by_side_with_standar
     assert "Official" in document
     rows = csv_rows(graded_demo, *words)
     board = published(graded_demo).rows(
-        "select label_set, level, measure, system, score_4dp, stderr "
+        "select label_set, level, measure, system, score, stderr "
         "from lake.marts.leaderboard where level in (3, 4, 5) "
         "and (measure = 'Cover@20' or measure = 'nDCG@10' and level = 3)"
     )

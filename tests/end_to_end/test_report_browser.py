@@ -83,7 +83,7 @@ def test_its_policy_refuses_whatever_is_not_its_own(browser, demo_page):
 
 def leaderboard(folder: Path, label_set: str, measure: str, level: int):
     return published(folder).rows(
-        "select rank, system, score_4dp from lake.marts.leaderboard where collection = 'demo' "
+        "select rank, system, round(score, 6) from lake.marts.leaderboard where collection = 'demo' "
         "and label_set = ? and measure = ? and level = ? order by rank, system",
         label_set,
         measure,

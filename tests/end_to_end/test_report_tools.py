@@ -49,7 +49,7 @@ def test_rows_are_filtered_columns_chosen_and_csv_has_what_is_shown(
     assert file.name == "demo-leaderboard-by-every-measure.csv"
     head, *rows = read(file)
     theirs = published(graded_demo).rows(
-        "select system, measure, score_4dp from lake.marts.leaderboard "
+        "select system, measure, round(score, 6) from lake.marts.leaderboard "
         "where label_set = 'assessor:human' and level = 2 order by all"
     )
     system = head.index("system")

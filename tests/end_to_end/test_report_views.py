@@ -354,7 +354,7 @@ def test_two_label_sets_show_ranks_and_scores_of_both(browser, moved):
         {
             system: (rank, score)
             for system, rank, score in published(moved).rows(
-                "select system, rank, score_4dp from lake.marts.leaderboard "
+                "select system, rank, round(score, 6) from lake.marts.leaderboard "
                 "where label_set = ? and measure = ? and level = ?",
                 labels,
                 measure,

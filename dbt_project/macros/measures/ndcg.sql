@@ -1,5 +1,5 @@
-{# nDCG: gain = label, or the fraction that was judged; discount log2(rank + 1), over that of the ideal ranking (Järvelin and
-   Kekäläinen 2002). A label below 0 gains nothing. #}
+{# nDCG: gain = label, or the fraction that was judged; discount log2(rank + 1), over that of the
+   ideal ranking (Järvelin and Kekäläinen 2002). A label below 0 gains nothing. #}
 {% macro ndcg() -%}
     list_sum([
         hit.gain / log2(hit.rank + 1) for hit in hits[1:k]

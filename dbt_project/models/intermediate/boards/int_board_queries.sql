@@ -15,7 +15,7 @@ queries_met as (
     semi join {{ source('raw', 'answers') }} using (collection, system)
 ),
 
--- a score that another tool failed to give says nothing: means are over queries on which all have one
+-- a score that a tool failed to give says nothing: means are over queries that have all
 systems_scored as (
     select
         collection,
