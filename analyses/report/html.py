@@ -36,6 +36,7 @@ SCRIPTS = (
     "picture_tools",
     "query_scores",
     "boards",
+    "every",
     "scatter",
     "correlation",
     "grid",

@@ -91,7 +91,7 @@ def rank_uncertainty(
     units = Units(board.units.totals[:, order], board.units.sizes)
     values, n_units = units.totals, len(units.sizes)
     totals = values.sum(axis=0)
-    means, printed = totals / (n_queries * UNIT), board.printed[order] / 1e4
+    means = totals / (n_queries * UNIT)
     ranks = ranks_of(np.rint(totals / n_queries))
     errors = half = best = worst = np.full(n_systems, np.nan)
     if n_units > 1:
@@ -120,7 +120,7 @@ def rank_uncertainty(
     found = []
     for place, system in enumerate(order):
         name = board.systems[system]
-        rank, score = int(ranks[place]), float(printed[place])
+        rank, score = int(ranks[place]), round(float(means[place]), 10)
         error, lower, upper = (or_none(of[place]) for of in (errors, means - half, means + half))
         best_rank, worst_rank = _whole(best[place]), _whole(worst[place])
         letters = "".join(letter(n) for n, group in enumerate(groups) if place in group)

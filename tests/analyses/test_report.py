@@ -56,8 +56,8 @@ def test_every_board_of_every_label_set_is_the_leaderboard(page, lake):
     """The intervals are Student's, within what a measure can be."""
     theirs = {}
     for *key, score, error, n, rank in lake.rows(
-        "select label_set, level, measure, system, round(score, 6), round(stderr, 4), n_queries, rank "
-        "from lake.marts.leaderboard"
+        "select label_set, level, measure, system, round(score, 6), round(stderr, 4), n_queries, "
+        "rank from lake.marts.leaderboard"
     ):
         ends = (None, None)
         if error:

@@ -20,6 +20,7 @@ from tests.reading import published
 pytestmark = pytest.mark.slow
 # each with its tab
 PICTURES = {
+    "overview": "overview",
     "leaderboard": "overview",
     "coverage": "systems",
     "scatter": "judges",
@@ -83,8 +84,9 @@ def test_its_policy_refuses_whatever_is_not_its_own(browser, demo_page):
 
 def leaderboard(folder: Path, label_set: str, measure: str, level: int):
     return published(folder).rows(
-        "select rank, system, round(score, 6) from lake.marts.leaderboard where collection = 'demo' "
-        "and label_set = ? and measure = ? and level = ? order by rank, system",
+        "select rank, system, round(score, 6) from lake.marts.leaderboard "
+        "where collection = 'demo' and label_set = ? and measure = ? and level = ? "
+        "order by rank, system",
         label_set,
         measure,
         level,
@@ -292,7 +294,7 @@ def test_the_leaderboard_is_drawn_before_other_sections(browser, demo_page):
     )
     page.goto(demo_page.as_uri())
     page.wait_for_selector("html[data-ready=yes]")
-    assert page.evaluate("window.first") == ["leaderboard-chart"]
+    assert page.evaluate("window.first") == ["overview-chart", "leaderboard-chart"]
     assert page.locator(".chart:visible svg").count() == page.locator(".chart:visible").count() > 0
 
 
@@ -517,4 +519,16 @@ def test_a_manager_has_three_answers_without_a_scroll_and_on_a_phone_the_first(b
     look.page.go_back()
     look.page.locator(".verdict a").nth(2).click()
     expect(look.page.locator("#here")).to_have_text("Judges of demo")
+    assert look.said == []
+
+
+def test_in_the_report_a_cell_leads_to_its_query(browser, demo_page):
+    look = Look(browser, demo_page, 1280)
+    cells = look.page.locator("#overview-chart .mark-rect.role-mark path")
+    assert cells.count() >= 2 * look.page.locator("#leaderboard-table tbody tr").count()
+    fills = {cells.nth(at).get_attribute("fill") for at in range(cells.count())}
+    assert len(fills) > 3, "cells differ as scores do"
+    box = cells.last.bounding_box()
+    look.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    look.page.wait_for_url("**#query/**")
     assert look.said == []

@@ -86,6 +86,7 @@ async function showBoards(data, { labels, measure, level }) {
   await draw("leaderboard-chart", "leaderboard", rows,
     `Leaderboard by ${measure}, with groups of systems that do not differ significantly: ` +
     rows.map((row) => `${row.system} ${figure(row.score, "score")} ${row.groups}`).join(", "));
+  await showEvery(rows, { labels, measure, level });
   if (!undrawn.has("scatter")) await showScatter();
   undrawn.add("queries"); // they are of these labels
 }

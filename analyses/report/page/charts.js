@@ -30,7 +30,10 @@ async function draw(id, name, rows, description, slots) {
   const spec = await specOf(id);
   element.style.minHeight = `${Math.max(element.offsetHeight, spec.height + below)}px`; // nothing jumps
   await withVega();
-  await vegaEmbed(element, spec, drawing("svg"));
+  const { view } = await vegaEmbed(element, spec, drawing("svg"));
+  view.addEventListener("click", (_, item) => { // a cell leads to what it shows
+    if (item?.datum?.address) location.href = item.datum.address;
+  });
   element.style.minHeight = "";
   pictureTools(element, all.length > MOST_LINES && (isCut ? `All ${all.length}` : `First ${MOST_LINES}`));
 }
