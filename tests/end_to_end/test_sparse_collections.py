@@ -195,7 +195,8 @@ def test_a_dry_run_of_one_kind_of_input_says_what_it_found(kind, tmp_path):
 )
 def test_every_command_answers_or_says_what_to_do(place, collection, places, tmp_path):
     own, before, wrong = tmp_path / "own", None, []
-    for command in COMMANDS:
+    some = 1 if EVERY or place != "unbuilt" else 3
+    for command in COMMANDS[::some]:
         if "C" not in command and collection != PLACES[place][0]:
             continue
         if before is None or _state(own) != before:

@@ -102,7 +102,7 @@ def test_a_form_of_ones_own_is_a_file(tmp_path):
     assert "system log: wrote 7 questions" in one.stdout
 
 
-COMPARED = [*FOLDERS][::6]  # the others in `make campaigns`: a build takes seconds
+COMPARED = [*FOLDERS][::15]  # the others in `make campaigns`: a build takes seconds
 
 
 @pytest.mark.slow
