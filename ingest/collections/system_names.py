@@ -8,7 +8,7 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import Transaction
 
 # the raw tables that name a system
-OF_SYSTEMS = ("systems", "run_entries", "answers", "sentences", "citations")
+OF_SYSTEMS = ("systems", "run_entries", "retrievals", "answers", "sentences", "citations")
 _NAMED = (*OF_SYSTEMS, "official_ranks", "system_groups", "imported_scores")
 _LIST = """
     select system, kind, source_file, n_rows, ingested_at

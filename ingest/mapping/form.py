@@ -243,6 +243,7 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
             "ideal_answer",
             "correct_answer",
         ),
+        "retrievals": ("retrievals",),
         "query": ("query_id", "qid", "question_id"),
         "system": ("system", "variant"),
         "scores": ("scores", "metrics", "metrics_data", "named_scores", "feedback"),
@@ -293,7 +294,7 @@ LISTS = {
     "queries": {"segments"},
     "runs": {"passage"},
     "responses": {"text"},
-    "rag": {*NUMBERED, "answer", "question"},
+    "rag": {*NUMBERED, "answer", "question", "retrievals"},
 }
 # columns that DeepEval's CSV has, by their letters; there bars are between contexts
 DEEPEVAL = {"input", "actualoutput", "retrievalcontext"}

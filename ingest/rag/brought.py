@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gradelake.ingest.collections.responses import (
@@ -11,10 +12,13 @@ from gradelake.ingest.collections.responses import (
     parts_of,
     passage_id,
 )
-from gradelake.ingest.rag.log import Row
+from gradelake.ingest.rag.log import Context, Row
 from gradelake.sql.common.hashes import text_sha256
 from gradelake.sql.common.rubric_items import item_id_of
 
+# a row of what a retrieval found
+RETRIEVAL = ("query_id", "call", "searched", "passage_id", "rank", "score")
+Retrieved = tuple[str, int, str | None, str | None, int | None, float | None]
 _MARK = r"\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]"  # noqa: RUF001
 # closing punctuation, marks, and blanks before what looks like the start of a sentence
 _SENTENCE_END = re.compile(
@@ -27,6 +31,7 @@ class OfSystem:
     """What a log has of one system, ready to be written."""
 
     entries: list[tuple[str, str, int, float]] = field(default_factory=list)
+    retrieved: list[Retrieved] = field(default_factory=list)
     answers: list[Response] = field(default_factory=list)
     scores: list[tuple[str, str, float]] = field(default_factory=list)  # measure, query, score
     asked: dict[str, Row] = field(default_factory=dict)  # query -> its row
@@ -59,11 +64,13 @@ class Brought:
                 raise ValueError(f"{what}: does a column say whose? --column system=COLUMN")
             self.counts["are there twice and taken once"] += 1
             return
-        places = self._places(row)
+        places = self._places(row.contexts)
         ranked = list(dict.fromkeys(filter(None, places)))
         of_system.entries += [
             (query_id, own_id, rank, -float(rank)) for rank, own_id in enumerate(ranked, start=1)
         ]
+        of_system.retrieved += self._retrieved(row, query_id)
+        self.counts["have several retrievals"] += len(row.retrievals) > 1
         if not ranked:
             self.counts["have no contexts"] += 1
         of_system.scores += [(name, query_id, row.scores[name]) for name in sorted(row.scores)]
@@ -77,10 +84,24 @@ class Brought:
         if items:
             self.references.setdefault(query_id, {}).update(items)
 
-    def _places(self, row: Row) -> list[str | None]:
-        """The passages of a row's contexts, by their places; blank ones have none."""
+    def _retrieved(self, row: Row, query_id: str) -> Iterator[Retrieved]:
+        """What each retrieval found; one that found nothing has a row without a passage."""
+        for call, retrieval in enumerate(row.retrievals, start=1):
+            scores: dict[str, float | None] = {}
+            places = self._places(retrieval.contexts)
+            for own_id, score in zip(places, retrieval.scores, strict=True):
+                if own_id:
+                    scores.setdefault(own_id, score)
+            searched = retrieval.searched or None
+            if not scores:
+                yield query_id, call, searched, None, None, None
+            for rank, (own_id, score) in enumerate(scores.items(), start=1):
+                yield query_id, call, searched, own_id, rank, score
+
+    def _places(self, contexts: list[Context]) -> list[str | None]:
+        """The passages of contexts, by their places; blank ones have none."""
         places: list[str | None] = []
-        for context in row.contexts:
+        for context in contexts:
             own_id = self.known.get(text_sha256(context.text) if context.text else context.own_id)
             if context.own_id and not context.text and not own_id:
                 raise ValueError(f"context {context.own_id!r} has no text, and is no passage here")

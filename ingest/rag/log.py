@@ -18,6 +18,7 @@ _HOLD_CONTEXT = ("document", "node", "passage", "chunk")  # objects within which
 _CONTEXT_ID = ("id", "passage_id", "doc_id", "document_id")
 _NAMES = {role: ", ".join(usual) for role, usual in ROLES["rag"].items()}
 ALL_COLUMNS = "*"  # of scores: those of which all numbers are shares
+_GREAT = 1e300  # scores are less, and NaN is not
 _NAME_LENGTH = 100  # of a system; a longer text in a column `system` is a prompt
 FIX = (
     f"A row has a question ({_NAMES['question']}), an answer ({_NAMES['answer']}), contexts "
@@ -33,11 +34,21 @@ class Context(NamedTuple):
     text: str
 
 
+class Retrieval(NamedTuple):
+    """A search for a question: what was searched for, what it found, best first, and the score that
+    it gave each."""
+
+    searched: str
+    contexts: list[Context]
+    scores: list[float | None]
+
+
 @dataclass(frozen=True)
 class Row:
     """One question. `answer` is None where the log has none at all; a list of sentences says what
     each of them cites. `before`: who said what before, in a conversation; `system`: as the log
-    calls it, which most do not; `scores`: what its metrics say, by their names."""
+    calls it, which most do not; `scores`: what its metrics say, by their names; `retrievals`: where
+    the log says them one by one."""
 
     line: int
     query_id: str
@@ -48,6 +59,12 @@ class Row:
     before: tuple[tuple[str, str], ...] = ()
     system: str = ""
     scores: dict[str, float] = field(default_factory=dict)
+    retrievals: list[Retrieval] = field(default_factory=list)
+
+    @property
+    def retrieved(self) -> list[Context]:
+        """Its contexts, and those of each retrieval."""
+        return [*self.contexts, *_found_by(self.retrievals)]
 
 
 def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
@@ -114,17 +131,19 @@ def _row(line: int, row: dict[str, Any]) -> Row:
         answer = None if answer is None and "answer" not in row else _text(answer, "the answer")
     elif not all(isinstance(part, dict) for part in answer):
         raise ValueError("the answer is neither a text nor a list of sentences with citations")
-    contexts, references = _list(row.get("contexts")), _list(row.get("reference"))
+    contexts, references = _contexts(row.get("contexts")), _list(row.get("reference"))
+    retrievals = [_retrieval(each, n) for n, each in enumerate(_list(row.get("retrievals")), 1)]
     return Row(
         line,
         _text(row.get("query"), "the query's id"),
         turns.question,
         answer,
-        [_context(each, number) for number, each in enumerate(contexts, start=1)],
+        contexts or _found_by(retrievals),
         [text for each in references if (text := _text(each, "a reference"))],
         turns.before,
         _text(row.get("system"), "the system"),
         row["scores"],
+        retrievals,
     )
 
 
@@ -149,6 +168,32 @@ def _is_object(value: Any) -> bool:
 def _list(value: Any) -> list[Any]:
     """A list; a text alone is a list of one."""
     return value if isinstance(value, list) else [] if value in (None, "") else [value]
+
+
+def _retrieval(value: Any, number: int) -> Retrieval:
+    """A search, as an object. Raises `ValueError`."""
+    held = value if isinstance(value, dict) else {}
+    found = next((held[name] for name in ROLES["rag"]["contexts"] if name in held), None)
+    if found is None:
+        raise ValueError(f"retrieval {number} is no object with a query and contexts")
+    searched = _text(held.get("query"), f"the query of retrieval {number}")
+    return Retrieval(searched, _contexts(found), [*map(_score, _list(found))])
+
+
+def _found_by(retrievals: list[Retrieval]) -> list[Context]:
+    return [context for each in retrievals for context in each.contexts]
+
+
+def _score(value: Any) -> float | None:
+    """The score that a context came with; None where there is no such number."""
+    stated = value.get("score") if isinstance(value, dict) else None
+    if not isinstance(stated, int | float) or isinstance(stated, bool):
+        return None
+    return float(stated) if abs(stated) < _GREAT else None
+
+
+def _contexts(value: Any) -> list[Context]:
+    return [_context(each, number) for number, each in enumerate(_list(value), start=1)]
 
 
 def _context(value: Any, number: int) -> Context:

@@ -3,7 +3,7 @@
 A system's rows in `raw.run_entries` are what it retrieved, those in `raw.answers`, `sentences` and
 `citations` what it said: rankings are scored from the first alone, nuggets and support from the
 others alone, so that one name can have both. A system that retrieved nothing is one of answers, as
-those of `responses` are.
+those of `responses` are. `raw.retrievals` has what each search found, where the log says so.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from gradelake.ingest.landing.imported import Imported
 from gradelake.ingest.mapping.form import File
 from gradelake.ingest.mapping.presets import Sample, best_of, presets_of
 from gradelake.ingest.mapping.said import Form, file_of_import
-from gradelake.ingest.rag.brought import Brought
+from gradelake.ingest.rag.brought import RETRIEVAL, Brought
 from gradelake.ingest.rag.log import FIX, Row, read
 from gradelake.ingest.rag.topics import Topics
 from gradelake.sql.common import files
@@ -204,7 +204,7 @@ def _notes(into: Targets, brought: Brought, shown: File, columns: list[str]) -> 
 
 def _known_texts(into: Targets, rows: list[Row]) -> dict[str, str]:
     """Passages of the collection that are retrieved: their hashes, and ids alone, -> their ids."""
-    contexts = [context for row in rows for context in row.contexts]
+    contexts = [context for row in rows for context in row.retrieved]
     found = into.transaction.lake.rows(
         "select text_sha256, passage_id from lake.raw.passages "
         "where collection = ? and origin = 'corpus' "
@@ -231,6 +231,9 @@ def _write(into: Targets, brought: Brought, shown: File, sha256: str) -> None:
         entries = ranked if found.entries else entries_of(found.answers)
         into.insert("run_entries", entries, system=system)
         enter(into, kind, [(system, shown, sha256, entries.height)])
+        retrieved = frame_of("retrievals", RETRIEVAL, found.retrieved)
+        if retrieved["passage_id"].count():  # else the log does not say what searches found
+            into.insert("retrievals", retrieved, system=system)
     add_texts(into, brought.texts)
     for system, found in brought.systems.items():
         write_answers(into, system, found.answers)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gradelake.ingest.mapping.paths import opened
-from gradelake.ingest.rag.turns import is_conversation, last_said
+from gradelake.ingest.rag.turns import is_conversation, last_said, turns_of
 from gradelake.ingest.reading.lists import list_of
 from gradelake.sql.common import files
 
@@ -107,7 +107,8 @@ def _of_opentelemetry(line: int, span: dict[str, Any]) -> Span:
     held = _gathered(held)
     found = next((_parsed(held[name]) for name in _DOCUMENTS if held.get(name)), None)
     kind = str(held.get("openinference.span.kind") or "")
-    is_search = found is not None or kind in ("RETRIEVER", "RERANKER") or bool(held.get(_QUERY))
+    retrieves = found is not None or kind == "RETRIEVER" or bool(held.get(_QUERY))
+    is_search = retrieves or kind == "RERANKER"
     context = span.get("context") or {}
     own_id = span.get("spanid") or span.get("span_id") or span.get("context.span_id")
     return Span(
@@ -118,8 +119,8 @@ def _of_opentelemetry(line: int, span: dict[str, Any]) -> Span:
         line,
         [] if is_search else _first(held, _ASKED, asked_in),
         "" if is_search else _first(held, _SAID, said_in) or "",
-        str(held.get(_QUERY) or (held.get("input.value") or "" if is_search else "")),
-        [*map(_document, found)] if found is not None else None,
+        str(held.get(_QUERY) or (_searched(held.get("input.value")) if is_search else "")),
+        [*map(_document, found or ())] if retrieves else None,
     )
 
 
@@ -173,7 +174,7 @@ def _of_langsmith(line: int, run: dict[str, Any]) -> Span:
         line,
         [] if is_search else asked_in(given),
         "" if is_search else said_in(put_out),
-        str(given.get("query") or "") if is_search else "",
+        _searched(given) if is_search else "",
         _documents_in(put_out) if is_search else None,
         _documents_in(put_out, _BESIDE),
         run.get("feedback_stats"),
@@ -206,7 +207,7 @@ def _of_observation(line: int, step: dict[str, Any], trace: str, parent: str) ->
         line,
         [] if is_search else asked_in(given),
         "" if is_search else said_in(put_out),
-        given if is_search and isinstance(given, str) else "",
+        _searched(given) if is_search else "",
         _documents_in(put_out) if is_search else None,
     )
 
@@ -226,6 +227,11 @@ def asked_in(value: Any) -> list[Any]:
         within = (asked_in(value[name]) for name in _QUESTIONS if value.get(name))
         return next((found for found in within if found), []) or asked_in(value.get("kwargs"))
     return []
+
+
+def _searched(given: Any) -> str:
+    """What an index was asked with: a text, or the one within an object."""
+    return turns_of(asked_in(given)).question
 
 
 def answer_in(value: Any) -> Any:
@@ -267,6 +273,7 @@ def _document(stated: Any) -> Any:
         return stated
     held = next((stated[name] for name in ("document", "node") if name in stated), stated)
     held = {key.removeprefix("document."): value for key, value in held.items()}
+    held = {"score": stated.get("score"), **held}
     return {key: value for key, value in held.items() if value is not None}
 
 

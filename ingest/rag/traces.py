@@ -49,12 +49,31 @@ def _row(spans: list[Span]) -> dict[str, Any]:
     contexts = [document for span in spans for document in span.documents or ()]
     contexts = contexts or (root.beside if root and root.beside else [])
     scores = next((span.scores for span in spans if span.scores), None)
-    return {
+    row = {
         "question": _question(spans, root),
         "answer": answer,
         "contexts": contexts,
         "scores": scores,
     }
+    retrievals = _retrievals(spans)
+    return row | {"retrievals": retrievals} if retrievals else row
+
+
+def _retrievals(spans: list[Span]) -> list[dict[str, Any]]:
+    """Each search, in the order of time. One within another, which made several of a query or put
+    what they found in order, is a part of that."""
+    parents = {span.own_id: span.parent for span in spans}
+    found = {span.own_id for span in spans if span.documents}
+
+    def is_part(span: Span) -> bool:
+        above, passed = span.parent, {span.own_id}
+        while above in parents and above not in found | passed:
+            passed.add(above)
+            above = parents[above]
+        return above in found - passed
+
+    searches = [span for span in spans if span.documents is not None and not is_part(span)]
+    return [{"query": span.query, "contexts": span.documents} for span in searches]
 
 
 def _question(spans: list[Span], root: Span | None) -> str | list[Any]:

@@ -47,7 +47,15 @@ def queries(*ids: str) -> pl.DataFrame:
 
 
 # raw tables that the first schema had not, and those that no lake has any more
-NEWER = ("query_weights", "clicks", "probe_variants", "imported_scores", "replies", "batches")
+NEWER = (
+    "query_weights",
+    "clicks",
+    "probe_variants",
+    "imported_scores",
+    "replies",
+    "batches",
+    "retrievals",
+)
 SUBMISSIONS = """
     create table {lake}.raw.submissions (
         submission_id varchar not null, grader_id varchar not null, collection varchar not null,
