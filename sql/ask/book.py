@@ -246,9 +246,10 @@ def _of_file(name: str, text: str) -> Entry:
     """The question that a file of SQL is."""
     sql = _HEAD.sub("", text, count=1)
     question, *lines = text.removesuffix(sql).replace("-- ", "").splitlines()
+    asked = "\n".join(line for line in lines if line.startswith(":"))
     parameters = {
         name: (default, what) if default else _usual(name)
-        for name, default, what in _PARAMETER.findall("\n".join(lines))
+        for name, default, what in _PARAMETER.findall(asked)
     }
     note = " ".join(line for line in lines if not line.startswith((":", "kinds ")))
     kinds = " ".join(line for line in lines if line.startswith("kinds "))
