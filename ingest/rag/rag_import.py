@@ -108,7 +108,9 @@ def _import(into: Targets, path: Path, shown: File, options: Options) -> Importe
     topics = Topics(into, brought)
     named = sorted(topics.texts) if topics.are_named else None
     said = sorted(shown.said.items())
-    of_content = hash_of((sha256, options.marks, options.references, named, *said))
+    # one from before there were retrievals comes in anew
+    new = ["retrievals"] if any(row.retrievals for row in rows) else []
+    of_content = hash_of((sha256, options.marks, options.references, named, *said, *new))
     targets = {name: log_of(into.name, name) for name in names.values()}
     by = {"system" if len(targets) == 1 else "systems": ", ".join(targets)}
     done = Imported(str(shown), into.name, "questions", by)

@@ -60,20 +60,33 @@ def _row(spans: list[Span]) -> dict[str, Any]:
 
 
 def _retrievals(spans: list[Span]) -> list[dict[str, Any]]:
-    """Each search, in the order of time. One within another, which made several of a query or put
-    what they found in order, is a part of that."""
-    parents = {span.own_id: span.parent for span in spans}
-    found = {span.own_id for span in spans if span.documents}
+    """Each search, in the order of time. Those within another, which made several of a query or put
+    what they found in order, are a part of it, and count where it does not say what it found."""
+    by_id = {span.own_id: span for span in spans if span.own_id}
+    parts: dict[int, list[Span]] = {}
+    for span in spans:
+        if span.documents is not None:
+            whole = _whole(span, by_id)
+            parts.setdefault(id(whole), [whole]).append(span)
+    return [
+        {
+            "query": next((span.query for span in searches if span.query), ""),
+            "contexts": searches[0].documents
+            or [document for span in searches for document in span.documents or ()],
+        }
+        for searches in parts.values()
+    ]
 
-    def is_part(span: Span) -> bool:
-        above, passed = span.parent, {span.own_id}
-        while above in parents and above not in found | passed:
-            passed.add(above)
-            above = parents[above]
-        return above in found - passed
 
-    searches = [span for span in spans if span.documents is not None and not is_part(span)]
-    return [{"query": span.query, "contexts": span.documents} for span in searches]
+def _whole(span: Span, by_id: dict[str, Span]) -> Span:
+    """The outermost of the searches within which a search was made, or itself."""
+    whole, above, passed = span, span.parent, {span.own_id}
+    while above in by_id and above not in passed:
+        passed.add(above)
+        if by_id[above].documents is not None:
+            whole = by_id[above]
+        above = by_id[above].parent
+    return whole
 
 
 def _question(spans: list[Span], root: Span | None) -> str | list[Any]:
