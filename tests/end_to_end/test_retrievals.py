@@ -4,7 +4,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import mean
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import pytest
@@ -18,12 +18,14 @@ MIN_RELEVANT = 2
 COLLECTION = {
     "queries": "topics.tsv",
     "passages": "passages.jsonl",
+    "query_weights": "weights.csv",
     "judgments": {"people": "people.qrels"},
     "near_duplicates": "clusters.tsv",
     "leave_out_near_duplicates": True,
     "min_relevant": MIN_RELEVANT,
 }
 QUERIES = [f"q{n}" for n in range(7)]
+WEIGHTS = {query: float(n) for n, query in enumerate(QUERIES)}  # the first counts in no mean
 PASSAGES = [f"p{n:02}" for n in range(30)]
 DUPLICATE = "p07"  # of p06
 SYSTEMS = ("agent", "plain")
@@ -87,6 +89,7 @@ def made(tmp_path_factory, new_lake) -> Made:
     files = {
         "topics.tsv": {query: f"what about {query}" for query in QUERIES},
         "passages.jsonl": [{"passage_id": p, "text": f"text of {p}"} for p in PASSAGES],
+        "weights.csv": [{"query_id": query, "weight": w} for query, w in WEIGHTS.items()],
         "people.qrels": people,
         "judge.qrels": judge,
         "clusters.tsv": f"p06 {DUPLICATE}\n",
@@ -175,26 +178,30 @@ def test_the_question_of_the_book_has_a_row_for_each_system(made):
     shown = gradelake(made.folder, "sql", *asked.split()).stdout
     rows = {row["system"]: row for row in json.loads(shown)}
     assert rows.keys() == {*SYSTEMS}
-    people = made.label_sets["assessor:people"]
+    people = {q: of for q, of in made.label_sets["assessor:people"].items() if WEIGHTS[q]}
+    weights = [WEIGHTS[query] for query in people]
     for system, found in made.found.items():
-        cells = {q: [*wanted_of(found[q], people[q], MIN_RELEVANT)] for q in people}
-        row = rows[system]
-        first = [of_query[0] for of_query in cells.values()]
-        last = [of_query[-1] for of_query in cells.values()]
-        assert row["n_queries"] == len(people)
-        assert row["calls"] == pytest.approx(mean(map(len, cells.values())))
-        assert row["found"] == pytest.approx(
-            mean(sum(cell[3] for cell in of_query) for of_query in cells.values())
-        )
-        assert row["first_score"] == pytest.approx(mean(cell[-2] for cell in first))
-        assert row["score"] == pytest.approx(mean(cell[-1] for cell in last))
-        assert row["added"] == pytest.approx(row["score"] - row["first_score"])
-        assert row["first_recall"] == pytest.approx(mean(cell[-3] for cell in first))
-        assert row["recall"] == pytest.approx(mean(cell[-3] for cell in last))
-        shares = []
-        for call in range(1, 1 + max(map(len, cells.values()))):
-            of_call = [c for of_query in cells.values() for c in of_query if c[0] == call]
-            n_found = sum(cell[3] for cell in of_call)
-            n_new = sum(cell[4] for cell in of_call)
-            shares.append(f"{100 * n_new / n_found:.0f}%" if n_found else "none")
-        assert row["new_by_call"] == ", ".join(shares)
+        cells = [[*wanted_of(found[q], labels, MIN_RELEVANT)] for q, labels in people.items()]
+        wanted = {
+            "calls": [len(of_query) for of_query in cells],
+            "found": [sum(cell[3] for cell in of_query) for of_query in cells],
+            "first_score": [of_query[0][-2] for of_query in cells],
+            "score": [of_query[-1][-1] for of_query in cells],
+            "added": [of_query[-1][-1] - of_query[0][-2] for of_query in cells],
+            "first_recall": [of_query[0][-3] for of_query in cells],
+            "recall": [of_query[-1][-3] for of_query in cells],
+        }
+        means = {name: fmean(values, weights) for name, values in wanted.items()}
+        assert {name: rows[system][name] for name in wanted} == pytest.approx(means)
+        assert rows[system]["n_queries"] == len(people)
+        assert rows[system]["new_by_call"] == new_by_call(cells)
+
+
+def new_by_call(cells: list[list[tuple]]) -> str:
+    """The share of what first searches found that was new, second ones, and so on."""
+    shares = []
+    for call in range(1, 1 + max(map(len, cells))):
+        of_call = [cell for of_query in cells for cell in of_query if cell[0] == call]
+        n_found, n_new = (sum(cell[place] for cell in of_call) for place in (3, 4))
+        shares.append(f"{100 * n_new / n_found:.0f}%" if n_found else "none")
+    return ", ".join(shares)

@@ -7,29 +7,19 @@ with
 asked as (
     select
         retrievals.*,
-        coalesce(stated.weight, 1) as weight
+        -- the part of its query in means
+        coalesce(stated.weight, 1)
+        / sum(coalesce(stated.weight, 1)) filter (where retrievals.call = 1) over (
+            partition by collection, label_set, system
+        ) as part,
+        retrievals.call = max(retrievals.call) over (
+            partition by collection, label_set, system, query_id
+        ) as is_last
     from marts.retrievals as retrievals
     left join raw.query_weights as stated using (collection, query_id)
     where
         $asked_of_retrievals
         and coalesce(stated.weight, 1) > 0
-),
-
-queries as (
-    select
-        collection,
-        label_set,
-        system,
-        query_id,
-        weight,
-        count(*) as calls,
-        sum(n_found) as found,
-        arg_min(score, call) as first_score,
-        arg_max(score_so_far, call) as score,
-        arg_min(recall_so_far, call) as first_recall,
-        arg_max(recall_so_far, call) as recall
-    from asked
-    group by all
 ),
 
 by_call as (
@@ -57,18 +47,20 @@ select
     collection,
     label_set,
     system,
-    count(*) as n_queries,
-    round(sum(queries.calls * queries.weight) / sum(queries.weight), 10) as calls,
-    round(sum(queries.found * queries.weight) / sum(queries.weight), 10) as found,
-    any_value(shares.new_by_call) as new_by_call,
-    round(sum(queries.first_score * queries.weight) / sum(queries.weight), 10) as first_score,
-    round(sum(queries.score * queries.weight) / sum(queries.weight), 10) as score,
+    count(*) filter (where asked.call = 1) as n_queries,
+    round(sum(asked.part), 10) as calls,
+    round(sum(asked.n_found * asked.part), 10) as found,
+    shares.new_by_call,
+    round(sum(asked.score * asked.part) filter (where asked.call = 1), 10) as first_score,
+    round(sum(asked.score_so_far * asked.part) filter (where asked.is_last), 10) as score,
     round(
-        sum((queries.score - queries.first_score) * queries.weight) / sum(queries.weight), 10
+        sum(asked.score_so_far * asked.part) filter (where asked.is_last)
+        - sum(asked.score * asked.part) filter (where asked.call = 1),
+        10
     ) as added,
-    round(sum(queries.first_recall * queries.weight) / sum(queries.weight), 10) as first_recall,
-    round(sum(queries.recall * queries.weight) / sum(queries.weight), 10) as recall
-from queries
+    round(sum(asked.recall_so_far * asked.part) filter (where asked.call = 1), 10) as first_recall,
+    round(sum(asked.recall_so_far * asked.part) filter (where asked.is_last), 10) as recall
+from asked
 inner join shares using (collection, label_set, system)
 group by all
 order by

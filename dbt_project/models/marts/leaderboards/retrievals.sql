@@ -2,17 +2,6 @@
 -- were first found.
 with
 
-calls as (
-    select
-        collection,
-        system,
-        query_id,
-        call,
-        any_value(searched) as searched
-    from {{ source('raw', 'retrievals') }}
-    group by all
-),
-
 -- near-duplicates may be left out, so ranks are counted anew
 found as (
     select
@@ -40,15 +29,18 @@ placed as (
     from found
 ),
 
-sizes as (
+-- those that found nothing, too
+calls as (
     select
         collection,
         system,
         query_id,
         call,
-        count(*) as n_found,
-        count(*) filter (where is_new) as n_new
-    from placed
+        any_value(retrievals.searched) as searched,
+        count(placed.passage_id) as n_found,
+        count(*) filter (where placed.is_new) as n_new
+    from {{ source('raw', 'retrievals') }} as retrievals
+    left join placed using (collection, system, query_id, call, passage_id)
     group by all
 ),
 
@@ -104,8 +96,6 @@ so_far as (
         calls.*,
         ideal_rankings.* exclude (collection, query_id, ideal_gains),
         {{ ideal_dcg() }} as ideal_gain,
-        coalesce(sizes.n_found, 0) as n_found,
-        coalesce(sizes.n_new, 0) as n_new,
         coalesce(labelled.n_labelled, 0) as n_labelled,
         coalesce(labelled.n_relevant, 0) as n_relevant,
         coalesce(labelled.n_relevant_new, 0) as n_relevant_new,
@@ -114,7 +104,6 @@ so_far as (
         flatten(list(labelled.new_hits) over up_to_call) as hits_so_far
     from ideal_rankings
     inner join calls using (collection, query_id)
-    left join sizes using (collection, system, query_id, call)
     left join labelled using (collection, label_set, system, query_id, call)
     window up_to_call as (
         partition by calls.collection, ideal_rankings.label_set, calls.system, calls.query_id
