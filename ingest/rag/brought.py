@@ -18,7 +18,6 @@ from gradelake.sql.common.rubric_items import item_id_of
 
 # a row of what a retrieval found
 RETRIEVAL = ("query_id", "call", "searched", "passage_id", "rank", "score")
-Retrieved = tuple[str, int, str | None, str | None, int | None, float | None]
 _MARK = r"\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]"  # noqa: RUF001
 # closing punctuation, marks, and blanks before what looks like the start of a sentence
 _SENTENCE_END = re.compile(
@@ -31,7 +30,7 @@ class OfSystem:
     """What a log has of one system, ready to be written."""
 
     entries: list[tuple[str, str, int, float]] = field(default_factory=list)
-    retrieved: list[Retrieved] = field(default_factory=list)
+    retrieved: list[tuple] = field(default_factory=list)
     answers: list[Response] = field(default_factory=list)
     scores: list[tuple[str, str, float]] = field(default_factory=list)  # measure, query, score
     asked: dict[str, Row] = field(default_factory=dict)  # query -> its row
@@ -84,7 +83,7 @@ class Brought:
         if items:
             self.references.setdefault(query_id, {}).update(items)
 
-    def _retrieved(self, row: Row, query_id: str) -> Iterator[Retrieved]:
+    def _retrieved(self, row: Row, query_id: str) -> Iterator[tuple]:
         """What each retrieval found; one that found nothing has a row without a passage."""
         for call, retrieval in enumerate(row.retrievals, start=1):
             scores: dict[str, float | None] = {}
@@ -92,11 +91,11 @@ class Brought:
             for own_id, score in zip(places, retrieval.scores, strict=True):
                 if own_id:
                     scores.setdefault(own_id, score)
-            searched = retrieval.searched or None
-            if not scores:
-                yield query_id, call, searched, None, None, None
-            for rank, (own_id, score) in enumerate(scores.items(), start=1):
-                yield query_id, call, searched, own_id, rank, score
+            found: list[tuple] = [
+                (own_id, n, score) for n, (own_id, score) in enumerate(scores.items(), 1)
+            ]
+            for each in found or [(None, None, None)]:
+                yield query_id, call, retrieval.searched or None, *each
 
     def _places(self, contexts: list[Context]) -> list[str | None]:
         """The passages of contexts, by their places; blank ones have none."""

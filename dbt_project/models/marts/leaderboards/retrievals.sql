@@ -46,12 +46,8 @@ calls as (
 
 labels as (
     select
-        labels.collection,
-        labels.label_set,
+        labels.*,
         levels.level,
-        labels.query_id,
-        labels.passage_id,
-        labels.label,
         labels.label >= levels.level as is_relevant
     from {{ ref('int_labels') }} as labels
     semi join calls using (collection, query_id)
