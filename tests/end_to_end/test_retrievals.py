@@ -19,7 +19,10 @@ COLLECTION = {
     "queries": "topics.tsv",
     "passages": "passages.jsonl",
     "query_weights": "weights.csv",
-    "judgments": {"people": "people.qrels"},
+    "judgments": {
+        "people": "people.qrels",
+        "fractions": {"file": "fractions.csv", "cuts": [0.3, 0.7], "gains": True},
+    },
     "near_duplicates": "clusters.tsv",
     "leave_out_near_duplicates": True,
     "min_relevant": MIN_RELEVANT,
@@ -39,10 +42,12 @@ Searches = list[list[str]]  # what each found, best first
 
 
 class Made(NamedTuple):
-    """A built project, its label sets, and what its systems found for each query."""
+    """A built project, its label sets, what nDCG gains by each, and what its systems found for each
+    query."""
 
     folder: Path
     label_sets: dict[str, Labels]
+    gains: dict[str, Labels]
     found: dict[str, dict[str, Searches]]
 
 
@@ -86,12 +91,19 @@ def made(tmp_path_factory, new_lake) -> Made:
     people["q2"] = dict.fromkeys(PASSAGES, 0)  # nothing is relevant
     del people["q3"]  # nobody judged it
     judge = {q: {p: chance.randint(0, 1) for p in PASSAGES[:20]} for q in QUERIES}
+    percent = {q: {p: chance.randint(0, 100) for p in PASSAGES[5:]} for q in QUERIES}
+    fractions = [
+        {"query_id": query, "passage_id": passage, "judgment": n / 100}
+        for query, of_query in percent.items()
+        for passage, n in of_query.items()
+    ]
     files = {
         "topics.tsv": {query: f"what about {query}" for query in QUERIES},
         "passages.jsonl": [{"passage_id": p, "text": f"text of {p}"} for p in PASSAGES],
         "weights.csv": [{"query_id": query, "weight": w} for query, w in WEIGHTS.items()],
         "people.qrels": people,
         "judge.qrels": judge,
+        "fractions.csv": fractions,
         "clusters.tsv": f"p06 {DUPLICATE}\n",
         **{f"{system}.jsonl": as_rows(of_queries) for system, of_queries in found.items()},
     }
@@ -102,23 +114,33 @@ def made(tmp_path_factory, new_lake) -> Made:
     for system in SYSTEMS:
         gradelake(folder, "import", "rag", "shop", f"{system}.jsonl")
     gradelake(folder, "build")
-    label_sets = {"assessor:people": people, "judge:judge": judge}
-    return Made(folder, label_sets, found)
+    by_fraction = {
+        query: {passage: (n >= 30) + (n >= 70) for passage, n in of_query.items()}
+        for query, of_query in percent.items()
+    }
+    label_sets = {
+        "assessor:people": people,
+        "assessor:fractions": by_fraction,
+        "judge:judge": judge,
+    }
+    return Made(folder, label_sets, {**label_sets, "assessor:fractions": percent}, found)
 
 
-def ndcg(ranking: list[str], labels: dict[str, int]) -> float:
-    qrels = {"q": {p: max(label, 0) for p, label in labels.items()}}
+def ndcg(ranking: list[str], gains: dict[str, int]) -> float:
+    qrels = {"q": {p: max(gain, 0) for p, gain in gains.items() if p != DUPLICATE}}
     run = {"q": {p: float(-rank) for rank, p in enumerate(ranking)}}
     scores = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(run)
     return scores.get("q", {}).get("ndcg_cut_10", 0.0)
 
 
-def wanted_of(searches: Searches, labels: dict[str, int], level: int) -> Iterator[tuple]:
+def wanted_of(made: Made, label_set: str, system: str, query: str) -> Iterator[tuple]:
     """The cells of each search of a query."""
+    labels, gains = made.label_sets[label_set][query], made.gains[label_set][query]
+    level = 1 if label_set == "judge:judge" else MIN_RELEVANT  # its highest label
     labels = {p: label for p, label in labels.items() if p != DUPLICATE}
     relevant = {p for p, label in labels.items() if label >= level}
     together: list[str] = []
-    for call, passages in enumerate(searches, start=1):
+    for call, passages in enumerate(made.found[system][query], start=1):
         ranking = [p for p in dict.fromkeys(passages) if p != DUPLICATE]
         new = [p for p in ranking if p not in together]
         together += new
@@ -132,8 +154,8 @@ def wanted_of(searches: Searches, labels: dict[str, int], level: int) -> Iterato
             len(relevant.intersection(new)),
             len({*ranking} - labels.keys()),
             len(relevant.intersection(together)) / len(relevant) if relevant else 0,
-            ndcg(ranking, labels),
-            ndcg(together, labels),
+            ndcg(ranking, gains),
+            ndcg(together, gains),
         )
 
 
@@ -141,13 +163,9 @@ def test_every_cell_is_what_python_and_pytrec_eval_make_of_it(made):
     wanted = {
         (label_set, system, query, call): cells
         for label_set, of_queries in made.label_sets.items()
-        for system, found in made.found.items()
-        for query, labels in of_queries.items()
-        for call, *cells in wanted_of(
-            found[query],
-            labels,
-            min(MIN_RELEVANT, max(map(max, map(dict.values, of_queries.values())))),
-        )
+        for system in SYSTEMS
+        for query in of_queries
+        for call, *cells in wanted_of(made, label_set, system, query)
     }
     rows = published(made.folder).rows(f"select {COLUMNS} from lake.marts.retrievals")
     assert {tuple(row[:4]): row[4:] for row in rows}.keys() == wanted.keys()
@@ -178,10 +196,10 @@ def test_the_question_of_the_book_has_a_row_for_each_system(made):
     shown = gradelake(made.folder, "sql", *asked.split()).stdout
     rows = {row["system"]: row for row in json.loads(shown)}
     assert rows.keys() == {*SYSTEMS}
-    people = {q: of for q, of in made.label_sets["assessor:people"].items() if WEIGHTS[q]}
+    people = [query for query in made.label_sets["assessor:people"] if WEIGHTS[query]]
     weights = [WEIGHTS[query] for query in people]
-    for system, found in made.found.items():
-        cells = [[*wanted_of(found[q], labels, MIN_RELEVANT)] for q, labels in people.items()]
+    for system in SYSTEMS:
+        cells = [[*wanted_of(made, "assessor:people", system, query)] for query in people]
         wanted = {
             "calls": [len(of_query) for of_query in cells],
             "found": [sum(cell[3] for cell in of_query) for of_query in cells],

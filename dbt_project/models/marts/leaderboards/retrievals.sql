@@ -46,7 +46,7 @@ calls as (
 
 labels as (
     select
-        labels.*,
+        labels.* replace (coalesce(labels.gain, labels.label) as gain),
         levels.level,
         labels.label >= levels.level as is_relevant
     from {{ ref('int_labels') }} as labels
@@ -63,7 +63,7 @@ ideal_rankings as (
         query_id,
         10 as k,
         count(*) filter (where is_relevant) as n_known,
-        list_reverse_sort(list(label) filter (where label > 0)) as ideal_gains
+        list_reverse_sort(list(gain) filter (where gain > 0)) as ideal_gains
     from labels
     group by all
 ),
@@ -78,9 +78,9 @@ labelled as (
         count(*) as n_labelled,
         count(*) filter (where labels.is_relevant) as n_relevant,
         count(*) filter (where labels.is_relevant and placed.is_new) as n_relevant_new,
-        list_sort(list({ 'rank': placed.rank, 'label': labels.label })) as hits,
+        list_sort(list({ 'rank': placed.rank, 'gain': labels.gain })) as hits,
         list_sort(
-            list({ 'rank': placed.place, 'label': labels.label }) filter (where placed.is_new)
+            list({ 'rank': placed.place, 'gain': labels.gain }) filter (where placed.is_new)
         ) as new_hits
     from labels
     inner join placed using (collection, query_id, passage_id)
