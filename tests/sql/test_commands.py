@@ -80,7 +80,7 @@ EMPTY = (
     | {"consistency", "noise", "imported_grades", "replies"}  # judges are asked once, and no model
     | {"drift", "facet_coverage", "failed_grades", "failures", "group_bias", "nights"}
     | {"family_correlation", "probes", "criteria_failures"}  # nor had it criteria
-    | {"segments", "battles", "ceiling"}  # one assessor judged
+    | {"segments", "battles", "ceiling", "retrievals"}  # one assessor judged, and no agent searched
 )
 
 
