@@ -294,7 +294,7 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
     """The first schema, brought up to this one and to one made up: a column that says what a grade
     cost, and a table."""
     older, known, declared = projects.project(tmp_path / "older"), migrations(), raw_tables()
-    later = {"probabilities", "reasoning", "stack", "place", "cut_at", "failure"}
+    later = {"probabilities", "reasoning", "stack", "place", "cut_at", "failure", "gain"}
     first = {
         name: replace(
             table, types={key: table.types[key] for key in table.types if key not in later}
