@@ -128,7 +128,7 @@ class Brought:
             cited = [_marked(sentence, places) if self.marks else [] for sentence in sentences]
             self.counts["have an answer that cites by marks such as [1]"] += any(cited)
         if not any(cited) and (found := list(dict.fromkeys(filter(None, places)))):
-            cited = [[self._together(row, found)]] * len(sentences)
+            cited = [self._together(row, found)] * len(sentences)
         self.counts["have an empty answer, which scores 0"] += not text
         citations = [
             Citation(number, nth, own_id)
@@ -137,14 +137,15 @@ class Brought:
         ]
         return Response(system, query_id, text, row.line, sentences, citations)
 
-    def _together(self, row: Row, found: list[str]) -> str:
-        """The passage that holds all contexts of a row, so that one request shows them all."""
-        if len(found) == 1:
-            return found[0]
+    def _together(self, row: Row, found: list[str]) -> list[str]:
+        """The passage that holds all contexts of a row, so that one request shows them all; each by
+        itself where the log has no texts but ids."""
         text = "\n\n".join(dict.fromkeys(each.text for each in row.contexts if each.text))
+        if len(found) == 1 or not text:
+            return found
         own_id = passage_id(text)
         self.texts.setdefault(own_id, (own_id, text, None, "contexts"))
-        return own_id
+        return [own_id]
 
 
 def _marked(sentence: str, places: list[str | None]) -> list[str]:

@@ -198,6 +198,13 @@ def test_questions_of_a_collection_with_topics_are_found_by_text_or_id(ingested)
     assert not any("kept in the lake" in warning for warning in outcome.warnings)
 
 
+def test_contexts_that_are_ids_alone_are_cited_each_by_itself(ingested):
+    found = [{"id": "p2"}, {"id": "p3"}]
+    bring(ingested, [{"query_id": "q1", "question": "why?", "contexts": found, "answer": "Air."}])
+    cited = "select cited_passage_id from lake.raw.citations where system = 'v1' order by 1"
+    assert ingested.rows(cited) == [("p2",), ("p3",)]
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
