@@ -58,12 +58,13 @@ def pairs(data: bytes) -> int:
 
 
 def below_header(data: bytes) -> int:
-    """How many lines are not blank, without a header of topics."""
+    """How many different lines are not blank, without a header of topics."""
     first = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")[0].decode().lower().split("\t")
     names = [cell.strip() for cell in first]
     usual = [ROLES["queries"][role] for role in ("query", "text")]
     in_order = [name in known for name, known in zip(names, usual, strict=False)]
-    return filled(data) - (len(names) == 2 and all(in_order))
+    lines = data.split(b"\n")[len(names) == 2 and all(in_order) :]
+    return filled(b"\n".join(dict.fromkeys(lines)))  # the same topic twice is one
 
 
 def in_clusters(data: bytes) -> int:
