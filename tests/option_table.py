@@ -115,10 +115,6 @@ export scores demo --label-set {L} | --label-set=judge:overlap; --measure=AP; --
     --layout=tot; --measures-yml; --output=f.txt
 export scores demo --label-set {L} -o f.txt | --measures-yml
 export card lexical | --collection=answers; --measure=AP; --format=latex; --output=f.md
-export review demo --grader lexical --assessor ann -o f.html | --grader=lexical_nuggets;
-    --assessor=bob; --query=sourdough-sour-rise; --item=none; --sample=3; --seed=5;
-    --only-answered; --output=g.html; --queue=first
-export review demo --grader lexical --assessor ann -o f.html --only-answered | --tau=2
 export workbench demo new | --label-set=lexical/v0/best; --measure=AP; --min-rating=3;
     --reference=judge:overlap; --leaderboard=other
 export participants demo new | --label-set={L}; --measure=AP; --by=team
@@ -158,9 +154,6 @@ distil demo --assessor human --grader explainer --name n --dry-run --per-label 2
 distil --show n | --assessor=human; --share=0.5; --dry-run; --export=n f.yaml; --import=n f.yaml
 export qrels demo --all qrels | --output=-; --fill-holes={L}; --map=1:2; --label-set={L}
 export qrels demo --label-set {L} | --map=1:2; --json
-export review demo --queue first --assessor ann -o f.html | --query=q; --item=i; --sample=3;
-    --seed=1; --only-answered; --grader=lexical
-export review demo --grader lexical --assessor ann -o f.html | --tau=2
 export sample demo --label-set {L} --size 2 --unit query -o f.csv | --allocation=proportional
 export scores demo --label-set {L} | --json; --measures-yml
 gate demo --system bm25 --baseline lsa --measure AP --label-set {L} --fixed-queries |

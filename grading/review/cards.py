@@ -235,7 +235,7 @@ class Reviewable:
 
     @property
     def for_cards(self) -> dict[str, object]:
-        """What grading/review/form/card.js shows of it."""
+        """What gradelake/serve/static/card.js shows of it."""
         return {
             "what": self.what,
             "scale": list(self.scale),

@@ -74,7 +74,7 @@ COMMANDS = [
     init there | start . | check C | search C | ingest C | ingest C --dry-run
     import labels C me.qrels --judge k | import bank C bank.csv --name new
     import judgments C me.qrels --assessor you | import support C me.qrels --assessor you
-    import rag C log.jsonl | import grades C log.jsonl | import reviews C bank.csv
+    import rag C log.jsonl | import grades C log.jsonl
     import scores C log.jsonl --name theirs M
     system list C | system remove C A | system rename C A Z
     plan C | grade C G --dry-run | sentinel none | probe C G | generate C G --dry-run
@@ -97,7 +97,7 @@ COMMANDS = [
     stats agreement C | stats leaderboard C M L | stats correlation-table C M --format html
     stats labels C L --format latex | stats judges C --format markdown
     export sample C L --size 2 -o x.csv | export scores C L
-    export card questions | export review C --assessor me G -o x.html
+    export card questions
     export workbench C bench | export participants C parts
     rubric show q1 | rubric edit q1 | rubric preview C | rubric diff 0 1
     review C --assessor me G | queue add C new --assessor me G | queue list C | queue remove C new
