@@ -100,12 +100,9 @@ OF_OTHER_ROOMS = {
     "export": (
         "ingest.banks.bank_export:export_bank",
         "analyses.commands:export_qrels",
-        "analyses.commands:export_public",
-        "analyses.stats.sample_commands:export_sample",
         "analyses.scores_export:export_scores",
-        "analyses.card.commands:export_card",
         "analyses.commands:export_workbench",
-        "participants:export_participants",
+        "track:export_track",
     ),
 }
 

@@ -261,10 +261,10 @@ def import_bank():
 def import_judgments():
     """Store the judgments filled into a table: label set `assessor:NAME`, once built.
 
-    The table is a CSV that `gradelake export sample` wrote, or any with columns for the query, the
-    passage and the judgment: CSV, JSON, Parquet, .xlsx, or a database with one. Rows with an empty
-    judgment are not judged yet: they are counted and skipped. The same file with more of them
-    filled in replaces what it brought before.
+    The table is a CSV that `gradelake export qrels --sample` wrote, or any with columns for the
+    query, the passage and the judgment: CSV, JSON, Parquet, .xlsx, or a database with one. Rows
+    with an empty judgment are not judged yet: they are counted and skipped. The same file with more
+    of them filled in replaces what it brought before.
 
     \b
     Examples:

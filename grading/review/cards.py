@@ -359,7 +359,7 @@ def find_grader(lake: Lake, name: str) -> Reviewable:
         raise BadInput(
             f"{name} does not grade rubric items (its prompt's target is {target!r})",
             "Judges of whole passages are compared with people's judgments: see `gradelake export "
-            "sample` and `gradelake sql @kappa`.",
+            "qrels --sample` and `gradelake sql @kappa`.",
         )
     return Reviewable(name, *about)
 
