@@ -119,7 +119,7 @@ def _show_backup(done) -> None:
 
 
 @lake.command(short_help="Back up the newest commit and every kept release.")
-@click.argument("place", metavar="FOLDER|FILE.tar", type=click.Path(path_type=Path))
+@click.argument("place", metavar="FOLDER", type=click.Path(path_type=Path))
 @answering(_show_backup)
 @click.pass_obj
 def backup(project, place):
@@ -132,7 +132,6 @@ def backup(project, place):
     \b
     Examples:
       gradelake lake backup /backups/dl19
-      gradelake lake backup before-the-deadline.tar
     """
     from gradelake.sql.operations.upkeep.backup import backup as run_backup
 
