@@ -25,9 +25,8 @@ distil demo --assessor human --grader explainer --name n --dry-run | --share=0.5
     --iterations=2; --queries=sourdough-sour-rise; --distil-prompt=umbrela; --assessor=nobody;
     --grader=meets; --name=a/b; --show=n; --export=n f.yaml; --import=n f.yaml
 prompts render {prompt} --item q --passage p | --item=other; --passage=other;
-    --passage-file=shop/topics.tsv; --query=x; --description=x; --narrative=x; --gold-answer=x;
-    --answer=x; --subtopic=x; --label=1; --max-label=1; --rubric=x; --rubrics=x;
-    --explanations=x; --label-rubrics=x; --scores=x
+    --passage-file=shop/topics.tsv; --query=x; --slot=narrative=x
+prompts render verify_answer --item q --slot gold_answer=a --slot answer=b | --slot=answer=c
 prompts render {prompt} --item q | --passage-file=shop/topics.tsv
 prompts sample demo --assessor human --per-label 1 --seed 1 | --assessor=nobody; --per-label=2;
     --seed=5; --scale=0-2; --output=new.jsonl
