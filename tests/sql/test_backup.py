@@ -11,7 +11,7 @@ import pytest
 
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import lock_file
+from gradelake.sql.lake.connection import REPLIES, lock_file
 from gradelake.sql.lake.lock import file_lock
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.backup import backup
@@ -121,15 +121,15 @@ def test_a_backup_waits_for_a_writer(project, tmp_path):
     assert "(releases: r1)" in out
 
 
-def test_graded_chunks_that_wait_to_be_committed_come_along(project, tmp_path):
+def test_replies_that_wait_to_be_committed_come_along(project, tmp_path):
     folder = project.lake_path / "grading" / "g"
     folder.mkdir(parents=True)
-    (folder / "chunk-2.parquet").write_bytes(b"graded")
-    (folder / ".chunk-3.parquet").write_bytes(b"half")
+    (folder / f"chunk-2{REPLIES}").write_bytes(b"asked")
+    (folder / ".run-1.run").write_bytes(b"")
     backup(project, tmp_path / "backup")
     restored, _ = restore(tmp_path / "backup", tmp_path / "new")
-    assert files_below(restored.lake_path / "grading") == {"g/chunk-2.parquet": b"graded"}
-    assert not (restored.lake_path / "grading" / "g" / ".chunk-3.parquet").exists()
+    assert files_below(restored.lake_path / "grading") == {f"g/chunk-2{REPLIES}": b"asked"}
+    assert not (restored.lake_path / "grading" / "g" / ".run-1.run").exists()
 
 
 def test_a_damaged_backup_is_refused_and_nothing_restored(project, tmp_path):

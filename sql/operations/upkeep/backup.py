@@ -14,7 +14,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import grading_folder, require_lake, write_lock
+from gradelake.sql.lake.connection import require_lake, waiting_replies, write_lock
 from gradelake.sql.lake.identity import vacuum_into
 from gradelake.sql.lake.lock import file_lock
 from gradelake.sql.lake.storage import Storage, copied
@@ -114,8 +114,8 @@ def _take(project: Project, scratch: Path) -> tuple[dict[str, Path], dict[str, P
     """Copies of what changes: by their path in a restored folder, and the catalogs by name."""
     taken = {}
     with write_lock(project, "gradelake lake backup"):
-        # first the chunks: one that goes now was committed, so the catalog below has it
-        for file in sorted(grading_folder(project).glob("*/[!.]*.parquet")):
+        # first the replies: what goes now was committed, so the catalog below has it
+        for file in waiting_replies(project):
             copy = scratch / f"{file.parent.name}-{file.name}"
             try:
                 shutil.copyfile(file, copy)

@@ -230,7 +230,7 @@ def _show_copied(done) -> None:
         "are the same"
     )
     if done.chunks:
-        console.say(f"{done.chunks:,} graded chunks that wait to be committed were copied too")
+        console.say(f"replies of {done.chunks:,} chunks that wait to be committed were copied too")
     if done.seeds:
         console.say(f"seeds copied: {', '.join(done.seeds)}")
     if done.later_commits:
