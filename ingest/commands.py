@@ -292,7 +292,8 @@ def import_scores():
 
     \b
     Examples:
-      gradelake import scores shop metrics.csv --name lab --column "score=tone, cost"
+      gradelake import scores shop metrics.csv --name lab \\
+          --column "score=tone, cost"
       gradelake compare shop v1 v2 --label-set scores:lab --measure tone
       gradelake import scores car exam.tsv --name EXAM --measure Cover@20
       gradelake stats leaderboard car --board scores:EXAM Cover@20 1 \\
