@@ -45,7 +45,8 @@ def queries(*ids: str) -> pl.DataFrame:
     )
 
 
-# columns that migrations since the first schema add
+# tables and columns that migrations since the first schema add
+NEWER = {"retrievals"}
 LATER = {("imported_scores", "query_id"), ("judgments", "gain")}
 
 
@@ -274,6 +275,7 @@ def test_an_older_lake_gets_what_was_declared_since_and_ends_as_a_new_one(
             table, types={key: table.types[key] for key in table.types if (name, key) not in LATER}
         )
         for name, table in declared.items()
+        if name not in NEWER
     }
     monkeypatch.setattr(migrate, "raw_tables", lambda: first)
     monkeypatch.setattr(migrate, "migrations", lambda: known[:1])
