@@ -1,4 +1,4 @@
-"""Commands that bring results out: export qrels, export public, export workbench."""
+"""Commands that bring results out: export qrels, export workbench."""
 
 import sys
 from pathlib import Path
@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from gradelake.analyses.scores_export import LAYOUTS
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, is_given
+from gradelake.sql.common.command_line import answering, is_given, refuse_beside, refuse_without
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
@@ -37,10 +36,43 @@ from gradelake.sql.common.errors import BadInput
     type=click.Path(file_okay=False, path_type=Path),
     help="Write every label set of the collection to DIR, one file each.",
 )
+@options.numbered(
+    "--sample",
+    "No labels: draw N pairs, or queries, of the label set for people to judge, as CSV.",
+    click.IntRange(min=1),
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["query", "pair"]),
+    default="pair",
+    help="Of a sample: draw whole queries (for any measure), or single pairs (for P@k and "
+    "agreement).",
+)
+@click.option(
+    "--allocation",
+    type=click.Choice(["proportional", "equal"]),
+    default="proportional",
+    help="Of a sample: how its pairs are spread over the judge's labels.",
+)
+@options.numbered(
+    "--depth",
+    "Of a sample: only passages that some system ranked in its first N.",
+    click.IntRange(min=1),
+)
+@options.named(
+    "--judged-by",
+    "Of a sample: take in what this assessor judged before; it is of the other pairs.",
+)
+@options.seeded
 @options.on_collection
 @options.answers
-def export_qrels(read, collection, label_set, fill, mapping, output, folder):
-    """Write labels of COLLECTION as TREC qrels, sorted by query and passage.
+def export_qrels(read, collection, label_set, fill, mapping, output, folder, sample, **drawn):
+    """Write labels of COLLECTION as TREC qrels, sorted by query and passage; or a sample of its
+    pairs for people to judge.
+
+    A sample is a CSV with an empty judgment column, in which the judge's labels are not shown:
+    people must not be led. The columns after the judgment say how each pair was drawn; `gradelake
+    import judgments` needs them as they are.
 
     \b
     Examples:
@@ -50,10 +82,14 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
       gradelake export qrels dl19 --all qrels
       gradelake export qrels dl19 --label-set assessor:nist \\
           --fill-holes judge:Sun --map 1:2
+      gradelake export qrels dl19 --label-set judge:Sun --sample 200 -o sample.csv
+      gradelake export qrels dl19 --label-set judge:Sun \\
+          --sample 10 --unit query --depth 10 -o queries.csv
     """
     from gradelake.analyses.filled_qrels import export_filled, read_mapping
     from gradelake.analyses.qrels_export import export_all, export_label_set
 
+    refuse_without("--sample", sample, "--unit", "--allocation", "--depth", "--judged-by", "--seed")
     to_stdout = str(output) == "-"
     if (label_set is None) == (folder is None):
         raise BadInput("give either --label-set NAME or --all DIR")
@@ -65,6 +101,8 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
         raise BadInput("--all DIR and --fill-holes NAME cannot be used together")
     if mapping is not None and not fill:
         raise BadInput("--map is for the labels of --fill-holes NAME")
+    if sample:
+        return _sampled(read, collection, label_set, output, size=sample, **drawn)
     target = sys.stdout.buffer if to_stdout else output
     with read() as lake:
         if folder is not None:
@@ -78,45 +116,22 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder):
     return options.Written(collection, "labels", files)
 
 
-@click.command("public", short_help="Write boards, labels and a report without the rubric.")
-@click.option(
-    "--layout",
-    type=click.Choice(list(LAYOUTS)),
-    default="ir_measures",
-    help="Whose names measures have.",
-)
-@click.option(
-    "--anonymous",
-    "names",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Give systems other names; the CSV FILE keeps which is which.",
-)
-@options.on_collection
-@click.argument("folder", type=click.Path(path_type=Path))
-@answering(
-    lambda done: console.say(
-        f"{done['folder']}: wrote {counted(len(done['written']), 'files')}, none of the rubric"
-    )
-)
-@click.pass_obj
-def export_public(project, read, collection, folder, layout, names):
-    """Write what of COLLECTION can be shared while its rubric stays secret, into a new FOLDER.
+def _sampled(read, collection, label_set, output, **drawn):
+    """Draw a sample for people to judge, and write it as CSV."""
+    from gradelake.analyses.stats.review_sample import WrittenSample, as_csv, draw_sample
+    from gradelake.sql.common.whole_file import whole_file
 
-    Boards and their correlations as CSV, every label set as qrels, and the report: without items,
-    answers and grids. --anonymous gives systems other names, the same every time, which FILE keeps
-    and you keep to yourself; there is no report then.
-
-    \b
-    Examples:
-      gradelake export public dl19 dl19-public
-      gradelake export public dl19 dl19-public --anonymous names.csv
-    """
-    from gradelake.analyses.public_export import export_public as run_export
-
+    one = "draws pairs of one label set"
+    refuse_beside("--sample", dict.fromkeys(("--all", "--fill-holes"), one))
+    if drawn["unit"] == "query":
+        refuse_beside("--unit query", {"--allocation": "draws queries, which have no label"})
+    if str(output) == "-":
+        raise BadInput("--sample writes a file that people fill in", "Add --output FILE.")
     with console.working("reading the lake"), read() as lake:
-        written = run_export(project(), lake, collection, folder, layout, names)
-    return {"collection": collection, "folder": str(folder), "written": written}
+        sample = draw_sample(lake, collection, label_set, **drawn)
+    with whole_file(output) as stream:
+        stream.write(as_csv(sample))
+    return WrittenSample(sample, collection, output)
 
 
 def _show_workbench(done: dict[str, Any]) -> None:

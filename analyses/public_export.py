@@ -1,4 +1,4 @@
-"""`gradelake export public`: what of a collection can be shared while its rubric stays secret.
+"""`gradelake export track --public`: what can be shared while the rubric stays secret.
 
 The papers of RUBRIC publish boards, labels and correlations and keep the questions, so that no
 system is tuned to them. Nothing that is read here holds an item's text or an answer.

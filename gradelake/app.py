@@ -96,17 +96,13 @@ SECTIONS = {
 }
 # of a group in one room, the commands of others
 OF_OTHER_ROOMS = {
-    "import": ("grading.exchange.commands:import_grades", "grading.review.commands:import_reviews"),
+    "import": ("grading.exchange.commands:import_grades",),
     "export": (
         "ingest.banks.bank_export:export_bank",
         "analyses.commands:export_qrels",
-        "analyses.commands:export_public",
-        "analyses.stats.sample_commands:export_sample",
         "analyses.scores_export:export_scores",
-        "analyses.card.commands:export_card",
-        "grading.review.commands:export_review",
         "analyses.commands:export_workbench",
-        "participants:export_participants",
+        "track:export_track",
     ),
 }
 

@@ -90,8 +90,8 @@ class Named(StringParamType):
 
 # what completes -> options, arguments, and arguments of one command or group
 _COMPLETED = {
-    "collections": ("collection", "collections", "generate names"),
-    "graders": ("--grader", "card grader"),
+    "collections": ("collection", "collections", "generate names", "--also"),
+    "graders": ("--grader", "--card"),
     "gates": ("--rule",),
     "sentinels": ("sentinels",),
     "label_sets": ("--label-set", "--reference", "stats --against"),

@@ -1,17 +1,11 @@
-"""`gradelake export participants`: to each their own scores beside all others' best, median and
-worst, and what was flagged; of the others nothing, not even how they are called."""
+"""`gradelake export track --participants`: to each their own scores beside all others' best,
+median and worst, and what was flagged; of the others nothing, not even how they are called."""
 
 import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
-from gradelake.analyses.stats import options
-from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering
-from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import HOW_TO_NAME, Project, is_name
@@ -19,7 +13,6 @@ from gradelake.sql.common.spreadsheet import shown_row
 from gradelake.sql.common.whole_file import whole_folder
 from gradelake.sql.lake.opening import Lake
 
-FEW = 3  # systems below which best, median and worst tell whose scores they are
 # at each label set's usual level; a query that a system has no result for counts 0, as in its mean
 SCORES = """
     with
@@ -108,30 +101,6 @@ flagged.csv  rules that an answer breaks, citations of what is not in the lake, 
 """
 
 
-@click.command("participants", short_help="Write each participant a folder: own scores, flags.")
-@options.of_label_sets("Only these label sets, as often as you like (default: all).")
-@options.of_measures("Only these measures, as often as you like (default: all).")
-@options.named("--by", "A folder for each group of this grouping, or value in the metadata.")
-@options.on_collection
-@click.argument("folder", type=click.Path(path_type=Path))
-@answering(lambda done: _show(done))
-@click.pass_obj
-def export_participants(project, read, collection, folder, by, **chosen):
-    """Write a new FOLDER with a folder for each system of COLLECTION, or for each team.
-
-    It has the system's score of every topic beside the best, the median and the worst of all, and
-    what was flagged in its answers; no other system is named. --by team_id makes a folder for each
-    team, as metadata of answers call it, or a grouping of [collections.COLLECTION.groups].
-
-    \b
-    Examples:
-      gradelake export participants rag26 to-participants
-      gradelake export participants rag26 to-teams --by team_id
-    """
-    with console.working("reading the lake"), read() as lake, lake.one_state():
-        return write_folders(project(), lake, collection, folder, by, **chosen)
-
-
 def write_folders(
     project: Project,
     lake: Lake,
@@ -204,10 +173,3 @@ def _of_files(
             what = "is not there as it came in" if shown not in whole else "does not name it"
             flags.append((system, None, None, "file", f"{shown} {what}: rules were not checked"))
     return flags, metadata
-
-
-def _show(done: dict[str, Any]) -> None:
-    console.say(f"{done['folder']}: wrote {counted(len(done['participants']), 'folders')}")
-    if done["n_systems"] < FEW:
-        what = counted(done["n_systems"], "systems")
-        console.warn(f"note: of {what}, best, median and worst tell each other's scores")

@@ -261,10 +261,10 @@ def import_bank():
 def import_judgments():
     """Store the judgments filled into a table: label set `assessor:NAME`, once built.
 
-    The table is a CSV that `gradelake export sample` wrote, or any with columns for the query, the
-    passage and the judgment: CSV, JSON, Parquet, .xlsx, or a database with one. Rows with an empty
-    judgment are not judged yet: they are counted and skipped. The same file with more of them
-    filled in replaces what it brought before.
+    The table is a CSV that `gradelake export qrels --sample` wrote, or any with columns for the
+    query, the passage and the judgment: CSV, JSON, Parquet, .xlsx, or a database with one. Rows
+    with an empty judgment are not judged yet: they are counted and skipped. The same file with more
+    of them filled in replaces what it brought before.
 
     \b
     Examples:
@@ -292,7 +292,8 @@ def import_scores():
 
     \b
     Examples:
-      gradelake import scores shop metrics.csv --name lab --column "score=tone, cost"
+      gradelake import scores shop metrics.csv --name lab \\
+          --column "score=tone, cost"
       gradelake compare shop v1 v2 --label-set scores:lab --measure tone
       gradelake import scores car exam.tsv --name EXAM --measure Cover@20
       gradelake stats leaderboard car --board scores:EXAM Cover@20 1 \\

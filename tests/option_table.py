@@ -25,9 +25,8 @@ distil demo --assessor human --grader explainer --name n --dry-run | --share=0.5
     --iterations=2; --queries=sourdough-sour-rise; --distil-prompt=umbrela; --assessor=nobody;
     --grader=meets; --name=a/b; --show=n; --export=n f.yaml; --import=n f.yaml
 prompts render {prompt} --item q --passage p | --item=other; --passage=other;
-    --passage-file=shop/topics.tsv; --query=x; --description=x; --narrative=x; --gold-answer=x;
-    --answer=x; --subtopic=x; --label=1; --max-label=1; --rubric=x; --rubrics=x;
-    --explanations=x; --label-rubrics=x; --scores=x
+    --passage-file=shop/topics.tsv; --query=x; --slot=narrative=x
+prompts render verify_answer --item q --slot gold_answer=a --slot answer=b | --slot=answer=c
 prompts render {prompt} --item q | --passage-file=shop/topics.tsv
 prompts sample demo --assessor human --per-label 1 --seed 1 | --assessor=nobody; --per-label=2;
     --seed=5; --scale=0-2; --output=new.jsonl
@@ -103,25 +102,25 @@ stats calibration demo --grader lexical_direct | --grader=lexical; --reference=j
 stats grades demo --grader lexical | --grader=lexical_nuggets; --rubric-version=7;
     --query=sourdough-sour-rise
 export grades demo -o f.jsonl | --grader=lexical; --depth=1; --output=g.jsonl
-export assignments answers --grader assigns -o f.jsonl | --grader=meets; --output=g.jsonl
+export grades answers --grader assigns -o f.jsonl | --format=assignments
+export grades answers --grader assigns --format assignments -o f.jsonl | --grader=meets;
+    --output=g.jsonl; --depth=1
 export bank demo --name questions -o f | --name=nuggets; --format=csv; --output=g
 export qrels demo --label-set {L} | --label-set=judge:overlap; --fill-holes=judge:overlap;
     --map=1:2; --output=f.qrels; --all=qrels
 export qrels demo --label-set {L} --fill-holes judge:overlap | --map=1:2
-export public demo new | --layout=trec_eval; --anonymous=names.csv
-export sample demo --label-set {L} --size 20 -o f.csv | --label-set=judge:overlap; --size=3;
+export track demo --public new | --layout=trec_eval; --anonymous=names.csv; --public=other
+export qrels demo --label-set {L} --sample 20 -o f.csv | --label-set=judge:overlap; --sample=3;
     --unit=query; --allocation=equal; --depth=1; --judged-by=human; --seed=5; --output=g.csv
 export scores demo --label-set {L} | --label-set=judge:overlap; --measure=AP; --level=1;
     --layout=tot; --measures-yml; --output=f.txt
 export scores demo --label-set {L} -o f.txt | --measures-yml
-export card lexical | --collection=answers; --measure=AP; --format=latex; --output=f.md
-export review demo --grader lexical --assessor ann -o f.html | --grader=lexical_nuggets;
-    --assessor=bob; --query=sourdough-sour-rise; --item=none; --sample=3; --seed=5;
-    --only-answered; --output=g.html; --queue=first
-export review demo --grader lexical --assessor ann -o f.html --only-answered | --tau=2
+export track demo --card lexical | --also=answers; --measure=AP; --format=latex; --output=f.md;
+    --card=lexical_direct
 export workbench demo new | --label-set=lexical/v0/best; --measure=AP; --min-rating=3;
     --reference=judge:overlap; --leaderboard=other
-export participants demo new | --label-set={L}; --measure=AP; --by=team
+export track demo --participants new | --label-set={L}; --measure=AP; --by=team;
+    --participants=other
 rubric show sourdough-sour-rise | --collection=answers; --version=7
 rubric edit --from sheet.txt | --collection=answers; --bank=questions; --reason=why;
     --version=7; --print
@@ -158,10 +157,14 @@ distil demo --assessor human --grader explainer --name n --dry-run --per-label 2
 distil --show n | --assessor=human; --share=0.5; --dry-run; --export=n f.yaml; --import=n f.yaml
 export qrels demo --all qrels | --output=-; --fill-holes={L}; --map=1:2; --label-set={L}
 export qrels demo --label-set {L} | --map=1:2; --json
-export review demo --queue first --assessor ann -o f.html | --query=q; --item=i; --sample=3;
-    --seed=1; --only-answered; --grader=lexical
-export review demo --grader lexical --assessor ann -o f.html | --tau=2
-export sample demo --label-set {L} --size 2 --unit query -o f.csv | --allocation=proportional
+export qrels demo --label-set {L} --sample 2 --unit query -o f.csv | --allocation=proportional
+export qrels demo --label-set {L} --sample 2 -o f.csv | --all=qrels; --fill-holes=judge:overlap
+export qrels demo --label-set {L} | --unit=pair; --allocation=equal; --depth=1; --judged-by=human;
+    --seed=1
+export track demo --participants new | --layout=tot; --anonymous=n.csv; --also=answers;
+    --format=json; --output=f.md; --card=lexical; --public=other
+export track demo --public new | --by=team; --label-set={L}; --measure=AP
+export track demo --card lexical | --by=team; --label-set={L}; --layout=tot; --anonymous=n.csv
 export scores demo --label-set {L} | --json; --measures-yml
 gate demo --system bm25 --baseline lsa --measure AP --label-set {L} --fixed-queries |
     --alpha=0.05; --sure=any

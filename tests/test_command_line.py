@@ -149,7 +149,7 @@ TYPOS_OF_NAMES = [
     (["stats", "alpha", "demo", "--label-set", "judge:lexical_dirct"], "judge:lexical_direct"),
     (["stats", "confusion", "demo", "--label-set", "lexical/v0/bst"], "lexical/v0/best"),
     (
-        ["export", "sample", "demo", "--label-set", "lexical/v0/bst", "--size", "3", "-o", "x.csv"],
+        ["export", "qrels", "demo", "--label-set", "lexical/v0/bst", "--sample", "3", "-o", "x"],
         "lexical/v0/best",
     ),
     (["report", "demo", "--reference", "assessor:humn"], "assessor:human"),

@@ -86,11 +86,11 @@ queue add demo first --grader lexical --size 9 --overlap 1 --assessor ann
 assessor add eve
 build
 release keep r2
-export sample demo --label-set judge:overlap --size 60 -o pairs.csv
-export sample demo --label-set judge:overlap --size 6 --unit query -o queries.csv
+export qrels demo --label-set judge:overlap --sample 60 -o pairs.csv
+export qrels demo --label-set judge:overlap --sample 6 --unit query -o queries.csv
 """
 # one of a kind: the others are tried in `make campaigns`
-USUAL = {"sql", "rubric show", "stats agreement", "stats confusion", "export sample", "system list"}
+USUAL = {"sql", "rubric show", "stats agreement", "stats confusion", "export track", "system list"}
 _UNSTEADY = re.compile(
     r"\d+(\.\d+)? ?(ms|s|min|h)\b|\d{4}-\d\d-\d\d[ T][\d:.]+|\d+ pairs/s|#[\w-]{20,}|[0-9a-f]{64}"
 )

@@ -47,8 +47,8 @@ def estimate(lake, collection, measure, label_set, assessor, confidence, **setti
     """Estimate the leaderboard under human labels, from a judge's labels and a small judged sample.
 
     Prediction-powered inference: the judge's scores, corrected by what people said of a sample
-    drawn with `gradelake export sample`. Beside it the estimate from the sample alone; the width
-    ratio says how much narrower the judge makes the interval (below 1 it helps). A sample of
+    drawn with `gradelake export qrels --sample`. Beside it the estimate from the sample alone; the
+    width ratio says how much narrower the judge makes the interval (below 1 it helps). A sample of
     queries serves every measure, one of pairs P@k.
 
     \b

@@ -1,10 +1,7 @@
 """Each judge in a row: how far to trust it, whom it favours, what it costs, whether it drifts."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
-
-import duckdb
 
 from gradelake.analyses.report.overview import ALPHA, by_people, own, verdict
 from gradelake.analyses.report.report_queries import ask_by
@@ -81,9 +78,8 @@ def read_ceilings(
     """Judge -> how far the reference and another person agree with each other, and it with them: of
     those who judged most passages with it."""
     found: dict[str, Together] = {}
-    with suppress(duckdb.CatalogException):  # a release of a Gradelake that did not have them
-        for one in ceilings(lake, collection, (), ["binary"], n_replicates, seed):
-            judge, *people = one.sides
-            if reference in people and (judge not in found or one.n > found[judge].n):
-                found[judge] = one
+    for one in ceilings(lake, collection, (), ["binary"], n_replicates, seed):
+        judge, *people = one.sides
+        if reference in people and (judge not in found or one.n > found[judge].n):
+            found[judge] = one
     return found

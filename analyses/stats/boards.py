@@ -1,11 +1,9 @@
 """Leaderboards as arrays: each system's value on each query, and official ranks, from the lake."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import duckdb
 import numpy as np
 
 from gradelake.analyses import choosing
@@ -41,7 +39,6 @@ BOARDS = f"""
     where {WANTED}
     group by all
 """
-# in releases of a Gradelake without segments there is no such mart
 OF_SEGMENT = BOARDS.replace("leaderboard", "leaderboard_by_segment").replace(
     "where", "where segment = $segment and"
 )
@@ -55,10 +52,6 @@ IN_SEGMENT = """
         select query_id from lake.raw.query_weights
         where collection = $collection and list_contains(segments, $segment)
     )
-"""
-LABELLED = """
-    select distinct label_set, 'labels', query_id, 1.0, null from lake.marts.relevance_labels
-    where collection = $collection and label_set in (select unnest($label_sets))
 """
 
 
@@ -215,8 +208,7 @@ def boards_by_measure(
 ) -> dict[tuple[str, str], Board]:
     """(label set, measure) -> its board, of those that the leaderboard has.
 
-    `levels`: label set -> the level of its boards. Raises `BadInput` for a segment in a release
-    that knows of none.
+    `levels`: label set -> the level of its boards.
     """
     wanted = {
         "collection": collection,
@@ -225,13 +217,7 @@ def boards_by_measure(
         "measures": list(measures),
     }
     of_segment = {} if segment is None else {"segment": segment}
-    try:
-        boards = lake.rows(OF_SEGMENT if of_segment else BOARDS, **wanted, **of_segment)
-    except duckdb.CatalogException as error:
-        raise BadInput(
-            f"release {lake.release} was built before there were boards by segment",
-            "Run `gradelake build`, and read that release.",
-        ) from error
+    boards = lake.rows(OF_SEGMENT if of_segment else BOARDS, **wanted, **of_segment)
     if not boards:
         return {}
     scores_of = {(name, measure): scores for name, measure, scores in lake.rows(SCORES, **wanted)}
@@ -243,7 +229,6 @@ def boards_by_measure(
         of_items = kinds[measure] in OF_ITEMS  # measured where there are rubric items, or answers
         counts = averaged.get((label_set, averaged_over(measure, kinds[measure])), {})
         answered = {query for _, query, _ in scores} if of_items else set()
-        counts = counts or dict.fromkeys(answered, (1.0, None))  # of an older release
         queries = sorted(counts, key=lambda query: (query not in answered, query))
         # a query with rubric items that no system answered counts as well
         queries += [f"(unanswered {n})" for n in range(1, n_queries - len(queries) + 1)]
@@ -279,10 +264,7 @@ def _averaged_queries(
 ) -> dict[tuple[str, str], dict[str, tuple[float, str | None]]]:
     """(label set, what is averaged over) -> query -> (weight, cluster)."""
     wanted = {"collection": collection, "label_sets": label_sets, **of_segment}
-    try:
-        rows = lake.rows(QUERIES + (IN_SEGMENT if of_segment else ""), **wanted)
-    except duckdb.CatalogException:  # a release of a Gradelake to which all queries counted alike
-        rows = lake.rows(LABELLED, **wanted)
+    rows = lake.rows(QUERIES + (IN_SEGMENT if of_segment else ""), **wanted)
     found: dict[tuple[str, str], dict[str, tuple[float, str | None]]] = {}
     for label_set, over, query, weight, cluster in rows:
         found.setdefault((label_set, over), {})[query] = (weight, cluster)
@@ -313,15 +295,8 @@ def effective_queries(lake: Lake, collection: str) -> dict[tuple[str, str], floa
 def counting_of(lake: Lake, collection: str) -> dict[str, tuple[float, str]]:
     """query -> (weight, cluster), where queries do not all count alike."""
     query = "select query_id, weight, cluster from lake.intermediate.int_query_weights"
-    rows = _if_known(lake, f"{query} where collection = ?", collection)
+    rows = lake.rows(f"{query} where collection = ?", collection)
     return {query_id: (weight, cluster) for query_id, weight, cluster in rows}
-
-
-def _if_known(lake: Lake, query: str, *values: str) -> list[tuple]:
-    """Rows; none in a release of a Gradelake to which all queries counted alike."""
-    with suppress(duckdb.CatalogException):
-        return lake.rows(query, *values)
-    return []
 
 
 def require_even(lake: Lake, collection: str, what: str) -> None:
@@ -337,7 +312,7 @@ def require_even(lake: Lake, collection: str, what: str) -> None:
 def segments_of(lake: Lake, collection: str) -> list[str]:
     """The kinds of queries that a collection has, by name."""
     query = "select distinct unnest(segments) from lake.raw.query_weights where collection = ?"
-    return sorted(segment for (segment,) in _if_known(lake, query, collection))
+    return sorted(lake.column(query, collection))
 
 
 def _require_segment(lake: Lake, collection: str, segment: str, label_set: str) -> None:

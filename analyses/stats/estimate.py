@@ -126,7 +126,7 @@ def estimate_board(
         if not (found := re.fullmatch(r"P@(\d+)", measure)):
             raise BadInput(
                 f"{measure} is not a sum over labels; single pairs estimate P@k only",
-                "Draw whole queries for it: gradelake export sample --unit query.",
+                "Draw whole queries for it: gradelake export qrels --sample N --unit query.",
             )
         return _from_pairs(asked, int(found[1]))
     if len(assessors) > 1:

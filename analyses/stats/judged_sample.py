@@ -105,7 +105,7 @@ def read_judged_sample(
             )
         raise BadInput(
             f"assessor {assessor!r} has judged no sample of {collection!r} in this lake",
-            "Draw one with `gradelake export sample`, have it judged, import it with "
+            "Draw one with `gradelake export qrels --sample`, have it judged, import it with "
             "`gradelake import judgments`, and run `gradelake build`; or `gradelake queue add`.",
         )
     names = ", ".join(samples)

@@ -11,7 +11,7 @@ from gradelake.analyses.stats.resample import UNDEFINED, Spread, or_none
 from gradelake.sql.lake.opening import Lake
 
 # labelled passages; those of them that people hold relevant, and the others that they judged, each
-# as often as one was drawn for it (`gradelake export sample`). What a judge's label rubrics were
+# as often as one was drawn for it (`export qrels --sample`). What a judge's label rubrics were
 # distilled from says nothing about its errors.
 COUNTS = """
     with

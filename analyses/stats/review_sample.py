@@ -1,4 +1,4 @@
-"""`gradelake export sample`: pairs of a label set for people to judge, without its labels."""
+"""`gradelake export qrels --sample`: pairs of a label set for people to judge."""
 
 import csv
 import hashlib
@@ -134,7 +134,7 @@ def draw_sample(
         what = "queries" if unit == "query" else "pairs"
         raise BadInput(
             f"{label_set!r} has {len(units):,} {what} to draw from, fewer than {size:,}",
-            "Ask for fewer with --size.",
+            "Ask for fewer with --sample.",
         )
     labels = {key: 0 if unit == "query" else row[2] for key, row in zip(keys, frame, strict=True)}
     strata = _strata(units, labels, generator)

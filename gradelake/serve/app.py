@@ -34,11 +34,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.errors import GradelakeError
 from gradelake.sql.common.project import Project
 
-_STATIC = {
-    "serve": ("gradelake.serve", "static"),
-    "report": ("gradelake.analyses.report", "page"),
-    "review": ("gradelake.grading.review", "form"),
-}
+_STATIC = {"serve": ("gradelake.serve", "static"), "report": ("gradelake.analyses.report", "page")}
 _SECONDS = 2  # that a review waits for others
 _QUIET = 30  # seconds in which a server that starts has other things to do
 LOCAL = ("127.0.0.1", "localhost", "[::1]")

@@ -45,7 +45,7 @@ class Deck:
                 self._reviews[id_] = revise(self._reviews[id_], answer, utc_now())
 
     def as_object(self, lake: Lake) -> dict[str, Any]:
-        """For grading/review/form/card.js; the grader's grade only where it may be seen."""
+        """For gradelake/serve/static/card.js; the grader's grade only where it may be seen."""
         shown = []
         texts = passage_texts(lake, self._collection, list(self.cards.values()))
         for id_, card in self.cards.items():

@@ -17,8 +17,8 @@ from gradelake.grading.engines import EngineUnusable, Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.prompt import Rendered
 from gradelake.sql.common.clock import utc_now
+from gradelake.sql.lake.connection import REPLIES
 
-SUFFIX = ".replies.jsonl"
 _READING = ("parser", "reading")  # of a grader's identity: what is done with a reply
 _SYNC_EVERY = 1.0  # seconds
 _ROOM = 1 << 16  # bytes at least that a file takes up beforehand
@@ -133,7 +133,7 @@ class Segment:
         """Raise `EngineUnusable` where the disk has no room for so much."""
         try:
             if self._file is None:
-                name = f"{self.chunk_id}.{uuid.uuid4().hex[:8]}{SUFFIX}"
+                name = f"{self.chunk_id}.{uuid.uuid4().hex[:8]}{REPLIES}"
                 self._file = os.open(self.folder / name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644)
                 fcntl.flock(self._file, fcntl.LOCK_EX)  # as long as this process lives
                 self._write(json.dumps(asdict(self.about)).encode() + b"\n")

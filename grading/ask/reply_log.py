@@ -13,7 +13,6 @@ import polars as pl
 from gradelake.grading.ask.entry import (
     OF_RESPONSE,
     OF_WHAT,
-    SUFFIX,
     Asked,
     Entry,
     as_rows,
@@ -25,7 +24,7 @@ from gradelake.grading.engines import Response
 from gradelake.grading.graders.grader import Grader
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import grader_lock, grading_folder
+from gradelake.sql.lake.connection import REPLIES, grader_lock, grading_folder
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import types_of
 from gradelake.sql.lake.transaction import Transaction
@@ -185,7 +184,7 @@ class ReplyLog:
 
     def _files(self, chunk_id: str | None = None) -> list[Path]:
         name = "*" if chunk_id is None else f"{glob.escape(chunk_id)}.*"
-        return sorted(self.place.folder.glob(f"{name}{SUFFIX}"))
+        return sorted(self.place.folder.glob(f"{name}{REPLIES}"))
 
 
 def _await_end(files: list[Path]) -> None:

@@ -5,7 +5,13 @@ from typing import Any
 import click
 
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, bringing_in, reading, to_file
+from gradelake.sql.common.command_line import (
+    answering,
+    bringing_in,
+    reading,
+    refuse_beside,
+    to_file,
+)
 from gradelake.sql.common.counted import counted
 
 
@@ -32,12 +38,6 @@ def _show_export(result: dict[str, Any]) -> None:
     if n_cut:
         depth = click.get_current_context().params["depth"]
         console.warn(f"left out: {counted(n_cut, 'places')} in rankings below depth {depth}")
-
-
-def _show_assignments(result: dict[str, Any]) -> None:
-    (written,) = result["written"]
-    n_answers = counted(written["answers"], "answers")
-    console.say(f"{written['file']}: wrote {n_answers} of {written['grader']}")
 
 
 @click.command("grades", short_help="Store a FILE of grades that others made.")
@@ -107,9 +107,10 @@ def import_grades():
     """
 
 
-@click.group(short_help="Write what others read: qrels, grades, banks, tables, samples.")
+@click.group(short_help="Write what others read: grades, qrels, banks, a track's files.")
 def export():
-    """Write what others can read: qrels, grades, banks, tables, samples to judge.
+    """Write what others can read: grades, labels and samples to judge, scores, rubric banks, the
+    workbench's files, and what a track gives participants and the public.
 
     \b
     Examples:
@@ -126,7 +127,14 @@ def export():
     "graders",
     multiple=True,
     metavar="NAME",
-    help="A grader's name or id; may be repeated (default: all).",
+    help="A grader's name or id; may be repeated (default: all). Of assignments: who assigned.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["workbench", "assignments"]),
+    default="workbench",
+    help="assignments: which nuggets each answer holds, as `nuggetizer assign` writes them.",
 )
 @click.option(
     "--depth",
@@ -136,40 +144,29 @@ def export():
 )
 @reading
 @answering(_show_export)
-def export_grades(read, collection, output, graders, depth):
+def export_grades(read, collection, output, graders, form, depth):
     """Write a COLLECTION's grades, judgments and whole rankings as the RUBRIC workbench's graded
-    JSONL.
+    JSONL; or, of one grader, which nuggets each answer holds: a line for each answer, on the newest
+    version of the rubric.
 
     Reads the newest release. `gradelake import grades` takes the file back as it was.
 
     \b
     Examples:
       gradelake export grades dl19 --output dl19-graded.jsonl.gz --grader flan
+      gradelake export grades rag --grader assigns --format assignments \\
+          --output rag.assignments.jsonl
     """
+    from gradelake.grading.exchange.assignments import export_assignments
     from gradelake.grading.exchange.grades_export import export_grades as run_export
 
+    if form == "assignments":
+        refuse_beside("--format assignments", {"--depth": "has no rankings"})
+        if len(graders) != 1:
+            raise click.UsageError("Name one grader (--grader) whose assignments you want.")
     with console.working("reading the lake"), read() as lake:
-        counts = run_export(lake, collection, output, graders, depth)
+        if form == "assignments":
+            counts = {"answers": export_assignments(lake, collection, graders[0], output)}
+        else:
+            counts = run_export(lake, collection, output, graders, depth)
     return {"collection": collection, "file": str(output), "written": counts}
-
-
-@export.command("assignments", short_help="Write which nuggets each answer holds, as nuggetizer.")
-@click.argument("collection")
-@click.option("--grader", required=True, metavar="NAME", help="Who looked for the nuggets.")
-@to_file("The file; zipped when its name ends in .gz.", required=True)
-@reading
-@answering(_show_assignments)
-def export_assignments(read, collection, grader, output):
-    """Write which nuggets each answer of COLLECTION holds, as `nuggetizer assign` does: JSON lines,
-    one for each answer, on the newest version of the rubric.
-
-    \b
-    Examples:
-      gradelake export assignments rag --grader assigns -o rag.assignments.jsonl
-    """
-    from gradelake.grading.exchange.assignments import export_assignments as run_export
-
-    with console.working("reading the lake"), read() as lake:
-        n_answers = run_export(lake, collection, grader, output)
-    written = {"grader": grader, "file": str(output), "answers": n_answers}
-    return {"collection": collection, "written": [written]}

@@ -8,28 +8,18 @@ import click
 
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import answering, with_options
+from gradelake.sql.common.command_line import answering
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import if_any
 
-# slot -> the option that its text comes from, where that has another name
-_OPTIONS = {"items": "--item", "n_items": "--item", "passages": "--passage"}
-# what `prompts render` puts into slots
-_SLOTS = {
-    "query": "The query's text.",
-    "description": "The topic's description.",
-    "narrative": "The topic's narrative.",
-    "passage": "The passage's text.",
-    "gold_answer": "The answer that counts as correct.",
-    "answer": "The answer to verify.",
-    "subtopic": "The query's subtopic.",
-    "label": "The label to explain, or to write a rubric for.",
-    "max_label": "The highest label.",
-    "rubric": "What a good answer holds, to judge a battle by.",
-    "rubrics": "The rubrics of the labels so far.",
-    "explanations": "Explanations of a label.",
-    "label_rubrics": "The rubrics to judge by.",
-    "scores": "What other graders said of the passage, a line each.",
+# slot -> the option of `prompts render` that its text comes from; others are filled by --slot
+_OPTIONS = {
+    "query": "--query",
+    "passage": "--passage",
+    "passages": "--passage",
+    "item": "--item",
+    "items": "--item",
+    "n_items": "--item",
 }
 # what `prompts list --json` says of each
 _TOLD = (
@@ -51,7 +41,7 @@ _TOLD = (
 
 
 def _option(slot: str) -> str:
-    return _OPTIONS.get(slot) or f"--{slot.replace('_', '-')}"
+    return _OPTIONS.get(slot, f"--slot {slot}=TEXT")
 
 
 @click.group()
@@ -111,11 +101,19 @@ def show(project, name):
 
 @prompts.command(short_help="Print a prompt as a model would read it, with your texts.")
 @click.argument("name")
+@click.option("--query", help="The query's text.")
 @click.option("--item", "items", multiple=True, help="The question or nugget; of a list, each.")
+@click.option("--passage", help="The passage's text.")
 @click.option("--passage-file", type=click.Path(path_type=Path), help="A file with the passage.")
-@with_options(*(click.option(_option(slot), help=words) for slot, words in _SLOTS.items()))
+@click.option(
+    "--slot",
+    "others",
+    multiple=True,
+    metavar="SLOT=TEXT",
+    help="What stands in another slot of the prompt's file; may be repeated.",
+)
 @click.pass_obj
-def render(project, name, passage_file, items, **texts):
+def render(project, name, query, items, passage, passage_file, others):
     """Print a prompt exactly as a model would read it, with your texts put in.
 
     \b
@@ -123,6 +121,8 @@ def render(project, name, passage_file, items, **texts):
       gradelake prompts render question_self_rating \\
           --item "Why is the sky blue?" \\
           --passage "Air scatters blue light more than red."
+      gradelake prompts render verify_answer --item "Who wrote Emma?" \\
+          --slot "gold_answer=Jane Austen" --slot answer=Austen
     """
     from gradelake.grading.prompts.label_list import as_list, numbered
     from gradelake.grading.prompts.prompt_file import find_prompt
@@ -130,9 +130,10 @@ def render(project, name, passage_file, items, **texts):
 
     prompt = find_prompt(if_any(project), name)
     if passage_file:
-        if texts["passage"] is not None:
+        if passage is not None:
             raise BadInput("--passage and --passage-file: give one of them")
-        texts["passage"] = files.read(passage_file, str(passage_file)).decode()
+        passage = files.read(passage_file, str(passage_file)).decode()
+    texts = {"query": query, "passage": passage, **dict(map(_slot, others))}
     values = {slot: text for slot, text in texts.items() if text is not None}
     if "passages" in prompt.slots and "passage" in values:
         values["passages"] = numbered([values["passage"]])
@@ -152,6 +153,13 @@ def render(project, name, passage_file, items, **texts):
     if rendered.system:
         click.echo(f"--- system message\n{rendered.system}\n--- user message")
     click.echo(rendered.text)
+
+
+def _slot(said: str) -> list[str]:
+    slot, equals, text = said.partition("=")
+    if not equals:
+        raise BadInput(f"--slot {said}: no text", "Write SLOT=TEXT.")
+    return [slot, text]
 
 
 @prompts.command(short_help="Draw worked examples from a collection's judged passages.")

@@ -235,7 +235,7 @@ class Reviewable:
 
     @property
     def for_cards(self) -> dict[str, object]:
-        """What grading/review/form/card.js shows of it."""
+        """What gradelake/serve/static/card.js shows of it."""
         return {
             "what": self.what,
             "scale": list(self.scale),
@@ -359,7 +359,7 @@ def find_grader(lake: Lake, name: str) -> Reviewable:
         raise BadInput(
             f"{name} does not grade rubric items (its prompt's target is {target!r})",
             "Judges of whole passages are compared with people's judgments: see `gradelake export "
-            "sample` and `gradelake sql @kappa`.",
+            "qrels --sample` and `gradelake sql @kappa`.",
         )
     return Reviewable(name, *about)
 

@@ -69,8 +69,7 @@ def deal_for(
         return assignment, deal(lake, assignment)
     chosen = ("--query", "--item", "--sample", "--seed", "--only-answered")
     refuse_beside("--queue", dict.fromkeys(chosen, "has its cards chosen, in their order"))
-    deal_them = queues.deal_conflicts if choice.get("settles") else queues.deal_queue
-    again = choice.get("again", False)
-    grader, deck = deal_them(lake, collection, queue, choice["assessor"], again)
+    deal_them = queues.deal_conflicts if choice["settles"] else queues.deal_queue
+    grader, deck = deal_them(lake, collection, queue, choice["assessor"], choice["again"])
     tau = tau or grader.relevant_from or choose_tau(lake, grader, tau)
     return Assignment(collection, grader, tau=tau, **choice), deck

@@ -1,4 +1,4 @@
-"""What an answer makes of the review that stands: one rule for terminal, server and form.
+"""What an answer makes of the review that stands: one rule for terminal and server.
 
 REVISING.md beside this file says why it is as it is.
 """
@@ -45,16 +45,15 @@ class Review:
     def answers(self, answer: "Answer") -> bool:
         """Whether an answer says what this says: only times may differ, and what was blind."""
         mine = self.grade, self.opinion, self.note, bool(self.settles)
-        settles = self.settles if answer.settles is None else answer.settles
-        return mine == (answer.grade, answer.opinion, _one_line(answer.note), bool(settles))
+        note = _one_line(answer.note)
+        return mine == (answer.grade, answer.opinion, note, bool(answer.settles))
 
 
 @dataclass(frozen=True)
 class Answer:
     """What somebody answers to a card with a grader's `grade`.
 
-    `opinion`: what the grade should be; None: it is wrong, and that is all. `settles` None: as it
-    stands. `at` None: now.
+    `opinion`: what the grade should be; None: it is wrong, and that is all. `at` None: now.
     """
 
     grade: int
@@ -62,7 +61,7 @@ class Answer:
     note: str | None = None
     seconds: float | None = None
     is_blind: bool = False  # the grader's grade was not shown before
-    settles: bool | None = None
+    settles: bool = False
     at: datetime | None = None
 
 
@@ -97,7 +96,7 @@ def revise(standing: Review | None, answer: Answer | Undo, now: datetime) -> Rev
         note=_one_line(answer.note),
         blind_grade=stood.blind_grade if stood else first,
         seconds=stood.seconds if stood and looks_again else answer.seconds,
-        settles=((stood and stood.settles) if answer.settles is None else answer.settles) or None,
+        settles=answer.settles or None,
         reviewed_at=answer.at or now,
     )
 

@@ -1,4 +1,4 @@
-"""How answers get into the lake: from a terminal one by one, from a server or a form together.
+"""How answers get into the lake: from a terminal one by one, from a server together.
 
 A commit of a row takes some 30 ms and makes no file: DuckLake keeps few rows in its catalog, and
 `gradelake lake tidy` writes them out when there are thousands. So nothing has to be gathered

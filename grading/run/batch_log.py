@@ -48,13 +48,11 @@ class Tries:
     def __init__(self, log: ReplyLog):
         self._of: dict[Any, list[Entry]] = defaultdict(list)
         for entry in log.in_vain():
-            ids = tuple(getattr(entry, name) for name in OF_WHAT)
-            self._of[entry.asked or ids].append(entry)
+            self._of[entry.asked].append(entry)
 
     def of(self, row: Mapping[str, Any]) -> list[Entry]:
-        """Those of the prompt of a row of `raw.replies`; of those of an older lake the ids tell."""
-        ids = tuple(row[name] for name in OF_WHAT)
-        return [*self._of.get(row["asked"], ()), *self._of.get(ids, ())]
+        """Those of the prompt of a row of `raw.replies`."""
+        return self._of.get(row["asked"], [])
 
     def limit(self, row: Mapping[str, Any], passage: str) -> int | None:
         """How much of its passage is sent, where more was too long."""

@@ -18,7 +18,7 @@ from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import Busy, Unreachable, WorkFailed
 from gradelake.sql.common.plain_words import in_plain_words
-from gradelake.sql.lake.connection import grader_lock, grading_folder
+from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import types_of
@@ -98,27 +98,7 @@ class Committer:
     def recover(self) -> int:
         """Take what an interrupted run of this grader left. Returns how many replies that has: they
         are not asked for again. Only call this while holding the grader's lock."""
-        self._take_chunks_of_before()
         return self.log.recover()
-
-    def _take_chunks_of_before(self) -> None:
-        """Commit the chunks that a run left which was killed before there was a log: they waited in
-        files of their own."""
-        waits_in = "" if self.table == "grades" else "-sentinel"
-        folder = grading_folder(self.lake.project) / f"{self.grader.grader_id}{waits_in}"
-        files = sorted(folder.glob("*.parquet"))
-        if not files:
-            return
-        found = pl.concat([pl.read_parquet(file) for file in files], how="diagonal_relaxed")
-        # a chunk that was halved may lie there beside its halves
-        rows = found.unique(subset=KEYS[self.table], keep="first", maintain_order=True)
-        rows = rows.select(name for name in types_of(self.table) if name in rows.columns)
-        with self.lake.transaction("grade", f"(recovered) {self.grader.name}") as transaction:
-            self.grader.register(transaction)
-            rows = not_in_the_lake(self.lake, self.table, rows)
-            transaction.say(grades=transaction.insert(self.table, rows))
-        for file in files:
-            file.unlink()
 
     def begin(self, planned: int) -> None:
         """Announce the run: the grader and its batch, before anything is graded."""

@@ -22,6 +22,7 @@ from gradelake.sql.lake.identity import ID, LostCatalog, first_id
 from gradelake.sql.lake.lock import file_lock
 
 NAME = "lake"  # the catalog's name in every connection
+REPLIES = ".replies.jsonl"  # how names of files with replies that wait end
 METADATA = f"__ducklake_metadata_{NAME}."  # DuckLake's own tables, in any catalog
 SCHEMAS = ("staging", "intermediate", "marts")
 # An optimizer by which DuckDB 1.5.1 to 1.5.5 answers some queries with UNION ALL wrongly, without a
@@ -464,8 +465,13 @@ def write_lock(project: Project, purpose: str, wait: bool = True) -> AbstractCon
 
 
 def grading_folder(project: Project) -> Path:
-    """Where chunks of grades wait to be committed."""
+    """Where replies wait to be committed, a folder for each grader."""
     return project.lake_path / "grading"
+
+
+def waiting_replies(project: Project) -> list[Path]:
+    """The files of replies that wait to be committed; a run may be writing and removing them."""
+    return sorted(grading_folder(project).glob(f"*/*{REPLIES}"))
 
 
 def grader_lock(project: Project, grader_id: str, purpose: str) -> AbstractContextManager[None]:

@@ -16,7 +16,9 @@ from gradelake.sql.lake.empty_statistics import give_empty_statistics
 from gradelake.sql.lake.hashes import make_table
 from gradelake.sql.lake.raw_tables import raw_tables
 
-FIRST = (1, "gradelake 0.1.0")  # number and name of the first schema
+# number and name of the schema of 0.1.0, the first release; lakes that are older than it came to it
+# by eight migrations, of which this was the last
+FIRST = (9, "batches")
 # Tables of long texts. DuckDB holds the rows of a Parquet file's row group until it is written, by
 # default 122,880 of them for each thread: of texts of 20 kB more than many a machine has.
 LONG_TEXTS = ("passages", "answers", "sentences", "replies", "brought_along")
@@ -43,7 +45,7 @@ def applied(lake: Any) -> int:
         schemas = lake.rows(query)
     except duckdb.CatalogException:
         return 0
-    if schemas[:1] != [FIRST]:
+    if FIRST not in schemas:
         raise WorkFailed(
             "this lake was made before Gradelake 0.1.0, which cannot read it",
             "Move it away, and make a new one with `gradelake init` and `gradelake ingest`.",

@@ -1,4 +1,4 @@
-"""`gradelake export card`: its figures are the marts', and what is not known is said."""
+"""`gradelake export track --card`: its figures are the marts', and what is not known is said."""
 
 import json
 import re
@@ -13,7 +13,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def card(graded_demo) -> dict:
-    done = gradelake(graded_demo, "export", "card", "lexical", "--format", "json")
+    done = gradelake(
+        graded_demo, "export", "track", "demo", "--card", "lexical", "--format", "json"
+    )
     return json.loads(done.stdout)
 
 
@@ -89,13 +91,14 @@ def test_what_is_not_known_is_said_with_what_would_tell(card):
 
 
 def test_a_card_is_markdown_and_latex_with_the_same_sections(graded_demo, card, tmp_path):
-    markdown = gradelake(graded_demo, "export", "card", "judge:lexical").stdout
+    markdown = gradelake(graded_demo, "export", "track", "demo", "--card", "judge:lexical").stdout
     assert re.findall(r"(?m)^## (.*)$", markdown) == [each["title"] for each in card["sections"]]
     for table in re.findall(r"(?m)(?:^\|.*\n)+", markdown):
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
         assert len(widths) == 1
-    gradelake(graded_demo, "export", "card", "lexical", "-o", tmp_path / "card.tex")
-    latex = (tmp_path / "card.tex").read_text()
+    tex = tmp_path / "card.tex"
+    gradelake(graded_demo, "export", "track", "demo", "--card", "lexical", "-o", tex)
+    latex = tex.read_text()
     assert latex.count(r"\subsection*") == len(card["sections"])
     assert latex.count(r"\begin{tabular}") == sum(bool(each["rows"]) for each in card["sections"])
     bare = re.sub(r"\\[{}&%$#_]", "", re.sub(r"(?m)^%.*$", "", latex))
@@ -104,6 +107,6 @@ def test_a_card_is_markdown_and_latex_with_the_same_sections(graded_demo, card, 
 
 
 def test_a_judge_that_there_is_not_is_refused(graded_demo):
-    wrong = gradelake(graded_demo, "export", "card", "lexcal", code=2)
+    wrong = gradelake(graded_demo, "export", "track", "demo", "--card", "lexcal", code=2)
     assert "has no grader 'lexcal'" in wrong.stderr
     assert "lexical" in wrong.stderr

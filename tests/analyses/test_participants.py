@@ -1,4 +1,4 @@
-"""`export participants`: own scores beside best, median and worst, own flags, nothing of others."""
+"""`export track --participants`: own scores and flags, nothing of others."""
 
 import csv
 import re
@@ -14,6 +14,8 @@ from tests.reading import published
 
 pytestmark = pytest.mark.slow
 
+TRACK = ("export", "track")
+
 
 def read(file: Path) -> list[dict[str, str]]:
     with file.open(newline="") as stream:
@@ -21,7 +23,7 @@ def read(file: Path) -> list[dict[str, str]]:
 
 
 def test_each_finds_own_scores_beside_all_and_nobody_elses_name(graded_demo, tmp_path):
-    gradelake(graded_demo, "export", "participants", "demo", tmp_path / "out")
+    gradelake(graded_demo, *TRACK, "demo", "--participants", tmp_path / "out")
     lake = published(graded_demo)
     systems = set(lake.column("select system from lake.raw.systems where collection = 'demo'"))
     assert {folder.name for folder in (tmp_path / "out").iterdir()} == systems
@@ -75,7 +77,7 @@ def test_flags_are_of_rules_and_of_citations_and_teams_share_a_folder(graded_dem
     gradelake(folder, "ingest", "answers")
     gradelake(folder, "grade", "answers", "--grader", "supports")
     gradelake(folder, "build")
-    shown = gradelake(folder, "export", "participants", "answers", "own", "--measure", "SupportP")
+    shown = gradelake(folder, *TRACK, "answers", "--participants", "own", "--measure", "SupportP")
     assert "of 2 systems, best, median and worst tell each other's scores" in shown.stderr
     flagged = read(folder / "own/careless_writer/flagged.csv")
     assert {row["system"] for row in flagged} == {"careless_writer"}
@@ -91,17 +93,17 @@ def test_flags_are_of_rules_and_of_citations_and_teams_share_a_folder(graded_dem
         for row in read(folder / "own/careful_writer/flagged.csv")
         if row["what"] == "not in the lake"
     ]
-    said = gradelake(folder, "export", "participants", "answers", "t", "--by", "team_id", code=2)
+    said = gradelake(folder, *TRACK, "answers", "--participants", "t", "--by", "team_id", code=2)
     assert "team_id None cannot name a folder" in said.stderr
     with (folder / "gradelake.toml").open("a") as settings:
         settings.write('\n[collections.answers.groups.team]\nblue = ["care*"]\n')
     gradelake(folder, "ingest", "answers")
     gradelake(folder, "build")
-    gradelake(folder, "export", "participants", "answers", "teams", "--by", "team")
+    gradelake(folder, *TRACK, "answers", "--participants", "teams", "--by", "team")
     rows = read(folder / "teams/blue/scores.csv")
     assert {row["system"] for row in rows} == {"careful_writer", "careless_writer"}
     file.write_text(file.read_text() + "\n")
-    gradelake(folder, "export", "participants", "answers", "later")
+    gradelake(folder, *TRACK, "answers", "--participants", "later")
     (told,) = (
         row["detail"]
         for row in read(folder / "later/careful_writer/flagged.csv")

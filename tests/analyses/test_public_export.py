@@ -1,4 +1,4 @@
-"""`export public`: boards and labels are shared, the rubric and all answers stay secret."""
+"""`export track --public`: boards and labels are shared, the rubric and all answers stay secret."""
 
 import base64
 import csv
@@ -98,7 +98,7 @@ def make(folder: Path) -> None:
     gradelake(folder, "export", "bank", "tiny", "--name", "secret", "-o", "secret/bank.jsonl.gz")
     gradelake(folder, "export", "grades", "tiny", "--output", "secret/graded.jsonl.gz")
     gradelake(folder, "export", "qrels", "tiny", "--all", "qrels")
-    said = gradelake(folder, "export", "public", "tiny", "public").stdout
+    said = gradelake(folder, "export", "track", "tiny", "--public", "public").stdout
     assert said.startswith("public: wrote ")
 
 
@@ -153,7 +153,7 @@ def test_anonymous_systems_keep_their_other_names_and_nothing_tells_them(folder)
     systems = {row["system"] for row in board_of(folder / "public")}
     options = ("--anonymous", "names.csv", "--layout", "trec_eval")
     for name in ("first", "second"):
-        gradelake(folder, "export", "public", "tiny", name, *options)
+        gradelake(folder, "export", "track", "tiny", "--public", name, *options)
     with (folder / "names.csv").open(newline="") as file:
         names = {row["system"]: row["name"] for row in csv.DictReader(file)}
     assert names.keys() == systems
@@ -176,8 +176,8 @@ def test_anonymous_systems_keep_their_other_names_and_nothing_tells_them(folder)
 
 def test_a_folder_that_holds_something_is_left_alone(folder, tmp_path):
     (tmp_path / "questions.txt").write_text("secret")
-    said = gradelake(folder, "export", "public", "tiny", str(tmp_path), code=2).stderr
+    said = gradelake(folder, "export", "track", "tiny", "--public", str(tmp_path), code=2).stderr
     assert "Name a new or an empty folder" in said
     assert [file.name for file in tmp_path.iterdir()] == ["questions.txt"]
-    gradelake(folder, "export", "public", "none", str(tmp_path / "new"), code=2)
+    gradelake(folder, "export", "track", "none", "--public", str(tmp_path / "new"), code=2)
     assert [file.name for file in tmp_path.iterdir()] == ["questions.txt"]

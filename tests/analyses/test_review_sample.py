@@ -24,6 +24,7 @@ from tests.reading import published
 pytestmark = pytest.mark.slow
 
 JUDGE = "judge:overlap"
+QRELS = ("export", "qrels", "demo")
 DRAWS = int(os.environ.get("GRADELAKE_DRAWS", "100"))  # 400 take half a minute
 
 
@@ -60,14 +61,14 @@ def judged(demo, tmp_path_factory):
     folder = shutil.copytree(demo, tmp_path_factory.mktemp("judged") / "demo")
     human = labels(folder, "assessor:human")
     samples = {
-        "ann": ["--unit", "query", "--size", "5"],
-        "bob": ["--size", "100", "--depth", "10"],
-        "cid": ["--unit", "query", "--size", "5", "--seed", "3", "--depth", "10"],
-        "dan": ["--size", str(len(labels(folder, JUDGE)))],
+        "ann": ["--unit", "query", "--sample", "5"],
+        "bob": ["--sample", "100", "--depth", "10"],
+        "cid": ["--unit", "query", "--sample", "5", "--seed", "3", "--depth", "10"],
+        "dan": ["--sample", str(len(labels(folder, JUDGE)))],
     }
     for assessor, options in samples.items():
         empty, filled = folder / f"{assessor}.csv", folder / f"{assessor}-filled.csv"
-        gradelake(folder, "export", "sample", "demo", "--label-set", JUDGE, *options, "-o", empty)
+        gradelake(folder, *QRELS, "--label-set", JUDGE, *options, "-o", empty)
         n = None
         if assessor == "cid":
             sizes = Counter(row["query_id"] for row in read(empty))

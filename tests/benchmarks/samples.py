@@ -1,8 +1,8 @@
 """How often 95 % intervals of `stats estimate` hold the scores by people's labels of everything.
 
-Single pairs: P@10 from 50 to 500 of them, drawn by the judge's labels as `export sample` and
-`queue add` do, with pairs of every depth and of the first ten alone. Whole queries: of as many as
-in each column, for the mean over the label set's queries. On TREC DL 2019 where its data is at
+Single pairs: P@10 from 50 to 500 of them, drawn by the judge's labels as a sample of `export qrels`
+and `queue add` do, with pairs of every depth and of the first ten alone. Whole queries: of as many
+as in each column, for the mean over the label set's queries. On TREC DL 2019 where its data is at
 hand, and in made-up worlds that are nothing like it. Counted are the systems that get an interval,
 how many of these hold, and how many of the worst single system's.
 

@@ -10,8 +10,6 @@ import pytest
 from gradelake.app import app
 from gradelake.sql.common import files as files_
 from tests.command_line import gradelake, run
-from tests.grading.reviewing import read_form, saved
-from tests.grading.test_review_form import export
 from tests.reading import live
 
 pytestmark = pytest.mark.slow
@@ -30,8 +28,6 @@ def files(folder: Path) -> dict[str, list]:
     )
     (folder / "scores.json").write_text(json.dumps({"bm25": 0.5, "lsa": 0.25}))
     gradelake(folder, "export", "grades", "demo", "-o", "graded.jsonl", "--grader", "lexical")
-    form = saved(read_form(export(folder, folder / "ann.html")), 1, 2, 3)
-    (folder / "ann.json").write_text(json.dumps(form))
     header = ("query_id", "passage_id", "judgment")
     own = table(folder / "own.csv", [header, *judged[:9]])
     return {
@@ -40,7 +36,6 @@ def files(folder: Path) -> dict[str, list]:
         "judgments": ["demo", own, "--assessor", "ann"],
         "labels": ["demo", "labels/overlap.qrels", "--judge", "again"],
         "rag": ["logs", "rag/v1.jsonl"],
-        "reviews": ["demo", "ann.json"],
         "scores": ["demo", "scores.json", "--name", "EXAM", "--measure", "Cover@20"],
         "support": ["answers", "answers/support.csv", "--assessor", "cleo"],
     }
@@ -66,7 +61,7 @@ def test_every_import_is_tried(imports):
 
 
 @pytest.mark.parametrize(
-    "name", ["bank", "grades", "judgments", "labels", "rag", "reviews", "scores", "support"]
+    "name", ["bank", "grades", "judgments", "labels", "rag", "scores", "support"]
 )
 def test_a_file_that_comes_again_changes_nothing(folder, imports, name):
     def snapshot() -> int:
@@ -81,7 +76,6 @@ def test_a_file_that_comes_again_changes_nothing(folder, imports, name):
     assert snapshot() == before
 
 
-# a form of reviews is read once, and whole, so that nothing can change in between
 @pytest.mark.parametrize(
     "name", ["bank", "grades", "judgments", "labels", "rag", "scores", "support"]
 )

@@ -207,11 +207,10 @@ def test_each_assignment_stands_in_the_lists_for_people(lake, records):
 
 
 def test_what_nuggetizer_would_have_written_is_written_again(folder, records):
-    gradelake(folder, "export", "assignments", "rag", "--grader", "theirs", "-o", "out.jsonl")
+    asked = ("export", "grades", "rag", "--format", "assignments", "--grader")
+    gradelake(folder, *asked, "theirs", "-o", "out.jsonl")
     written = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert sorted(map(plain, written)) == sorted(map(plain, records))
     assert written[0]["response_length"] == len(written[0]["answer_text"].split())
-    refused = gradelake(
-        folder, "export", "assignments", "rag", "--grader", "thiers", "-o", "o.jsonl", code=2
-    ).stderr
+    refused = gradelake(folder, *asked, "thiers", "-o", "o.jsonl", code=2).stderr
     assert "Did you mean 'theirs'?" in refused or "theirs" in refused

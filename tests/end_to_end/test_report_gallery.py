@@ -1,22 +1,9 @@
-"""The pictures on pages show the report, form and browser of today: by their words, not their
-pixels."""
+"""The pictures on pages show the report and browser of today: by their words, not their pixels."""
 
 import pytest
 from PIL import Image
 
-from tests.command_line import gradelake
-from tests.tools.gallery import (
-    CARD,
-    FORM,
-    GALLERY,
-    PICTURES,
-    REVIEWS,
-    SERVED,
-    SHOWS,
-    card,
-    picture,
-    served,
-)
+from tests.tools.gallery import GALLERY, PICTURES, REVIEWS, SERVED, SHOWS, picture, served
 
 PAGE = GALLERY.parent / "README.md"
 
@@ -33,19 +20,10 @@ def test_a_picture_of_the_gallery_shows_the_report_of_today(browser, demo_page, 
 
 
 @pytest.mark.slow
-def test_the_card_on_the_page_of_reviews_is_the_forms_of_today(browser, graded_demo, tmp_path):
-    form = tmp_path / "mia.html"
-    gradelake(graded_demo, *FORM, "-o", form)
-    _, shows = card(browser, form)
-    assert Image.open(CARD).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"  # type: ignore[attr-defined]
-    assert CARD.stat().st_size < 100_000
-
-
-@pytest.mark.slow
 def test_a_queue_in_the_browser_looks_as_on_the_page_of_reviews(browser, graded_demo, tmp_path):
     page = (REVIEWS.parent / "README.md").read_text(encoding="utf-8")
     found = served(browser, graded_demo, tmp_path)
-    assert set(found) == set(SERVED) == {file.stem for file in REVIEWS.iterdir()} - {CARD.stem}
+    assert set(found) == set(SERVED) == {file.stem for file in REVIEWS.iterdir()}
     for name, (_, shows) in found.items():
         file = REVIEWS / f"{name}.png"
         assert Image.open(file).text[SHOWS] == shows, "renew it: python -m tests.tools.gallery"  # type: ignore[attr-defined]

@@ -74,7 +74,7 @@ COMMANDS = [
     init there | start . | check C | search C | ingest C | ingest C --dry-run
     import labels C me.qrels --judge k | import bank C bank.csv --name new
     import judgments C me.qrels --assessor you | import support C me.qrels --assessor you
-    import rag C log.jsonl | import grades C log.jsonl | import reviews C bank.csv
+    import rag C log.jsonl | import grades C log.jsonl
     import scores C log.jsonl --name theirs M
     system list C | system remove C A | system rename C A Z
     plan C | grade C G --dry-run | sentinel none | probe C G | generate C G --dry-run
@@ -92,13 +92,13 @@ COMMANDS = [
     stats correlation C --picture x.svg M | compare C A B --picture x.svg L M
     stats coverage C --picture x.svg L | stats calibration C --picture x.svg G
     stats grades C --picture x.svg G
-    export grades C -o x.jsonl | export assignments C G -o x.jsonl
-    export bank C --name b -o x.jsonl | export qrels C L | export public C public
+    export grades C -o x.jsonl | export grades C G --format assignments -o x.jsonl
+    export bank C --name b -o x.jsonl | export qrels C L | export track C --public public
     stats agreement C | stats leaderboard C M L | stats correlation-table C M --format html
     stats labels C L --format latex | stats judges C --format markdown
-    export sample C L --size 2 -o x.csv | export scores C L
-    export card questions | export review C --assessor me G -o x.html
-    export workbench C bench | export participants C parts
+    export qrels C L --sample 2 -o x.csv | export scores C L
+    export track C --card questions
+    export workbench C bench | export track C --participants parts
     rubric show q1 | rubric edit q1 | rubric preview C | rubric diff 0 1
     review C --assessor me G | queue add C new --assessor me G | queue list C | queue remove C new
     serve --host nowhere.invalid | assessor add ann | assessor list | assessor remove ann

@@ -9,7 +9,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 from textwrap import indent
 
-from gradelake.grading.ask.entry import SUFFIX
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
@@ -18,6 +17,7 @@ from gradelake.grading.plan.request import FAILURES, Request
 from gradelake.grading.run import grader_run
 from gradelake.ingest.banks.banks import import_bank
 from gradelake.sql.common.project import Project
+from gradelake.sql.lake.connection import REPLIES
 from gradelake.sql.lake.opening import Lake
 from tests import command_line, projects
 from tests.ingest.conftest import Tiny
@@ -100,7 +100,7 @@ class Judged(Tiny):
     def waiting(self) -> set[str]:
         """The replies that are kept in files, until they are committed."""
         found = set()
-        for file in (self.folder / "lake" / "grading").glob(f"*/*{SUFFIX}"):
+        for file in (self.folder / "lake" / "grading").glob(f"*/*{REPLIES}"):
             with suppress(FileNotFoundError):  # it was, just now
                 found |= {line for line in file.read_text().splitlines() if '"asked"' in line}
         return found

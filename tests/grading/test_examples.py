@@ -129,7 +129,7 @@ def test_render_prints_exactly_what_a_model_would_read(judged):
         "Question: Q Passage: P {query} < |im_end|> [bold]x[/bold] :smile: Answer:\n"
     )
     missing = judged.gradelake("prompts", "render", "verify_answer", "--item", "x", code=2)
-    assert "also needs --gold-answer, --answer" in missing.stderr
+    assert "also needs --slot gold_answer=TEXT, --slot answer=TEXT" in missing.stderr
     assign = ("prompts", "render", "nuggetizer_assign", "--query", "Q", "--passage", "P")
     done = judged.gradelake(*assign, "--item", "It's so", "--item", "b").stdout
     assert "label each of the 2 nuggets either" in done
@@ -150,7 +150,11 @@ def test_every_slot_of_every_prompt_can_be_filled(judged):
             word
             for slot in shipped_prompts()[name].slots
             if slot in texts
-            for word in (f"--{slot.replace('_', '-')}", texts[slot])
+            for word in (
+                (f"--{slot}", texts[slot])
+                if slot in ("query", "item", "passage")
+                else ("--slot", f"{slot}={texts[slot]}")
+            )
         ]
         shown = judged.gradelake("prompts", "render", name, *options).stdout
         for slot in shipped_prompts()[name].slots:

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradelake.grading.ask.entry import SUFFIX
 from gradelake.grading.ask.recorder import Replies
 from gradelake.grading.run import crew
 from gradelake.grading.run.committer import Committer
 from gradelake.sql.common.errors import BadInput, WorkFailed
+from gradelake.sql.lake.connection import REPLIES
 from tests.grading.project import QUESTIONS
 
 pytestmark = pytest.mark.slow
@@ -320,7 +320,7 @@ def test_what_was_answered_and_not_committed_is_not_asked_again(stumbling, monke
         with pytest.raises(KeyboardInterrupt):
             stumbling.grade("judge")
     assert stumbling.grades("judge") == {}
-    (kept, *_) = (stumbling.folder / "lake" / "grading").glob(f"*/*{SUFFIX}")
+    (kept, *_) = (stumbling.folder / "lake" / "grading").glob(f"*/*{REPLIES}")
     with kept.open("a") as stream:
         stream.write('{"asked": "half a li')  # what a worker was writing
     run = stumbling.grade("judge")
@@ -332,20 +332,6 @@ def test_what_was_answered_and_not_committed_is_not_asked_again(stumbling, monke
     log = stumbling.rows("select count(*), bool_and(is_read) from lake.raw.replies")
     assert log == [(10, True)]
     assert not list((stumbling.folder / "lake" / "grading").glob("*/*"))
-
-
-def test_chunks_that_a_run_left_before_there_was_a_log_are_committed(stumbling):
-    run = stumbling.grade("judge", limit=4)
-    kept = stumbling.lake.frame("select * exclude (failure) from lake.raw.grades")
-    folder = stumbling.folder / "lake" / "grading" / stumbling.grader("judge").grader_id
-    half = kept.head(2).with_columns(prompt_no=0, is_leader=True)
-    for name, rows in (("a", half), ("b", kept)):
-        rows.write_parquet(folder / f"{name}.parquet")
-    with stumbling.lake.transaction("test") as transaction:
-        transaction.run("delete from {lake}.raw.grades")
-    left = stumbling.grade("judge")
-    assert left.planned == 12 - run.counts["pairs"]
-    assert (len(stumbling.grades("judge")), list(folder.glob("*"))) == (12, [])
 
 
 @pytest.mark.fast

@@ -249,17 +249,6 @@ def test_a_pool_is_judged_before_anything_has_graded_it(tmp_path):
         own = [(query, passage) for query, passage, asked in cards if who in asked]
         said[who] = {pair: (n * len(who) + len(pair[1])) % 4 for n, pair in enumerate(own)}
         first, *others = said[who].values()
-        if who == "cy":  # offline
-            page, back = tmp_path / "cy.html", tmp_path / "cy.json"
-            asked = ("--queue", "pool", "--assessor", who, "-o", page)
-            gradelake(tmp_path, "export", "review", "demo", *asked)
-            form = reviewing.read_form(page)
-            assert [(card["query_id"], card["passage_id"]) for card in form["cards"]] == own
-            assert all("grade" not in card and "label" not in card for card in form["cards"])
-            assert "# Off topic is 0" in page.read_text()
-            back.write_text(json.dumps(reviewing.saved(form, *said[who].values())))
-            gradelake(tmp_path, "import", "reviews", "demo", back)
-            continue
         typed = (3 - first, "u", first, *others)
         told = reviewing.review(tmp_path, who, typed, "--queue", "pool").output
         assert "# Off topic is 0" in told

@@ -1,18 +1,14 @@
-"""Terminal, server and form keep to one list of promises about what an answer changes."""
+"""Terminal and server keep to one list of promises about what an answer changes."""
 
 import io
-import json
 import shutil
 from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from gradelake.grading.review.cards import Assignment, Card, Deck, Reviewable, deal, find_grader
-from gradelake.grading.review.form.form_export import FORMAT, form_id
-from gradelake.grading.review.form.form_import import import_reviews
 from gradelake.grading.review.keys import Lines
 from gradelake.grading.review.revise import Review
 from gradelake.grading.review.screen import Screen
@@ -20,7 +16,6 @@ from gradelake.grading.review.session import Session
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.serve import decks
 from gradelake.serve.journal import Journal
-from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
@@ -29,8 +24,6 @@ N_CARDS = 30
 
 class Subject:
     """A person who answers one card, in one of the ways that there are."""
-
-    shows_grade = True  # after a blind answer
 
     def __init__(self, project: Project, grader: Reviewable, card: Card, who: str):
         self.project, self.grader, self.card, self.who = project, grader, card, who
@@ -104,35 +97,6 @@ class Server(Subject):
             journal.commit()
 
 
-class Form(Subject):
-    shows_grade = False
-
-    def answers(self, opinion, note=None):
-        self.n_answers += 1
-        answered_at = utc_now() - timedelta(seconds=60 - self.n_answers)
-        with Lake.writer(self.project) as lake:
-            ((passage, query),) = lake.rows(
-                "select passages.text_sha256, sha256(queries.text) from lake.raw.passages "
-                "inner join lake.raw.queries using (collection) "
-                "where passage_id = ? and query_id = ?",
-                *(self.card.passage_id, self.card.query_id),
-            )
-            answer = {
-                **{key: getattr(self.card, key) for key in ("query_id", "passage_id", "item_id")},
-                **{"passage_sha256": passage, "query_sha256": query},
-                **{"grade": opinion, "note": note, "seconds": float(self.n_answers)},
-                "answered_at": f"{answered_at:%Y-%m-%dT%H:%M:%S.%f}Z",
-            }
-            about = {
-                **{"format": FORMAT, "deck": "d", "collection": "demo", "assessor": self.who},
-                "form": form_id("demo", self.grader.grader_id, self.who, "d"),
-                **{"grader": "lexical", "grader_id": self.grader.grader_id, "answers": [answer]},
-            }
-            file = self.project.folder / f"{self.who}.json"
-            file.write_text(json.dumps(about))
-            import_reviews(lake, "demo", file, [])
-
-
 def said(subject: Subject) -> tuple | None:
     """verdict, own_grade, blind_grade"""
     review = subject.review()
@@ -159,8 +123,7 @@ def keeps_what_was_blind_first(subject: Subject) -> None:
     review = subject.review()
     assert first
     assert review
-    if subject.shows_grade:  # a look at it is no time that it took to answer
-        assert review.seconds == first.seconds
+    assert review.seconds == first.seconds, "a look at it is no time that it took to answer"
     subject.answers(subject.card.grade)
     assert said(subject) == ("agree", None, own)
 
@@ -202,8 +165,6 @@ def notes_are_one_line_and_the_last_one_counts(subject: Subject) -> None:
 
 
 def what_was_blind_is_not_taken_back(subject: Subject) -> None:
-    if not subject.shows_grade:
-        return  # a form sends the answers that stand when it is saved
     own = (subject.card.grade + 1) % 6
     subject.undoes(own)
     assert said(subject) == ("disagree", own, own)
@@ -218,7 +179,7 @@ PROMISES = [
     notes_are_one_line_and_the_last_one_counts,
     what_was_blind_is_not_taken_back,
 ]
-SUBJECTS = [Terminal, Server, Form]
+SUBJECTS = [Terminal, Server]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import connect
+from gradelake.sql.lake.connection import REPLIES, connect
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.backup import backup
 from gradelake.sql.operations.upkeep.lake_copy import copy, fingerprint
@@ -198,7 +198,7 @@ def test_a_lake_is_not_copied_onto_itself_or_its_files(source, tmp_path):
         copy(source, Project.read(source.folder / "team.toml"), [])
 
 
-def test_seeds_and_graded_chunks_come_along_and_other_seeds_stay(source, tmp_path):
+def test_seeds_and_waiting_replies_come_along_and_other_seeds_stay(source, tmp_path):
     target = project(tmp_path / "target", graders={"judge": {"engine": "lexical"}})
     for folder, name, text in (
         (source.folder, "label_policies.csv", "ours\n"),
@@ -208,13 +208,13 @@ def test_seeds_and_graded_chunks_come_along_and_other_seeds_stay(source, tmp_pat
         write(folder / "seeds" / name, text)
     staged = source.lake_path / "grading" / "g"
     staged.mkdir(parents=True)
-    (staged / "chunk-2.parquet").write_bytes(b"graded")
+    (staged / f"chunk-2{REPLIES}").write_bytes(b"asked")
     done = copy(source, target, [])
     assert done.seeds == ["label_policies.csv"]
     assert (target.folder / "seeds" / "ensembles.csv").read_text() == "theirs\n"
     assert "ensembles.csv: differs" in done.warnings[0]
     assert done.chunks == 1
-    assert (target.lake_path / "grading" / "g" / "chunk-2.parquet").read_bytes() == b"graded"
+    assert (target.lake_path / "grading" / "g" / f"chunk-2{REPLIES}").read_bytes() == b"asked"
 
 
 def test_settings_that_the_target_does_not_have_are_told(source, tmp_path):

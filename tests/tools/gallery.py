@@ -1,5 +1,5 @@
-"""The pictures of the report, and of reviews in a form and in the browser, that their pages show,
-made from the demo.
+"""The pictures of the report, and of reviews in the browser, that their pages show, made from the
+demo.
 
 python -m tests.tools.gallery   renews them in analyses/report/gallery/ and grading/review/gallery/
 
@@ -28,12 +28,10 @@ from tests.places import REPOSITORY
 from tests.serve.server import own_server, reviews
 
 GALLERY = REPOSITORY / "analyses" / "report" / "gallery"
-CARD = REPOSITORY / "grading" / "review" / "gallery" / "card.png"
-REVIEWS = CARD.parent
+REVIEWS = REPOSITORY / "grading" / "review" / "gallery"
 SERVED = ("before", "after", "progress")
 QUEUE = ("queue", "add", "demo", "first", "--grader", "lexical", "--size", "12")
 PEOPLE = ("ann", "bob", "cy")
-FORM = ("export", "review", "demo", "--grader", "lexical", "--assessor", "mia", "--sample", "40")
 SIZE = {"width": 1000, "height": 720}
 COLOURS = 128
 SHOWS = "shows"  # the picture's text chunk with its words and the hash
@@ -72,20 +70,11 @@ def picture(browser: Browser, report: Path, shown: Shown) -> tuple[bytes, str]:
     return _taken(look.page, shown.at_top, [*parts, specs])
 
 
-def card(browser: Browser, form: Path) -> tuple[bytes, str]:
-    """The same of the second card of a form, after an answer."""
-    look = Look(browser, form, SIZE["width"])
-    look.page.set_viewport_size({**SIZE, "height": 640})
-    look.page.keyboard.press("3")
-    parts = [files("gradelake.grading.review.form") / f"{name}.css" for name in ("card", "form")]
-    return _taken(look.page, "body", [each.read_text(encoding="utf-8") for each in parts])
-
-
 def served(browser: Browser, demo: Path, place: Path) -> dict[str, tuple[bytes, str]]:
     """The same of a queue in the browser, of a copy of the demo in `place`: a card before and after
     its answer, and how far people are."""
     taken = {}
-    card_css = files("gradelake.grading.review.form") / "card.css"
+    card_css = files("gradelake.serve") / "static" / "card.css"
     parts = [card_css.read_text(encoding="utf-8")]
     with own_server(demo, place) as server:
         gradelake(server.folder, *QUEUE, *(part for who in PEOPLE for part in ("--assessor", who)))
@@ -123,12 +112,11 @@ def _taken(page: Page, at_top: str, parts: list[str], keep: bool = False) -> tup
     return image, written
 
 
-def renew(report: Path, form: Path, demo: Path, place: Path) -> None:
-    """Make each picture of a report of the demo, the one of a form, and those of the browser."""
+def renew(report: Path, demo: Path, place: Path) -> None:
+    """Make each picture of a report of the demo, and those of the browser."""
     with chromium() as browser:
         for name, shown in PICTURES.items():
             _keep(GALLERY / f"{name}.png", *picture(browser, report, shown))
-        _keep(CARD, *card(browser, form))
         for name, found in served(browser, demo, place).items():
             _keep(REVIEWS / f"{name}.png", *found)
 
@@ -144,11 +132,10 @@ def _keep(file: Path, image: bytes, shows: str) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as place:
-        demo, report, form = (Path(place) / name for name in ("demo", "demo.html", "mia.html"))
+        demo, report = (Path(place) / name for name in ("demo", "demo.html"))
         make_graded_demo(demo)
         gradelake(demo, "report", "demo", "-o", report)
-        gradelake(demo, *FORM, "-o", form)
-        renew(report, form, demo, Path(place) / "served")
+        renew(report, demo, Path(place) / "served")
 
 
 if __name__ == "__main__":

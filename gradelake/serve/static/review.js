@@ -1,6 +1,6 @@
 "use strict";
 
-// The store of grading/review/form/card.js: answers go to the server, which has them on its disk
+// The store of card.js: answers go to the server, which has them on its disk
 // before it says so.
 const token = document.querySelector("meta[name=token]").content;
 

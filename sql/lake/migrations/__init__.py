@@ -1,1 +1,1 @@
-"""Numbered SQL files that bring the raw tables of an older lake up to date; 002 is the first."""
+"""Numbered SQL files that bring the raw tables of an older lake up to date; 010 is the first."""

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.common.files import sha256_of
 from gradelake.sql.common.project import Project
-from gradelake.sql.lake.connection import grading_folder, require_lake, write_lock
+from gradelake.sql.lake.connection import require_lake, waiting_replies, write_lock
 from gradelake.sql.lake.identity import vacuum_into
 from gradelake.sql.lake.lock import file_lock
 from gradelake.sql.lake.storage import Storage, copied
@@ -27,11 +27,9 @@ from gradelake.sql.operations.upkeep.lake_files import (
 )
 from gradelake.sql.operations.upkeep.manifest import (
     MANIFEST,
-    ArchiveWriter,
     Entry,
     FolderWriter,
     Manifest,
-    is_archive,
     read_manifest,
 )
 from gradelake.sql.operations.upkeep.people_files import people_files
@@ -53,10 +51,10 @@ class BackedUp:
 
 
 def backup(project: Project, place: Path) -> BackedUp:
-    """Bring the backup in `place` (a folder, or a file ending in .tar) up to the newest commit.
+    """Bring the backup in the folder `place` up to the newest commit.
 
     The writer's lock is held while the catalogs are copied, not while the data files are: they
-    never change. A folder gets only what it does not have; its former backup holds until the new
+    never change. The folder gets only what it does not have; its former backup holds until the new
     one is whole. Raises `BadInput` for a place that holds something else, and `WorkFailed` when a
     file of the lake is missing or cannot be copied.
     """
@@ -68,14 +66,8 @@ def backup(project: Project, place: Path) -> BackedUp:
     _require_place(place, lake)
     busy = "this folder is being written by"
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if not is_archive(place):
-            place.mkdir(exist_ok=True)
-        lock = (
-            nullcontext()
-            if is_archive(place)
-            else file_lock(place / ".lock", "gradelake lake backup", wait=False, busy=busy)
-        )
+        place.mkdir(parents=True, exist_ok=True)
+        lock = file_lock(place / ".lock", "gradelake lake backup", wait=False, busy=busy)
         with lock, _scratch(place) as scratch:
             taken, copies = _take(project, scratch)
             for n, (path, content) in enumerate(people.items()):
@@ -92,26 +84,21 @@ def backup(project: Project, place: Path) -> BackedUp:
 
 def _require_place(place: Path, lake: str) -> None:
     """Raise `BadInput` unless a backup of this lake may be written there."""
-    if is_archive(place):
-        is_former, is_other = place.is_file(), place.is_dir()
-    elif place.is_dir():
+    is_former, is_other = False, place.exists()
+    if place.is_dir():
         ours = {".lock", ".scratch", "data", "kept", f"{MANIFEST}.writing", MANIFEST}
         is_former = (place / MANIFEST).exists()
         is_other = bool({file.name for file in place.iterdir()} - ours)
-    else:
-        is_former, is_other = False, place.exists()
     if is_other:
-        raise BadInput(
-            f"{place}: there is something else here", "Name a new folder, an empty one, or a .tar."
-        )
+        raise BadInput(f"{place}: there is something else here", "Name a new or an empty folder.")
     if is_former and read_manifest(place).lake != lake:
         raise BadInput(f"{place}: holds the backup of another lake", "Name another place.")
 
 
 @contextmanager
 def _scratch(place: Path) -> Iterator[Path]:
-    """A folder for copies, beside where they go; what a killed backup left in it is removed."""
-    folder = place.with_name(f".{place.name}.scratch") if is_archive(place) else place / ".scratch"
+    """A folder for copies, where they go; what a killed backup left in it is removed."""
+    folder = place / ".scratch"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
@@ -127,8 +114,8 @@ def _take(project: Project, scratch: Path) -> tuple[dict[str, Path], dict[str, P
     """Copies of what changes: by their path in a restored folder, and the catalogs by name."""
     taken = {}
     with write_lock(project, "gradelake lake backup"):
-        # first the chunks: one that goes now was committed, so the catalog below has it
-        for file in sorted(grading_folder(project).glob("*/[!.]*.parquet")):
+        # first the replies: what goes now was committed, so the catalog below has it
+        for file in waiting_replies(project):
             copy = scratch / f"{file.parent.name}-{file.name}"
             try:
                 shutil.copyfile(file, copy)
@@ -173,7 +160,7 @@ def _write(
 ) -> BackedUp:
     storage = Storage(project)
     wanted = _wanted(catalogs, storage)
-    writer = ArchiveWriter(place) if is_archive(place) else FolderWriter(place)
+    writer = FolderWriter(place)
     committed = {path: sha256 for catalog in catalogs for path, sha256 in catalog.hashes.items()}
     entries = [
         _add_data(writer, storage, path, size, committed.get(path))
@@ -222,7 +209,9 @@ def _wanted(catalogs: list[Catalog], storage: Storage) -> dict[str, int]:
     return wanted
 
 
-def _add_data(writer, storage: Storage, path: str, size: int, committed: str | None) -> Entry:
+def _add_data(
+    writer: FolderWriter, storage: Storage, path: str, size: int, committed: str | None
+) -> Entry:
     try:
         entry = writer.add(
             f"lake/data/{path}", f"data/{path}", size, lambda target: storage.fetch(path, target)

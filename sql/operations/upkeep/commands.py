@@ -119,7 +119,7 @@ def _show_backup(done) -> None:
 
 
 @lake.command(short_help="Back up the newest commit and every kept release.")
-@click.argument("place", metavar="FOLDER|FILE.tar", type=click.Path(path_type=Path))
+@click.argument("place", metavar="FOLDER", type=click.Path(path_type=Path))
 @answering(_show_backup)
 @click.pass_obj
 def backup(project, place):
@@ -132,7 +132,6 @@ def backup(project, place):
     \b
     Examples:
       gradelake lake backup /backups/dl19
-      gradelake lake backup before-the-deadline.tar
     """
     from gradelake.sql.operations.upkeep.backup import backup as run_backup
 
@@ -231,7 +230,7 @@ def _show_copied(done) -> None:
         "are the same"
     )
     if done.chunks:
-        console.say(f"{done.chunks:,} graded chunks that wait to be committed were copied too")
+        console.say(f"replies of {done.chunks:,} chunks that wait to be committed were copied too")
     if done.seeds:
         console.say(f"seeds copied: {', '.join(done.seeds)}")
     if done.later_commits:

@@ -18,6 +18,7 @@ from gradelake.sql.lake.connection import (
     data_path,
     grading_folder,
     require_lake,
+    waiting_replies,
     write_lock,
 )
 from gradelake.sql.lake.migrate import applied, migrations
@@ -75,7 +76,7 @@ def copy(source: Project, target: Project, arguments: list[str]) -> Copied:
             if finished:
                 done.finished_before = True
                 return done
-            done.chunks = _copy_chunks(source, target)
+            done.chunks = _copy_replies(source, target)
         _require_unchanged(source, done.snapshot)
         tables = _tables(lake)
         for table in console.progress("copying", tables, len(tables)):
@@ -237,10 +238,10 @@ def _copy_table(lake: Lake, table: str, is_there: bool, origin: str, done: Copie
             transaction.say(**{table.partition(".")[2]: rows})
 
 
-def _copy_chunks(source: Project, target: Project) -> int:
-    """Bring along what is graded and waits to be committed; the next grading run commits it."""
+def _copy_replies(source: Project, target: Project) -> int:
+    """Bring along replies that wait to be committed; the next grading run commits them."""
     n = 0
-    for file in sorted(grading_folder(source).glob("*/[!.]*.parquet")):
+    for file in waiting_replies(source):
         place = grading_folder(target) / file.parent.name / file.name
         place.parent.mkdir(parents=True, exist_ok=True)
         fresh = place.with_name(f".{place.name}")

@@ -1,12 +1,10 @@
-"""What a backup holds: a manifest, written last, and the files it names, in a folder or a .tar."""
+"""What a backup holds: a manifest, written last, and the files it names."""
 
 import hashlib
 import io
 import json
 import os
-import tarfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
@@ -45,15 +43,10 @@ class Manifest:
         return (json.dumps({"format": _FORMAT, **asdict(self)}, indent=1) + "\n").encode()
 
 
-def is_archive(place: Path) -> bool:
-    """Whether a backup there is one file: its name ends in .tar."""
-    return place.name.endswith(".tar")
-
-
 def read_manifest(backup: Path) -> Manifest:
     """The manifest of a backup. Raises `BadInput` when there is none, or it is not Gradelake's."""
     try:
-        with opened(backup) as stream, stream(MANIFEST) as file:
+        with opened(backup, MANIFEST) as file:
             content = json.load(file)
         if content.pop("format") != _FORMAT:
             raise BadInput(f"{backup}: made by another Gradelake", "Use the one that made it.")
@@ -63,7 +56,7 @@ def read_manifest(backup: Path) -> Manifest:
     except (FileNotFoundError, KeyError) as error:
         raise BadInput(
             f"{backup}: no backup here ({MANIFEST} is missing or incomplete)",
-            "Name a folder or .tar that `gradelake lake backup` made.",
+            "Name a folder that `gradelake lake backup` made.",
         ) from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput(f"{backup}: {MANIFEST} cannot be read: {error}") from error
@@ -85,34 +78,14 @@ def _check(manifest: Manifest) -> None:
         raise KeyError(*missing)
 
 
-@contextmanager
-def opened(backup: Path) -> Iterator[Callable[[str], io.BufferedReader]]:
-    """Yields a function that opens what is stored under a name, to read. Only a plain file is: a
-    pipe or a device never ends, and a link in an archive may lead to itself."""
-    if backup.is_dir():
-
-        def file(stored: str) -> io.BufferedReader:
-            if not (backup / stored).is_file():
-                raise FileNotFoundError(stored)
-            return (backup / stored).open("rb")
-
-        yield file
-    elif backup.is_file():
-        try:
-            with tarfile.open(backup, "r:") as tar:
-
-                def member(stored: str) -> io.BufferedReader:
-                    entry = tar.getmember(stored)
-                    file = tar.extractfile(entry) if entry.isreg() else None
-                    if not isinstance(file, io.BufferedReader):
-                        raise KeyError(stored)
-                    return file
-
-                yield member
-        except tarfile.TarError as error:
-            raise BadInput(f"{backup}: is not a tar archive: {error}") from error
-    else:
-        raise BadInput(f"{backup}: no such file or folder", "Name a backup.")
+def opened(backup: Path, stored: str) -> io.BufferedReader:
+    """What a backup has under a name, to read. Only a plain file is: a pipe or a device never
+    ends."""
+    if not backup.is_dir():
+        raise BadInput(f"{backup}: no such folder", "Name a backup.")
+    if not (backup / stored).is_file():
+        raise FileNotFoundError(stored)
+    return (backup / stored).open("rb")
 
 
 class FolderWriter:
@@ -154,54 +127,19 @@ class FolderWriter:
                     file.unlink()
 
 
-class ArchiveWriter:
-    """Writes a backup as one .tar beside its place, and renames it when it is whole."""
-
-    def __init__(self, file: Path):
-        self.file = file
-        self.copied = 0
-        self.copied_bytes = 0
-        self._fresh = file.with_name(f".{file.name}.writing")
-        self._part = file.with_name(f".{file.name}.part")
-        self._tar = tarfile.open(self._fresh, "w:")  # noqa: SIM115  (closed in `finish`)
-        self._stored: dict[str, Entry] = {}
-
-    def add(self, path: str, stored: str, size: int, fetch: Callable[[Path], str]) -> Entry:
-        """Add a file; equal content under one name is there once."""
-        if stored not in self._stored:
-            sha256 = fetch(self._part)
-            self._tar.add(self._part, stored)
-            self._part.unlink()
-            self._stored[stored] = Entry(path, stored, size, sha256)
-            self.copied += 1
-            self.copied_bytes += size
-        return Entry(path, stored, size, self._stored[stored].sha256)
-
-    def finish(self, manifest: Manifest) -> None:
-        """Add the manifest and put the archive in its place."""
-        content = manifest.content()
-        member = tarfile.TarInfo(MANIFEST)
-        member.size = len(content)
-        self._tar.addfile(member, io.BytesIO(content))
-        self._tar.close()
-        sync(self._fresh)
-        os.replace(self._fresh, self.file)
-
-
 def require_whole(backup: Path, manifest: Manifest) -> None:
     """Raise `WorkFailed` naming the files of a backup that are not what the manifest says."""
     wrong = []
-    with opened(backup) as stream:
-        stored = {entry.stored: entry for entry in manifest.entries}
-        for entry in console.progress("checking", stored.values(), len(stored)):
-            try:
-                with stream(entry.stored) as file:
-                    found = hashlib.file_digest(file, "sha256").hexdigest()
-            except (OSError, KeyError, tarfile.TarError):
-                wrong.append(f"{entry.stored} is missing or cannot be read")
-                continue
-            if found != entry.sha256:
-                wrong.append(f"{entry.stored} has other bytes than were backed up")
+    stored = {entry.stored: entry for entry in manifest.entries}
+    for entry in console.progress("checking", stored.values(), len(stored)):
+        try:
+            with opened(backup, entry.stored) as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            wrong.append(f"{entry.stored} is missing or cannot be read")
+            continue
+        if found != entry.sha256:
+            wrong.append(f"{entry.stored} has other bytes than were backed up")
     if wrong:
         listed = "\n  ".join(wrong[:10])
         more = f"\n  and {len(wrong) - 10:,} more" if len(wrong) > 10 else ""

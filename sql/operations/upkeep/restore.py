@@ -89,9 +89,8 @@ def _is_restored(manifest: Manifest, folder: Path) -> bool:
 
 
 def _unpack(backup: Path, manifest: Manifest, fresh: Path) -> None:
-    with opened(backup) as stream:
-        for entry in console.progress("copying", manifest.entries, len(manifest.entries)):
-            target = fresh / entry.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with stream(entry.stored) as source:
-                written(source, target)
+    for entry in console.progress("copying", manifest.entries, len(manifest.entries)):
+        target = fresh / entry.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with opened(backup, entry.stored) as source:
+            written(source, target)

@@ -3,26 +3,22 @@
 //
 // reviewCards(root, store) draws into an element; the promise is kept when the first card is there.
 // A store has, all but the texts asynchronous:
-//   load()  -> {collection, grader, assessor, title, scale: [every grade, ascending], blind, cards}
-//              and, if it likes, `what` is given ("grade"), the grades' `names`, a `hint` to them,
-//              `saved` and `after`: the words about closing the tab, and at the end
-//   next()  may be left out: what to do at the end, [{words, href}]
+//   load()  -> {grader, title, what: "grade", scale: [every grade, ascending], names: [of each, or
+//              none], hint: to them, blind, cards}
+//   next()  -> what to do at the end, [{words, href}]
 //   answer(id, {grade, note, seconds})  -> the card's state: what is new of it, below; `stays`: it
 //              is to be looked at once more. Throws what it cannot keep. grade: null is "wrong".
 //   undo(id)           -> the card's state once its answer is taken back, where that may be
-//   skip(id)           may be left out: the card is as if it had not been answered
-//   draft(id, note)    may be left out: keeps a note before there is an answer
-// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, turned?, own, draft?} and, once it
-// may be seen, {grade, answer, others: [{assessor, grade}]}; own: null or {grade, note, at?}.
+// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, turned?, own} and, once it
+// may be seen, {grade, answer, others: [{assessor, grade}]}; own: null or {grade, note}.
 async function reviewCards(root, store) {
   const MANY = 21; // grades that have a button each
   const NOTE = 2000; // characters
   const review = await store.load();
-  const { cards, scale, blind } = review;
+  const { cards, scale, blind, what, names } = review;
   const [least, most] = [scale[0], scale.at(-1)];
   const digits = least >= 0 && most <= 9;
-  const what = review.what ?? "grade";
-  const saved = review.saved ?? "Every answer is saved at once: you may close this tab, and go on later.";
+  const saved = "Every answer is saved at once: you may close this tab, and go on later.";
   // Who sees the two answers of a battle the other way round gives, and is shown, grades the other way round.
   const turn = (grade) => (grade === 0 || grade === 3 ? 3 - grade : grade);
   const turned = (said) => said && { ...said, ...("grade" in said ? { grade: turn(said.grade) } : {}) };
@@ -32,8 +28,8 @@ async function reviewCards(root, store) {
   for (const card of cards.filter((each) => each.turned)) {
     Object.assign(card, facing(card, card), { passage: card.item, item: card.passage });
   }
-  const path = cards.filter((each) => each.own).sort((a, b) => (a.own.at ?? 0) - (b.own.at ?? 0));
-  const notes = new Map(cards.map((each) => [each, each.draft ?? each.own?.note ?? ""]));
+  const path = cards.filter((each) => each.own);
+  const notes = new Map(cards.map((each) => [each, each.own?.note ?? ""]));
   const spent = new Map(); // milliseconds on a card, before now
   let queue = cards.filter((each) => !each.own); // the first is on the screen
   let since = null; // when the card came on the screen; null while nobody can see it
@@ -112,10 +108,8 @@ async function reviewCards(root, store) {
     draw();
   }
 
-  async function skip() {
-    const card = queue[0];
-    if (card.own && !await wait(() => store.skip?.(card.id))) return;
-    card.own = null;
+  function skip() {
+    queue[0].own = null;
     tell(queue.length === 1 ? "This is the last card left." : "Skipped: it comes again at the end.");
     leave(true);
   }
@@ -160,11 +154,11 @@ async function reviewCards(root, store) {
       group.append(input, button(`Give this ${what}`, null, read));
       return group;
     }
-    group.classList.toggle("named", Boolean(review.names?.length));
+    group.classList.toggle("named", names.length > 0);
     const said = isSeen(card) ? [...card.others ?? [], { assessor: review.grader, grade: card.grade }] : [];
     for (const grade of scale) {
       const pressed = { "aria-pressed": String(card.own?.grade === grade) };
-      const label = [grade, review.names?.[grade - least]].join(" ").trim();
+      const label = [grade, names[grade - least]].join(" ").trim();
       const made = button(label, digits ? String(grade) : null, () => answer(grade), pressed);
       const by = said.filter((each) => each.grade === grade).map((each) => each.assessor).join(", ");
       if (by) made.prepend(make("span", { class: "by" }, by), " ");
@@ -190,10 +184,7 @@ async function reviewCards(root, store) {
     text.value = notes.get(card);
     const label = make("label", { class: "note" }, "Note, kept with your answer (Enter: done)", text);
     label.hidden = !text.value;
-    text.addEventListener("input", () => {
-      notes.set(card, text.value);
-      store.draft?.(card.id, text.value);
-    });
+    text.addEventListener("input", () => notes.set(card, text.value));
     text.addEventListener("keydown", (event) => {
       if (event.isComposing || (event.key !== "Escape" && (event.key !== "Enter" || event.shiftKey))) return;
       event.preventDefault();
@@ -212,11 +203,11 @@ async function reviewCards(root, store) {
     const head = make("h2", { tabindex: -1 });
     if (!card) {
       head.textContent = cards.length ? "All cards are answered" : "There is no card to review";
-      const after = make("p", {}, review.after ?? "");
+      const after = make("p");
       place.replaceChildren(head, after);
       panel.replaceChildren(...(path.length ? [make("div", { class: "tools" }, button("Undo", "u", undo))] : []));
       head.focus();
-      store.next?.().then((tasks) => after.replaceChildren(...(tasks.length
+      store.next().then((tasks) => after.replaceChildren(...(tasks.length
         ? tasks.map(({ words, href }) => make("a", { href, class: "button primary" }, words))
         : ["Nothing else is waiting for you."]))).catch((error) => tell(error.message));
       return;
@@ -238,8 +229,8 @@ async function reviewCards(root, store) {
       fact("First answer", card.passage, "text");
       fact("Second answer", card.item, "text");
     } else {
-      const names = { nugget: "Key fact", criterion: "Criterion", sentence: "Sentence" };
-      fact(names[card.kind] ?? "Question", card.item, "item");
+      const kinds = { nugget: "Key fact", criterion: "Criterion", sentence: "Sentence" };
+      fact(kinds[card.kind] ?? "Question", card.item, "item");
       fact(card.kind === "criterion" ? "Answer" : "Passage", card.passage, "text");
     }
     fact("Scale", review.hint);
