@@ -6,7 +6,12 @@ select
     any_value(n_queries) as n_queries,
     map_from_entries(
         list(
-            (system, struct_pack(score := round(score, 6), stderr := round(stderr, 4), rank := rank))
+            (
+                system,
+                struct_pack(
+                    score := round(score, 6), stderr := round(stderr, 4), rank := rank
+                )
+            )
         )
     ) as systems
 from lake.marts.leaderboard
