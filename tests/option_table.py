@@ -74,6 +74,8 @@ stats leaderboard demo --board {L} AP 1 | --board={L} RR 1
 stats meta demo --reference {L} --measure AP | --reference=judge:overlap;
     --reference-measure=RR; --label-set=judge:overlap; --measure=RR; --top=3;
     --only-shared-queries; --qrels; --level=1; --reference-level=1
+stats overview demo | --measure=RR; --label-set=judge:overlap; --segment=tail
+stats overview demo --label-set {L} --measure AP | --level=1
 stats ranks demo --measure AP --label-set {L} | --measure=RR; --label-set=judge:overlap;
     --segment=tail; --level=1; --alpha=0.9; --confidence=0.5
 stats ranks demo --measure AP --label-set {L} --replicates 49 | --replicates=9; --seed=5

@@ -83,7 +83,7 @@ COMMANDS = [
     prompts list | prompts show umbrela | prompts render umbrela --query q --passage p
     prompts sample C --assessor me --per-label 1 --seed 1
     build | docs | sql @ | sql @leaderboard | sql @kappa
-    compare C A B | report C | report C --without-rubric
+    compare C A B | report C | report C --without-rubric | stats overview C
     stats ranks C M L | stats correlation C M | stats significance C M L | stats battles C L
     stats meta C --reference assessor:me M | stats kappa C | stats ceiling C | stats rates C L
     stats alpha C | stats estimate C M L --assessor me | gate C --system A --baseline B M L

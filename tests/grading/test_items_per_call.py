@@ -141,7 +141,7 @@ def test_a_prompt_of_ones_own_names_the_one_that_asks_about_several(judged, serv
     several = "{query}: {n_items} Questions: {items}\nContext: {passage}"
     judged.prompt("ours", several, **about, output="text", parser="labels", window=4)
     settings = ASKS | {"prompt": "mine", "base_url": server.url}
-    grader = judged.grader("gpt", **settings, items_per_call=2)
+    grader = judged.grader("gpt", **settings, items_per_call=2, concurrency=1)
     assert (grader.prompt.name, grader.prompt.window) == ("ours", 2)
     server.on("", answer("[3, 0]"), answer("3"))
     engine = Engine(grader)

@@ -67,7 +67,7 @@ def test_every_kind_of_input_lands_in_its_table(tiny):
     ]
     assert tiny.run_of("good") == [("q1", "p1", 2.5), ("q1", "p2", 1.5)]
     judged = [("q1", "p1", 2), ("q1", "p2", 0), ("q2", "p3", 1)]
-    assert [row[1:] for row in found["judgments"]] == [("nist", *row) for row in judged]
+    assert [row[1:] for row in found["judgments"]] == [("nist", *row, None) for row in judged]
     ranks = [("trec", "good", 1.0, None), ("trec", "other", 2.0, None)]
     assert [row[1:] for row in found["official_ranks"]] == ranks
 
@@ -184,7 +184,7 @@ def test_changed_inputs_of_other_kinds_replace_the_old_ones(tiny):
     tiny.write("clusters.tsv", ["p3 p4"])
     assert set(tiny.ingest().counts) == {"judgments", "official_ranks", "near_duplicates"}
     found = everything(tiny)
-    assert found["judgments"] == [("tiny", "nist", "q1", "p9", 3)]
+    assert found["judgments"] == [("tiny", "nist", "q1", "p9", 3, None)]
     assert found["official_ranks"] == [("tiny", "trec", "new", 1.0, None)]
     assert found["near_duplicates"] == [("tiny", "p4", "p3")]
 

@@ -117,6 +117,18 @@ PICTURES = {
         ),
         "rule",
     ),
+    "overview": (
+        Picture(
+            "overview",
+            [
+                row | {"shown": row["system"], "at": at, "query": f"q{at}", "value": at / 4}
+                for row in SCORES
+                for at in range(4)
+            ],
+            {"title": "one leads", "under": ["three systems"]},
+        ),
+        "rect",
+    ),
     "scatter": (
         Picture(
             "scatter",
