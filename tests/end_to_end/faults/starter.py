@@ -74,10 +74,17 @@ class Job:
         """Until it stops at its point, or so long; returns whether it is there."""
         until = time.monotonic() + (600 if at else seconds)
         while self.running and time.monotonic() < until:
-            if at and self.stopped.exists():
+            # between its mark and its halt a signal to go on would be lost
+            if at and self.stopped.exists() and self._halts():
                 return True
             time.sleep(0.005)
         return self.running
+
+    def _halts(self) -> bool:
+        """Whether the system has it stopped."""
+        with contextlib.suppress(OSError):
+            return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        return False
 
     def end(self, seconds: float) -> tuple[int, str]:
         """(exit code, all it said); a command that takes longer hangs, and is killed."""
