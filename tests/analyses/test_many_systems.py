@@ -31,6 +31,8 @@ def published(folder) -> Lake:
             select 'c' as collection, 'q' || n as query_id from range({QUERIES}) as t(n);
         create table lake.intermediate.int_measures as
             from (values {kinds}) as t(measure, kind);
+        create table lake.intermediate.int_board_queries
+            (collection varchar, averaged_over varchar, label_set varchar, query_id varchar);
         create table lake.intermediate.int_label_sets
             (collection text, label_set text, kind text, grader text, rubric_version int);
         create table lake.intermediate.int_grader_items

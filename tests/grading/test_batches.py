@@ -211,19 +211,6 @@ def test_after_three_tries_a_pair_has_failed_each_is_paid_for_and_no_key_is_told
     assert len(hosted.grades("gpt")) == 12
 
 
-def test_what_an_older_lake_has_under_way_is_collected_and_its_tries_count(hosted, server):
-    """It tells no hashes of prompts."""
-    server.on("steel", refuse(500, "busy"))
-    for _ in range(2):
-        grade(hosted)
-        with hosted.lake.transaction("grade") as transaction:
-            transaction.run("update {lake}.raw.replies set asked = null")
-    run = to_its_end(hosted)
-    whole, *again = (len(made.lines) for made in server.batches.values())
-    assert (whole, again) == (10, [run.counts["failed"]] * 2)
-    assert unread(hosted) == 0
-
-
 def test_a_passage_that_is_too_long_is_cut_and_sent_again(hosted, server):
     def short_ones(asked):
         if asked.text.count("blue") > 100:
