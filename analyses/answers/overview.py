@@ -33,7 +33,7 @@ QUERIES = [
     Column("best_system", "best system"),
 ]
 MOST_SYSTEMS = 40  # that a picture has rows for
-MOST_COLUMNS = 150  # more queries share them, as hard ones each
+MOST_COLUMNS = 150  # of more queries some that are about as hard share one
 TEXTS = "select query_id, text from lake.raw.queries where collection = ?"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradelake.analyses import choosing
 from gradelake.analyses.gate.rules import ALL, Rule, rule_of
 from gradelake.analyses.gate.sample import ANY, FIXED
 from gradelake.analyses.gate.verdict import Judged, Verdict, judge
@@ -114,6 +115,13 @@ def _judged(lake: Lake, rule: Rule, earlier: Lake | None) -> Gate:
         raise BadInput(
             f"sure = {ANY!r} needs measures between 0 and 1", "Leave out those that go beyond."
         )
+    kinds = choosing.measures(lake)
+    for pair in pairs if rule.way != FIXED else ():
+        if kinds[pair.measure] == "scores" and np.abs(pair.differences).max() > UNIT:
+            raise BadInput(
+                f"{pair.measure} goes beyond 0 to 1, where a gate's bounds do not hold",
+                "Leave it out, import it on a scale from 0 to 1, or say --fixed-queries.",
+            )
     verdict = judge(pairs, rule.tolerance, rule.alpha, same, rule.way)
     judged_of: dict[tuple[str, str], list[Judged]] = {part: [] for part in notes}
     for one in verdict.measures:

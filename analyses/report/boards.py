@@ -39,7 +39,11 @@ def read_boards(
         boards: dict[int, dict[str, dict[str, list]]] = {}
         for row in own:
             cells = [row["systems"].get(system) for system in systems]
-            now = [_with_ends(cell, row["measure"], reach) if cell else NOTHING for cell in cells]
+            is_share = in_order[row["measure"]] != "scores"
+            now = [
+                _with_ends(cell, row["measure"], reach, is_share) if cell else NOTHING
+                for cell in cells
+            ]
             then = known.get(_key(row), {})
             boards.setdefault(row["level"], {})[row["measure"]] = {
                 **{name: [cell[name] for cell in now] for name in NOTHING},
@@ -55,17 +59,18 @@ def read_boards(
 
 
 def _with_ends(
-    cell: dict[str, Any], measure: str, reach: dict[str, float]
+    cell: dict[str, Any], measure: str, reach: dict[str, float], is_share: bool
 ) -> dict[str, float | None]:
     """A cell of a board with the ends of its interval, within what the measure can be."""
     score, error = cell["score"], cell["stderr"]
     found = {"score": score, "low": None, "high": None, "rank": cell["rank"]}
     if score is None or not error or measure not in reach:
         return found
-    # every measure is from 0 to 1, but what counts against an answer
-    lowest = -inf if measure.startswith("Criteria") else 0.0
+    # every measure of ours is from 0 to 1, but what counts against an answer
+    lowest = -inf if not is_share or measure.startswith("Criteria") else 0.0
+    highest = 1.0 if is_share else inf
     far = reach[measure] * error
-    ends = {"low": max(lowest, score - far), "high": min(1.0, score + far)}
+    ends = {"low": max(lowest, score - far), "high": min(highest, score + far)}
     return found | {name: round(end, 4) for name, end in ends.items()}
 
 

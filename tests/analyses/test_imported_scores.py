@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+from gradelake.analyses.report.boards import read_boards
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.drawn import texts
 from tests.lakes import start_lake
@@ -240,6 +243,26 @@ def test_scores_of_queries_stand_in_the_report(of_queries):
     text = (of_queries / "report.html").read_text()
     assert "scores:lab" in text
     assert "ndcg@10 (elsewhere)" in text
+
+
+def test_an_interval_in_the_report_is_on_the_scale_of_the_scores(of_queries):
+    asked = "select system, score, stderr, n_queries from lake.marts.leaderboard where "
+    asked += "measure = 'seconds' and level = 1"
+    with Lake.published(Project.read(of_queries / "gradelake.toml")) as lake:
+        found = read_boards(lake, None, "c", ["scores:lab"])["scores:lab"]
+        known = {system: rest for system, *rest in lake.rows(asked)}
+    ours = found["boards"][1]["seconds"]
+    for system, low, high in zip(found["systems"], ours["low"], ours["high"], strict=True):
+        score, error, n = known[system]
+        far = error * stats.t.ppf(0.975, n - 1)
+        assert score > 1
+        assert (low, high) == pytest.approx((score - far, score + far), abs=2e-4)
+
+
+def test_a_gate_refuses_scores_on_scales_for_which_its_bounds_do_not_hold(of_queries):
+    words = ("gate", "c", "--system", "two", "--baseline", "one", "--label-set", "scores:lab")
+    told = gradelake(of_queries, *words, "--measure", "seconds", code=2)
+    assert "seconds goes beyond 0 to 1" in told.stderr
 
 
 @pytest.mark.parametrize(
