@@ -50,11 +50,13 @@ from gradelake.analyses.stats.boards import Board, boards_by_measure, counting_o
 from gradelake.analyses.stats.kappas import kappas
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.judgment_kinds import judgment_kinds
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.html import render as render_answer
 from gradelake.sql.shown.pictures.picture import look, specs
 
+_BROUGHT = "Scores are of whole answers, as another tool computed them."
 QUERIES_AT_ONCE = 50  # of grids and rankings
 SCORES_AT_ONCE = 10_000  # of systems on queries, by each measure
 QUEUES = """
@@ -199,8 +201,13 @@ class Material:
 
     @cached_property
     def of_answers(self) -> dict[str, str]:
-        """Label set that scores answers -> its kind."""
-        return {row["label_set"]: row["kind"] for row in self.shown if row["is_of_answers"]}
+        """Label set that scores answers -> what its scores are, in words."""
+        says = {each.label_sets: each.words.get("board") for each in judgment_kinds().values()}
+        return {
+            row["label_set"]: says.get(row["kind"]) or _BROUGHT
+            for row in self.shown
+            if row["is_of_answers"]
+        }
 
     @cached_property
     def reference(self) -> str | None:

@@ -13,8 +13,6 @@ from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import TO_RANK, did_you_mean
 from gradelake.sql.lake.opening import Lake
 
-# kinds of measures that are not of passages' labels
-OF_ITEMS = "rubric", "nuggets", "criteria", "support", "battles", "scores"
 UNIT = 1e10  # values are stored with 10 decimals: as whole numbers of that unit, sums are exact
 
 WANTED = """
@@ -222,12 +220,12 @@ def boards_by_measure(
         return {}
     scores_of = {(name, measure): scores for name, measure, scores in lake.rows(SCORES, **wanted)}
     averaged = _averaged_queries(lake, collection, list(levels), of_segment)
-    kinds, complete = choosing.measures(lake), choosing.completeness(lake, collection)
+    over, complete = _averaged_over(lake), choosing.completeness(lake, collection)
     found = {}
     for label_set, measure, systems, printed, n_queries in boards:
         scores = scores_of.get((label_set, measure), [])
-        of_items = kinds[measure] in OF_ITEMS  # measured where there are rubric items, or answers
-        counts = averaged.get((label_set, averaged_over(measure, kinds[measure])), {})
+        of_items = over[measure] != "labels"  # measured where there are rubric items, or answers
+        counts = averaged.get((label_set, over[measure]), {})
         answered = {query for _, query, _ in scores} if of_items else set()
         queries = sorted(counts, key=lambda query: (query not in answered, query))
         # a query with rubric items that no system answered counts as well
@@ -252,11 +250,9 @@ def boards_by_measure(
     return found
 
 
-def averaged_over(measure: str, kind: str) -> str:
-    """Whose queries a measure's means are over, as `int_board_queries` names them."""
-    if kind == "scores":
-        return f"scores/{measure}"
-    return kind if kind in OF_ITEMS else "labels"
+def _averaged_over(lake: Lake) -> dict[str, str]:
+    """measure -> whose queries its means are over, as `int_board_queries` names them."""
+    return dict(lake.rows("select measure, averaged_over from lake.intermediate.int_measures"))
 
 
 def _averaged_queries(
@@ -282,13 +278,14 @@ def effective_queries(lake: Lake, collection: str) -> dict[tuple[str, str], floa
     """(label set, measure) -> how many queries of one weight tell as much of a variance
     (`Units.n_effective`), of boards whose queries do not count alike."""
     names = lake.column("select label_set from lake.intermediate.int_label_sets")
-    averaged = _averaged_queries(lake, collection, names, {})
+    averaged_over = _averaged_over(lake)
+    queries = _averaged_queries(lake, collection, names, {})
     return {
         (label_set, measure): Units.of(np.zeros((len(counts), 1)), counting).n_effective
-        for (label_set, over), counts in averaged.items()
+        for (label_set, over), counts in queries.items()
         if (counting := _counting(list(counts.values())))
-        for measure, kind in choosing.measures(lake).items()
-        if over == averaged_over(measure, kind)
+        for measure, averaged in averaged_over.items()
+        if over == averaged
     }
 
 

@@ -9,13 +9,12 @@
              top_label (the greatest of the label set, at least 4)
    labelled  hits; it says how complete labels are, not how good a ranking is
    rubric    none: models/marts/coverage compute it from the grades of rubric items
-   nuggets   none: models/marts/answers compute it from the nuggets that whole answers hold
-   criteria  none: models/marts/answers compute it from the criteria that whole answers meet
-   support   none: models/marts/answers compute it from what passages say that sentences cite
-   battles   none: models/marts/answers compute it from battles of two answers
+   nuggets, criteria, support, battles
+             of one answer, the columns of nugget_scores and its like (int_answer_scores); where it is null the
+             answer has no score
    scores    of none of these families: what `gradelake import` brought, by the names it has there
 
-   Each may use k (the cutoff, or more than any rank) and p; a null is 0. #}
+   Of rankings each may use k (the cutoff, or more than any rank) and p; a null is 0. #}
 {% macro each_measure_family() -%}
     {%- for name, suffix, kind, formula in [
         ('nDCG', '[@k]', 'graded', ndcg()),
@@ -33,16 +32,16 @@
         ('SetF', '', 'binary', set_f()),
         ('Cover', '@k', 'rubric', none),
         ('alpha-nDCG', '@k', 'rubric', none),
-        ('StrictVital', '', 'nuggets', none),
-        ('StrictAll', '', 'nuggets', none),
-        ('Vital', '', 'nuggets', none),
-        ('All', '', 'nuggets', none),
-        ('Criteria', '', 'criteria', none),
-        ('CriteriaStrict', '', 'criteria', none),
-        ('SupportP', '', 'support', none),
-        ('SupportR', '', 'support', none),
-        ('SupportF1', '', 'support', none),
-        ('WinRate', '', 'battles', none),
+        ('StrictVital', '', 'nuggets', 'strict_vital_score'),
+        ('StrictAll', '', 'nuggets', 'strict_all_score'),
+        ('Vital', '', 'nuggets', 'vital_score'),
+        ('All', '', 'nuggets', 'all_score'),
+        ('Criteria', '', 'criteria', 'criteria_score'),
+        ('CriteriaStrict', '', 'criteria', 'strict_criteria_score'),
+        ('SupportP', '', 'support', 'support_precision'),
+        ('SupportR', '', 'support', 'support_recall'),
+        ('SupportF1', '', 'support', 'support_f1'),
+        ('WinRate', '', 'battles', 'win_rate'),
         ('Judged', '@k', 'labelled', judged()),
     ] -%}
         {{- caller(name, suffix, kind, formula, loop.index) -}}

@@ -58,7 +58,6 @@ class Deck:
                     "item_id": card.item_id,
                     "query": card.query,
                     "item": card.item,
-                    "kind": self._grader.kind,
                     "description": card.description,
                     "narrative": card.narrative,
                     "passage": passage,

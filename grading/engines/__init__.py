@@ -17,6 +17,7 @@ from gradelake.grading.graders.grader import Grader
 from gradelake.grading.prompts.prompt import Prompt, Rendered
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.halves import without_halves
+from gradelake.sql.common.judgment_kinds import WRITING, targets
 
 OF_ITSELF = "model", "system_fingerprint"  # what an endpoint's reply says of what gave it
 # how a server ends a reply that is whole, as it is where none is told; what ends with another word
@@ -144,9 +145,7 @@ class Engine:
     settings: ClassVar[Mapping[str, Setting]] = {}
     #: targets of prompts that it can answer; one that writes text adds `generate`, and is then
     #: also asked to explain labels, to distil rubrics and which nuggets are vital
-    targets: ClassVar[frozenset[str]] = frozenset(
-        {"question", "nugget", "direct", "extract", "verify", "assign", "support", "battle"}
-    )
+    targets: ClassVar[frozenset[str]] = frozenset(targets()) - {*WRITING}
     #: whether it can be asked about several items at once; else each is asked about by itself
     takes_windows: ClassVar[bool] = True
     #: whether it can send prompts to be answered within a day; those with `batch = true` are

@@ -14,6 +14,7 @@ from gradelake.grading.engines import Engine as Base
 from gradelake.grading.engines import Response
 from gradelake.grading.prompts.answers import stem
 from gradelake.grading.prompts.prompt import Rendered
+from gradelake.sql.common.judgment_kinds import judgment_kinds
 
 # Zipf frequency (log10 of occurrences per billion words) of the most frequent words; a word's
 # weight is how far it lies below, so that "the" weighs nothing and a word never seen weighs 8
@@ -40,9 +41,7 @@ class Engine(Base):
 
     needs_model = False
     chunk_pairs = 4000
-    targets: ClassVar[frozenset[str]] = frozenset(
-        {"question", "nugget", "direct", "assign", "support", "battle"}
-    )
+    targets: ClassVar[frozenset[str]] = frozenset(each.target for each in judgment_kinds().values())
     takes_windows = False
     asks_model = False
 
@@ -51,9 +50,11 @@ class Engine(Base):
         self._words = re.compile(r"\w+").findall
         self._weights = lru_cache(maxsize=20_000)(self._weigh)
         self._holds = lru_cache(maxsize=20_000)(self._stems)
-        self._reads = "passage" if "passage" in grader.prompt.slots else "item"
-        asks_query = grader.prompt.target == "direct" or self._reads == "item"
+        kind = grader.prompt.judgment_kind
+        reads = "passage" if "passage" in grader.prompt.slots else "item"
+        asks_query = kind.items == "queries" or reads == "item"
         self._asks = "query" if asks_query else "item"
+        self._reads = [reads] if kind.only_with is None else [kind.only_with, reads]
         words = grader.prompt.grade_scale.words
         self._replies = list(words)
         self._word_of = {grade: word for word, grade in reversed(words.items())}
@@ -81,10 +82,15 @@ class Engine(Base):
         return sum(weight for root, weight in weights.items() if root in held) / total
 
     def score(self, prompts: Sequence[Rendered]) -> list[Response]:
-        if self.grader.prompt.target == "battle":
+        if self.grader.prompt.compares_two:
             return [Response(self._word_of[self._verdict(prompt.values)]) for prompt in prompts]
         return [
-            self._answer(self.overlap(prompt.values[self._asks], prompt.values[self._reads]))
+            self._answer(
+                self.overlap(
+                    prompt.values[self._asks],
+                    "\n".join(prompt.values[slot] for slot in self._reads),
+                )
+            )
             for prompt in prompts
         ]
 

@@ -6,9 +6,9 @@ from typing import Any
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.graders.label_rubrics import find_label_rubric
-from gradelake.grading.prompts.prompt import WRITING
 from gradelake.grading.prompts.prompt_file import load_prompts
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.judgment_kinds import WRITING
 from gradelake.sql.common.project import Project, did_you_mean
 from gradelake.sql.lake.opening import Lake
 

@@ -16,12 +16,13 @@ from gradelake.grading.graders.model_revision import folder_hash, model_revision
 from gradelake.grading.graders.trials import check_trials, later_trial
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS, parsers_of
-from gradelake.grading.prompts.prompt import WRITING, Prompt
+from gradelake.grading.prompts.prompt import Prompt
 from gradelake.grading.prompts.prompt_file import PASSAGE_ITEMS, Decoding, find_prompt
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Count, Text, one_of
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.judgment_kinds import WRITING
 from gradelake.sql.common.project import MOST_TRIALS, Project, require_known
 
 GREEDY = {"temperature": 0.0, "top_p": 1.0}

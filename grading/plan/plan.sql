@@ -1,8 +1,9 @@
 -- What a grader has still to do, as temporary tables. Settings come in as variables:
 --   collection, grader_id, rubric_version
---   kind         of what is asked about: 'question', 'nugget', 'passage' for direct judges,
---                'answer' for nuggets of whole answers, 'criterion', 'sentence' for what one cites,
---                'battle' for two answers, of which the item is the one shown last
+--   kind         of what is asked about, as grading/kinds calls it
+--   is_of_pool   whether that is each passage of the pool
+--   is_drawn     whether each item is asked about texts of its own, and not about all of its query
+--   is_of_two    whether the item is a text, too, which is compared with the other
 --   needs_key    whether items without gold answers (battles: without a rubric) are left out
 --   answers_from  grader_id whose answers are verified; null for other targets
 --   scores_from  names and grader_ids whose grades the prompt shows, in their order; or empty
@@ -31,8 +32,7 @@ select
 from lake.marts.wanted_grades
 where
     collection = getvariable('collection')
-    and kind
-    = if(getvariable('kind') in ('question', 'nugget'), 'passage', getvariable('kind'))
+    and kind = if(getvariable('is_of_pool'), 'passage', getvariable('kind'))
     and (kind = 'passage' or rubric_version = getvariable('rubric_version'))
 group by all;
 
@@ -220,7 +220,7 @@ of_other_keys as (
         not is_in_force
         and not is_failed
         and getvariable('answers_from') is null
-        and getvariable('kind') != 'battle'
+        and not getvariable('is_of_two')
     group by all
 ),
 
@@ -272,7 +272,7 @@ select
     count(*) over (partition by query_id) as n_pairs
 from lake.marts.wanted_grades
 where
-    getvariable('kind') in ('sentence', 'battle')
+    getvariable('is_drawn')
     and collection = getvariable('collection')
     and kind = getvariable('kind')
     and is_gradable;

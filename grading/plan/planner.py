@@ -19,6 +19,7 @@ from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import OF_QUERY, Prompt
 from gradelake.sql.build.ensure import ensure
 from gradelake.sql.common.errors import BadInput, NotThere
+from gradelake.sql.common.judgment_kinds import kinds_with
 from gradelake.sql.common.project import require_known
 from gradelake.sql.common.rubric_items import plural
 from gradelake.sql.lake.connection import execute, little_memory
@@ -31,6 +32,7 @@ SEEDS = (
     "rubric_edits",
     "evaluation_citations",
     "evaluation_battles",
+    "judgment_kinds",
     "prices",
 )  # what people keep that these views read
 MOST_ASKED = 9  # times that a pair is asked about which no reply comes to, if nobody says more
@@ -64,12 +66,16 @@ class Plan:
     def _variables(self) -> dict[str, tuple[str, Any]]:
         """The settings at the head of the SQL: name -> (type, value)."""
         request, grader, prompt = self.request, self.request.grader, self.prompt
+        kind = prompt.judgment_kind
         compares = prompt.target == "verify" or PARSERS[grader.parser].needs_gold
         return {
             "collection": ("varchar", request.collection),
             "grader_id": ("varchar", grader.grader_id),
             "rubric_version": ("integer", self.rubric_version),
-            "kind": ("varchar", prompt.wanted_kind),
+            "kind": ("varchar", kind.kind),
+            "is_of_pool": ("boolean", kind.is_of_passages),
+            "is_drawn": ("boolean", kind.is_drawn),
+            "is_of_two": ("boolean", prompt.compares_two),
             "needs_key": ("boolean", compares or "rubric" in prompt.slots),
             "answers_from": ("varchar", grader.answers_from),
             "scores_from": (
@@ -293,7 +299,9 @@ def check_slots(lake: Lake, collection: str, prompt: Prompt) -> dict[str, int]:
                 f"no query of {collection} has a {slot}, which the prompt {prompt.name!r} shows",
                 f"Ingest topics with one, or take a prompt without {{{slot}}}.",
             )
-    return {slot: n for slot, n in found.items() if n}
+    # a kind of judgment that needs it leaves those queries out
+    needed = {each.only_with for each in kinds_with(prompt.target)}
+    return {slot: n for slot, n in found.items() if n and slot not in needed}
 
 
 def _checked_version(lake: Lake, request: Request) -> int:
@@ -307,25 +315,18 @@ def _checked_version(lake: Lake, request: Request) -> int:
             f"the worked examples of the prompt {prompt.name!r} come from {request.collection!r}",
             "A judge must not see judgments of the collection it grades: take others.",
         )
-    tables = {
-        "answer": ("answers", "generated answers"),
-        "criterion": ("answers", "generated answers"),
-        "sentence": ("citations", "generated answers with citations"),
-        "battle": ("answers", "generated answers"),
-    }
-    table, what = tables.get(prompt.wanted_kind, ("", ""))
-    there = f"select 1 from lake.raw.{table} where collection = ? limit 1"
-    if table and not lake.value(there, request.collection):
-        raise NothingToGrade(
-            f"{request.collection} has no {what}",
-            "Name their files in gradelake.toml (responses = [...]), and ingest it.",
-        )
+    for table, what in prompt.judgment_kind.needs.items():
+        there = f"select 1 from lake.raw.{table} where collection = ? limit 1"
+        if not lake.value(there, request.collection):
+            raise NothingToGrade(
+                f"{request.collection} has no {what}",
+                "Name their files in gradelake.toml (responses = [...]), and ingest it.",
+            )
     guided = (
-        "select 1 from lake.marts.wanted_items where collection = ? and gold_sha256 is not null"
+        "select 1 from lake.marts.wanted_items "
+        "where collection = ? and kind = ? and gold_sha256 is not null limit 1"
     )
-    if "rubric" in prompt.slots and not lake.value(
-        f"{guided} and kind = 'battle' limit 1", request.collection
-    ):
+    if "rubric" in prompt.slots and not lake.value(guided, request.collection, prompt.wanted_kind):
         raise _no_rubric(request.collection)
     if prompt.items:
         return _version_with_items(lake, request, prompt.items)
@@ -346,9 +347,10 @@ def _no_rubric(collection: str) -> NothingToGrade:
 def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
     versions = dict(
         lake.rows(
-            "select rubric_version, count(text) filter (where kind = ?) "
+            "select rubric_version, count(text) filter (where wanted_items.kind = ?) "
             "from lake.marts.wanted_items "
-            "where collection = ? and kind not in ('passage', 'sentence', 'battle') group by 1",
+            "inner join lake.intermediate.judgment_kinds as kinds using (kind) "
+            "where collection = ? and kinds.items = 'rubric' group by 1",
             kind,
             request.collection,
         )

@@ -24,6 +24,7 @@ from gradelake.grading.prompts.reply import (
     lone_word,
 )
 from gradelake.grading.prompts.scale import Scale
+from gradelake.sql.common.judgment_kinds import judgment_kinds
 
 # expressions of unanswerability, as printed in RUBRIC and EXAM++
 UNANSWERABLE = (
@@ -39,7 +40,11 @@ UNANSWERABLE = (
 _LONGEST = 2 * max(map(len, UNANSWERABLE))  # a longer text has a ratio below 80 to all of them
 _NEGATION = re.compile(r"\b(?:un\w+|no|not|none|cannot|\w+n['\u2019]t)\b")
 
-_GRADED = frozenset({"question", "nugget", "direct", "verify", "support"})
+_JUDGED = {each.target for each in judgment_kinds().values() if "items" not in each.slots}
+_ON_A_SCALE = frozenset({*_JUDGED, "verify"})
+# those whose verdicts are in no order of better and worse are read by the word alone
+_GRADED = _ON_A_SCALE - {each.target for each in judgment_kinds().values() if each.verdicts}
+_LISTED = {each.target for each in judgment_kinds().values() if each.item_kind}
 _EXTRACTED = frozenset({"extract"})
 # full-width letters, digits and signs as ASCII; characters without width are left out
 _PLAIN = {0xFEE0 + letter: letter for letter in range(0x21, 0x7F)} | dict.fromkeys(
@@ -192,12 +197,12 @@ def _labels(text: str, scale: Scale, _gold: object) -> Reading:
 
 LABELS = "labels"  # reads replies to prompts about several items
 PARSERS: dict[str, Parser] = {
-    "strict": Parser(_strict, _GRADED | {"battle"}),
+    "strict": Parser(_strict, _ON_A_SCALE),
     "lenient": Parser(_lenient, _GRADED),
     "final_score": Parser(_final_score, _GRADED),
     "paper": Parser(_paper, _GRADED),
     "answer": Parser(_answer, _EXTRACTED, reads_words=False),
-    LABELS: Parser(_labels, frozenset({"assign", "importance", "question", "nugget"})),
+    LABELS: Parser(_labels, frozenset({*_LISTED, "importance"})),
     "answer_key": Parser(_answer_key, _EXTRACTED, needs_gold=True, reads_words=False, version=3),
     "lenient_answer_key": Parser(
         _lenient_answer_key, _EXTRACTED, needs_gold=True, reads_words=False

@@ -11,12 +11,11 @@ from typing import Any
 
 from gradelake.grading.prompts.neutral import neutralise
 from gradelake.grading.prompts.scale import Scale
+from gradelake.sql.common.judgment_kinds import WRITING, JudgmentKind, kind_of, kinds_with
 
 SLOT = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")  # only `{word}` is one
 # how the papers' prompts show a worked example
 EXAMPLE = "Passage: {passage}\nQuestion: {query}\nAnswer: {label}"
-# targets of prompts that ask for a text to be used, not for a grade
-WRITING = ("generate", "explain", "distil", "answer")
 # slots whose texts may be long: an engine cuts the end of the one a prompt has
 LONG = ("passage", "explanations", "passages")
 OF_QUERY = ("query", "description", "narrative")  # slots of texts that a topic has
@@ -108,12 +107,19 @@ class Prompt:
         return self.target in WRITING and self.target != "answer" and self.window is None
 
     @property
+    def judgment_kind(self) -> JudgmentKind:
+        """Its kind of judgment. Raises `KeyError` where it asks for no judgment."""
+        return kind_of(self.target, self.items)
+
+    @cached_property
+    def compares_two(self) -> bool:
+        """Whether it shows two answers, of which one is to be told the better."""
+        return any(each.verdicts for each in kinds_with(self.target))
+
+    @property
     def wanted_kind(self) -> str:
         """The kind in `marts.wanted_grades` of what it is asked about."""
-        if self.items == "criterion":
-            return self.items
-        of_answers = {"assign": "answer", "support": "sentence", "battle": "battle"}
-        return of_answers.get(self.target) or self.items or "passage"
+        return self.judgment_kind.kind
 
     @property
     def grade_scale(self) -> Scale:

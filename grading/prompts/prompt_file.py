@@ -9,43 +9,47 @@ from pydantic import AfterValidator, Field, PlainValidator
 
 from gradelake.grading.prompts.examples import read_examples
 from gradelake.grading.prompts.parsers import PARSERS, parsers_of
-from gradelake.grading.prompts.prompt import EXAMPLE, LONG, OF_QUERY, SLOT, WRITING, Prompt
+from gradelake.grading.prompts.prompt import EXAMPLE, LONG, OF_QUERY, SLOT, Prompt
 from gradelake.grading.prompts.prompt_yaml import YamlFile
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.judgment_kinds import WRITING, items_of, judgment_kinds, kinds_with
 from gradelake.sql.common.problems import reject
 from gradelake.sql.common.project import Project, did_you_mean, require_known
+from gradelake.sql.common.rubric_items import plural
 
 HINT = "Fix the prompt file. `gradelake prompts show question_self_rating` prints one that works."
 # target -> slots its template must have, slots it may have; `OF_QUERY` where it may have `query`
 SLOTS = {
-    "question": (("item", "passage"), ("query", "examples")),
-    "nugget": (("item", "passage"), ("query", "examples")),
+    **{each.target: (each.slots, each.may) for each in judgment_kinds().values()},
     "extract": (("item", "passage"), ("query",)),
-    "direct": (("query", "passage"), ("examples", "label_rubrics", "scores")),
     "verify": (("item", "gold_answer", "answer"), ("query",)),
-    "assign": (("items", "passage"), ("query", "n_items")),
-    "support": (("item",), ("passage", "query")),
-    "battle": (("query", "passage", "item"), ("rubric",)),
     "importance": (("items",), ("query", "n_items")),
     "generate": (("query",), ("subtopic",)),
     "explain": (("query", "passage", "label"), ("max_label",)),
     "distil": (("label", "rubrics", "explanations"), ("max_label",)),
     "answer": (("query",), ()),
 }
-VERDICTS = "of a battle: 3 the first answer is better, 0 the second; 2 a tie, 1 both are bad"
+OF_ANY_ITEMS = ("extract", "verify", "generate")  # targets of prompts that say what items
 OF_AN_EXAMPLE = ("query", "passage", "label")
-ITEMS = ("question", "nugget", "criterion")
 # of a prompt with target generate that has the first of them, and keys that it alone has
 OUT_OF_PASSAGES = (("passages", "query", "items"), ("n_items", "max_nuggets"))
 # of a prompt with target question or nugget that asks about several at once
 OF_SEVERAL = (("items", "passage"), ("query", "n_items"))
 KEYS_OUT_OF_PASSAGES = ("window", "max_nuggets", "max_passages", "importance")
-LISTS = ("assign", "importance")  # targets of prompts about several nuggets at once
-PASSAGE_ITEMS = ("question", "nugget")  # targets of prompts about a passage and an item, or several
-# target -> its items
-ITEMS_OF = {"question": "question", "nugget": "nugget", **dict.fromkeys(LISTS, "nugget")}
+# targets of prompts about a passage and an item, or several
+PASSAGE_ITEMS = [
+    each.target for each in judgment_kinds().values() if each.is_of_passages and each.item_kind
+]
+# target -> the rubric items its prompts ask about, first those that they do unless they say
+ITEMS_OF = {
+    **{each.target: items_of(each.target) for each in judgment_kinds().values() if each.item_kind},
+    "importance": ["nugget"],
+}
+ITEMS = {kind for kinds in ITEMS_OF.values() for kind in kinds}
+# targets of prompts about several items at once
+LISTS = [target for target, (needed, _) in SLOTS.items() if "items" in needed]
 
 
 def _as_scale(value: Any) -> Scale:
@@ -185,10 +189,7 @@ def read_prompt(file: Path, shown: str) -> Prompt:
         yaml.add(("examples",), f"examples: no such file: {examples}")
     yaml.problems.raise_if_any()
     assert stated
-    grades = set(stated.scale.words.values()) if stated.scale else set()
-    if stated.target == "battle" and not {0, 3} <= grades <= {0, 1, 2, 3}:
-        yaml.add(("scale",), f"scale: {VERDICTS}")
-        yaml.problems.raise_if_any()
+    _check_verdicts(yaml, stated)
     values = dict(stated) | {"decoding": stated.decoding.stated, "examples": ()}
     if stated.importance:
         values["importance"] = _importance(yaml, stated.importance, file, shown)
@@ -198,8 +199,19 @@ def read_prompt(file: Path, shown: str) -> Prompt:
         shown_examples = str(Path(shown).parent / stated.examples)
         values["examples"] = tuple(read_examples(examples, shown_examples, scale))
     if stated.target in ITEMS_OF:
-        values["items"] = stated.items or ITEMS_OF[stated.target]
+        values["items"] = stated.items or ITEMS_OF[stated.target][0]
     return Prompt(**values, file=file)
+
+
+def _check_verdicts(yaml: YamlFile, stated: PromptFile) -> None:
+    """The verdicts of a kind of judgment that has its own, and no others, are on the scale; raises
+    `Rejected`."""
+    verdicts = next((each.verdicts for each in kinds_with(stated.target)), ())
+    grades = set(stated.scale.words.values()) if stated.scale else set()
+    if verdicts and not {0, len(verdicts) - 1} <= grades <= {*range(len(verdicts))}:
+        says = ", ".join(f"{grade} {words}" for grade, words in enumerate(verdicts))
+        yaml.add(("scale",), f"scale: of a {stated.target}: {says}")
+        yaml.problems.raise_if_any()
 
 
 def _importance(yaml: YamlFile, name: str, file: Path, shown: str) -> Prompt | None:
@@ -234,17 +246,17 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
     if (target := content.get("target")) not in SLOTS:
         return
     of = f"a prompt with target {target}"
-    if target in ("direct", "support", "battle", "explain", "distil", "answer"):
+    if target not in ITEMS_OF and target not in OF_ANY_ITEMS:
         if "items" in content:
             yield "items", f"items: {of} asks about no items"
-    elif content.get("items") == "criterion":
-        if target not in ("assign", "generate"):
-            yield "items", f"items: {of} asks about no criteria, which are of whole answers"
     elif target in ITEMS_OF:
-        if content.get("items") in set(ITEMS) - {ITEMS_OF[target]}:
-            yield "items", f"items: {of} asks about {ITEMS_OF[target]}s"
+        if content.get("items") in ITEMS - {*ITEMS_OF[target]}:
+            able = " or ".join(map(plural, ITEMS_OF[target]))
+            yield "items", f"items: {of} asks about {able}"
     elif "items" not in content:
         yield "", "items is missing"
+    elif content["items"] == "criterion" and target != "generate":
+        yield "items", f"items: {of} asks about no criteria, which are of whole answers"
     makes_nuggets = _is_out_of_passages(content)
     for key in KEYS_OUT_OF_PASSAGES:
         if makes_nuggets and key not in content:
@@ -257,7 +269,10 @@ def _misfits(content: dict[str, str], file: Path) -> Iterator[tuple[str, str]]:
             several = "; several are {items}" if target in PASSAGE_ITEMS else ""
             yield "window", f"window: {of} asks about one item at a time{several}"
         else:
-            yield "", f"window is missing: how many {ITEMS_OF[target]}s to ask about at once"
+            yield (
+                "",
+                f"window is missing: how many {plural(ITEMS_OF[target][0])} to ask about at once",
+            )
     if "together" in content and (of_several or target not in PASSAGE_ITEMS):
         yield "together", "together: this is for a prompt that grades a passage on one item"
     if of_several and content.get("output") == "scale":

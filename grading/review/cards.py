@@ -8,6 +8,7 @@ from typing import Any
 from gradelake.grading.plan.planner import check_queries
 from gradelake.grading.review.revise import Answer, Review, ReviewKey, Undo
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.judgment_kinds import JudgmentKind, judgment_kinds
 from gradelake.sql.common.project import TO_GRADE, did_you_mean
 from gradelake.sql.lake.opening import Lake
 
@@ -31,7 +32,6 @@ _MEANINGS = {
     (0, 2): ("not at all", "in part", "fully"),
     (0, 5): ("not at all", "hardly", "in part", "with gaps", "well", "fully"),
 }
-_OF_BATTLES = ("the second wins", "both are bad", "a tie", "the first wins")
 
 # what can be reviewed: a grader's grades on items of its kind in the rubric's newest version, or on
 # sentences of answers, or on answers that battle, with item and passage in the lake
@@ -44,8 +44,9 @@ ELIGIBLE = """
             rubric_version,
             case when $needs_gold_answers then gold_sha256 end as gold_sha256
         from lake.marts.wanted_items
+        inner join lake.intermediate.judgment_kinds as kinds using (kind)
         where collection = $collection and kind = $kind and text is not null
-            and (kind in ('sentence', 'battle') or rubric_version = (
+            and (kinds.items <> 'rubric' or rubric_version = (
                 select max(rubric_version) from lake.marts.wanted_items
                 where collection = $collection
             ))
@@ -211,7 +212,7 @@ class Reviewable:
 
     name: str
     grader_id: str
-    kind: str  # question, nugget, sentence, battle; pair: judgments of whole passages
+    kind: str  # of judgment, as in grading/kinds; pair: judgments of whole passages
     needs_gold_answers: bool
     scale_min: int
     scale_max: int
@@ -234,9 +235,17 @@ class Reviewable:
         return "judgment" if self.kind == "pair" else "grade"
 
     @property
+    def judgment(self) -> JudgmentKind:
+        """What people judge."""
+        return judgment_kinds()["passage" if self.kind == "pair" else self.kind]
+
+    @property
     def for_cards(self) -> dict[str, object]:
         """What gradelake/serve/static/card.js shows of it."""
         return {
+            "words": dict(self.judgment.words),
+            "is_of_two": bool(self.judgment.verdicts),
+            "shows_topic": self.judgment.shows_topic,
             "what": self.what,
             "scale": list(self.scale),
             "names": list(self.label_names or self._meanings),
@@ -247,9 +256,8 @@ class Reviewable:
     def _meanings(self) -> tuple[str, ...]:
         """What each grade of an item says of how well a passage answers or covers it; nothing for
         a scale without usual words, and for labels."""
-        if self.kind == "battle":
-            return _OF_BATTLES
-        return () if self.kind == "pair" else _MEANINGS.get((self.scale_min, self.scale_max), ())
+        usual = () if self.kind == "pair" else _MEANINGS.get((self.scale_min, self.scale_max), ())
+        return self.judgment.verdicts or usual
 
     @property
     def hint(self) -> str:
@@ -260,7 +268,7 @@ class Reviewable:
         """Whether this person sees the two answers of a battle the other way round than the judge:
         drawn for each person and battle. What they say is kept as of the judge's order."""
         drawn = "/".join((assessor, card.query_id, card.passage_id, card.item_id))
-        return self.kind == "battle" and md5(drawn.encode()).hexdigest() < "8"
+        return bool(self.judgment.verdicts) and md5(drawn.encode()).hexdigest() < "8"
 
 
 def turned(grade: int | None) -> int | None:
@@ -341,8 +349,8 @@ class Deck:
 def find_grader(lake: Lake, name: str) -> Reviewable:
     """A grader of rubric items by its name in the marts. Raises `BadInput` for any other."""
     rows = lake.rows(
-        "select grader, kind, target, grader_id, kind, needs_gold_answers, scale_min, scale_max "
-        "from lake.intermediate.int_own_graders"
+        "select grader, kind, target, grader_id, asks_about, needs_gold_answers, scale_min, "
+        "scale_max from lake.intermediate.int_own_graders"
     )
     known = {row[0]: row for row in rows}
     if name not in known:

@@ -37,13 +37,12 @@ class Screen:
         """Write a card, with the assessor's note and review of it; blind, without the grade."""
         lines = ["-" * WIDTH, *_lines(which, WIDTH), ""]
         lines += _field("Query", card.query)
-        if card.item is None:
+        judgment = self.grader.judgment
+        if judgment.shows_topic:
             for name, text in (("Meaning", card.description), ("Narrative", card.narrative)):
                 lines += _field(name, text) if text else []
-        kind = self.grader.kind
-        judged = "Answer" if kind == "criterion" else "Passage"
-        texts = [(kind.capitalize(), card.item), (judged, passage)]
-        if kind == "battle":
+        texts = [(judgment.words.get("item", ""), card.item), (judgment.words["text"], passage)]
+        if judgment.verdicts:
             pair = [card.item, passage]
             if not self.grader.turns(card, self.assessor):
                 pair.reverse()

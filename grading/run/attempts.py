@@ -86,7 +86,7 @@ def read(grader: Grader, response: Response, gold: list[str] | None) -> Reading:
     """What a response says; `gold`: the answers that it is compared with."""
     if response.error is not None:
         return failed(response.error)
-    if response.cut_characters and grader.prompt.target == "battle":
+    if response.cut_characters and grader.prompt.compares_two:
         return failed("the two answers are longer than the model allows, and cut they are no match")
     scale, is_held = grader.prompt.grade_scale, grader.prompt.output == "scale"
     if why := response.why_not_whole:

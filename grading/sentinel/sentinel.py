@@ -11,6 +11,7 @@ from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Text
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput, NotThere
+from gradelake.sql.common.judgment_kinds import judgment_kinds
 from gradelake.sql.common.project import TO_JUDGE, Project, did_you_mean, require_known
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.sampling import allocate
@@ -18,7 +19,7 @@ from gradelake.sql.lake.sampling import allocate
 OF_PROBES = "probe/"  # what the names of their sets begin with, which are kept beside sentinels'
 W = TypeVar("W", bound="Watched")
 # what a grader's prompt asks about -> kind of a pair
-KINDS = {"direct": "passage", "question": "question", "nugget": "nugget"}
+KINDS = {each.target: each.kind for each in judgment_kinds().values() if each.is_of_passages}
 
 
 class Watched(Checked):

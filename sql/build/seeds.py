@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.judgment_kinds import ROW, judgment_kinds
 from gradelake.sql.common.project import Project, require_known
 from gradelake.sql.common.whole_file import whole_file
 
 if TYPE_CHECKING:
     from gradelake.sql.lake.opening import Lake
 
+KINDS = "judgment_kinds.csv"  # a seed that nobody has of their own
 PACKAGED = Path(__file__).resolve().parents[2] / "dbt_project" / "seeds"
 _GRID, _WITHOUT = "evaluation_grid.csv", "without "
 _WHOLE = re.compile("(-?[0-9]{1,9})?")
@@ -56,11 +58,13 @@ def contents(project: Project, instead: Mapping[str, bytes] | None = None) -> di
     `Rejected` for rows that do not fit the header.
     """
     found = {file.name: _rows_of(file.read_bytes()) for file in sorted(PACKAGED.glob("*.csv"))}
+    packaged = dict(found)
+    found[KINDS] = [list(ROW), *(kind.row for kind in judgment_kinds().values())]
     own: dict[str, Path | bytes] = {each.name: each for each in _own(project)}
     if project.rubric_edits is not None:
         own["rubric_edits.csv"] = project.rubric_edits
     for name, file in (own | dict(instead or {})).items():
-        require_known(name, found, f"seeds/{name}: no seed has this name")
+        require_known(name, packaged, f"seeds/{name}: no seed has this name")
         shown = os.path.relpath(file) if isinstance(file, Path) else f"seeds/{name}"
         found[name] = _over(name, _checked(file, shown, found[name][0]), found[name])
     return {name.removesuffix(".csv"): _as_text(rows) for name, rows in found.items()}

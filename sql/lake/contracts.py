@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 from polars import selectors as cs
 
+from gradelake.sql.common.judgment_kinds import judgment_kinds, targets
 from gradelake.sql.common.problems import BadRows
 from gradelake.sql.common.rubric_items import KIND, KINDS
 from gradelake.sql.lake.raw_tables import RawTable, raw_tables
@@ -36,6 +37,13 @@ _CHECKS: dict[str, tuple[str, Callable[[pl.Expr], pl.Expr]]] = {
         lambda column: column.cast(pl.Float32).is_finite(),
     ),
     "kind": (f"must be {KINDS}", lambda column: column.str.contains(f"^({KIND})$")),
+    "kind_of_passages": (
+        "must be a kind of judgment of passages",
+        lambda column: column.is_in(
+            [each.kind for each in judgment_kinds().values() if each.is_of_passages]
+        ),
+    ),
+    "target": ("must be the target of a prompt", lambda column: column.is_in(targets())),
     "probability": ("must be in (0, 1]", lambda column: column.is_between(0, 1, closed="right")),
 }
 

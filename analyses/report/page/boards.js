@@ -44,7 +44,7 @@ function whoLeads(rows, labels, measure, level, queries) {
   return `The first ${top.length}, ${top[0]} to ${last}, do not differ significantly.`;
 }
 
-// "nuggets", "criteria", "support", "battles" or "scores" of labels that score whole answers; undefined of labels of passages
+// What scores are, in words, of labels that score whole answers; undefined of labels of passages
 function ofAnswers(labels) {
   return board.settled.of_answers[labels];
 }
@@ -143,11 +143,7 @@ function movedCell(by, instead) {
 
 // What makes a passage, an item or an answer count
 function countsWhere(labels, measure, level) {
-  if (ofAnswers(labels) === "nuggets") return "Scores are of whole answers: how many nuggets they contain.";
-  if (ofAnswers(labels) === "criteria") return "Scores are of whole answers: how many criteria they satisfy, by weight.";
-  if (ofAnswers(labels) === "battles") return "Scores are of whole answers: which share of their battles they win, ties one half.";
-  if (ofAnswers(labels) === "scores") return "Scores are of whole answers, as another tool computed them.";
-  if (ofAnswers(labels)) return "Scores are of whole answers: how well their citations support them.";
+  if (ofAnswers(labels)) return ofAnswers(labels);
   return board.settled.of_rubric.includes(measure)
     ? `A grade of ${level} or more answers a rubric item.`
     : `Passages with a label of ${level} or more count as relevant.`;

@@ -6,12 +6,7 @@ with
 measures as (
     select
         measure,
-        case
-            when kind in ('rubric', 'nuggets', 'criteria') then 'items'
-            when kind in ('support', 'battles') then 'answers'
-            when kind = 'scores' then measure
-            else 'labels'
-        end as counted_by,
+        averaged_over,
         kind in ('binary', 'rubric') as has_levels
     from lake.intermediate.int_measures
 ),
@@ -30,7 +25,7 @@ boards as (
         leaderboard.level,
         leaderboard.measure,
         leaderboard.system,
-        measures.counted_by
+        measures.averaged_over
     from lake.marts.leaderboard as leaderboard
     inner join measures using (measure)
     where
@@ -42,84 +37,39 @@ boards as (
         = min(leaderboard.level) over (partition by leaderboard.label_set, leaderboard.measure)
 ),
 
-topic_scores as (
-    select
-        label_set,
-        level,
-        measure,
-        system,
-        query_id,
-        value
-    from lake.marts.topic_scores
-    where collection = $collection and list_contains($label_sets, label_set)
-),
-
--- as in the leaderboard: labels are there for the queries that were judged, a measure of the rubric
--- is taken on those that have items, whether or not any system answered them, and support on those
--- that were answered; what was scored elsewhere, where all systems have a score
-counted as (
-    select distinct
-        label_set,
-        'labels' as counted_by,
-        query_id
-    from lake.marts.relevance_labels
-    where collection = $collection and list_contains($label_sets, label_set)
-    union all
-    select distinct
-        label_sets.label_set,
-        'items' as counted_by,
-        items.query_id
-    from lake.intermediate.int_label_sets as label_sets
-    inner join lake.intermediate.int_grader_items as items
-        using (collection, grader, rubric_version)
-    where
-        label_sets.collection = $collection
-        and list_contains($label_sets, label_sets.label_set)
-        and (label_sets.kind != 'criteria' or items.weight > 0)
-    union all
-    select distinct
-        label_set,
-        'answers' as counted_by,
-        query_id
-    from topic_scores
-    union all
-    select
-        label_set,
-        averaged_over[8:] as counted_by,
-        query_id
-    from lake.intermediate.int_board_queries
-    where
-        collection = $collection
-        and starts_with(averaged_over, 'scores/')
-),
-
 scores as (
     select
         boards.board_id,
         topic_scores.query_id,
         topic_scores.value
-    from topic_scores
+    from lake.marts.topic_scores as topic_scores
     inner join boards using (label_set, level, measure, system)
+    where topic_scores.collection = $collection
 ),
 
 ways as (
     select distinct
         label_set,
-        counted_by
+        averaged_over
     from boards
 ),
 
 asked as (
     select
         ways.label_set,
-        ways.counted_by,
+        ways.averaged_over,
         queries.query_id,
-        counted.query_id is not null as counts,
+        board_queries.query_id is not null as counts,
         queries.query_id
-        = min(queries.query_id) over (partition by ways.label_set, ways.counted_by) as is_first
+        = min(queries.query_id) over (partition by ways.label_set, ways.averaged_over) as is_first
     from ways
     inner join lake.raw.queries as queries on queries.collection = $collection
-    left join counted using (label_set, counted_by, query_id)
+    left join lake.intermediate.int_board_queries as board_queries
+        on
+            queries.collection = board_queries.collection
+            and queries.query_id = board_queries.query_id
+            and ways.label_set = board_queries.label_set
+            and ways.averaged_over = board_queries.averaged_over
 )
 
 select
@@ -137,7 +87,7 @@ select
             then coalesce(cast(round(10000 * scores.value) as integer), -1000000000)
     end as score
 from boards
-inner join asked using (label_set, counted_by)
+inner join asked using (label_set, averaged_over)
 left join scores using (board_id, query_id)
 -- rows, not lists: what is sorted into lists does not spill to the disk
 order by boards.board_id, asked.query_id

@@ -9,7 +9,7 @@
 //   answer(id, {grade, note, seconds})  -> the card's state: what is new of it, below; `stays`: it
 //              is to be looked at once more. Throws what it cannot keep. grade: null is "wrong".
 //   undo(id)           -> the card's state once its answer is taken back, where that may be
-// A card: {id, query_id, passage_id, item_id, query, item, kind, passage, turned?, own} and, once it
+// A card: {id, query_id, passage_id, item_id, query, item, passage, turned?, own} and, once it
 // may be seen, {grade, answer, others: [{assessor, grade}]}; own: null or {grade, note}.
 async function reviewCards(root, store) {
   const MANY = 21; // grades that have a button each
@@ -220,18 +220,17 @@ async function reviewCards(root, store) {
       }
     };
     fact("Query", card.query);
-    if (!card.item) {
+    if (review.shows_topic) {
       fact("Meaning", card.description);
       fact("Narrative", card.narrative);
     }
-    if (card.kind === "battle") {
+    if (review.is_of_two) {
       place.classList.add("battle");
-      fact("First answer", card.passage, "text");
-      fact("Second answer", card.item, "text");
+      fact(review.words.text, card.passage, "text");
+      fact(review.words.item, card.item, "text");
     } else {
-      const kinds = { nugget: "Key fact", criterion: "Criterion", sentence: "Sentence" };
-      fact(kinds[card.kind] ?? "Question", card.item, "item");
-      fact(card.kind === "criterion" ? "Answer" : "Passage", card.passage, "text");
+      fact(review.words.item, card.item, "item");
+      fact(review.words.text, card.passage, "text");
     }
     fact("Scale", review.hint);
     if (isSeen(card)) {

@@ -15,9 +15,7 @@ measures as (
 
 board_queries as (
     select * from {{ ref('int_board_queries') }}
-    where
-        averaged_over in ('nuggets', 'criteria', 'support', 'battles')
-        or starts_with(averaged_over, 'scores/')
+    where averaged_over not in ('labels', 'rubric')
 ),
 
 -- as trec_eval prints nDCG: what knows no level repeats at every level
@@ -31,7 +29,8 @@ cells as (
         measures.measure
     from {{ ref('int_answer_label_sets') }} as label_sets
     inner join systems using (collection)
-    inner join measures on label_sets.kind = measures.averaged_over
+    inner join {{ ref('judgment_kinds') }} as kinds on label_sets.kind = kinds.label_sets
+    inner join measures on kinds.measures = measures.kind
     cross join {{ ref('evaluation_levels') }} as levels
     union all
     select distinct

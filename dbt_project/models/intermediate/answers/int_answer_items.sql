@@ -11,6 +11,10 @@ select
     answers.query_id,
     grader_items.grader,
     grader_items.rubric_version,
+    grader_items.grader || '/v' || grader_items.rubric_version || '/' || kinds.label_sets
+        as label_set,
+    kinds.label_sets as label_kind,
+    kinds.measures,
     grader_items.kind,
     grader_items.item_id,
     grader_items.weight,
@@ -22,5 +26,6 @@ select
 from {{ source('raw', 'answers') }} as answers
 inner join {{ ref('int_grader_items') }} as grader_items using (collection, query_id)
 inner join {{ ref('int_graders') }} as graders using (grader_id)
+inner join {{ ref('judgment_kinds') }} as kinds on grader_items.asks_about = kinds.kind
 left join answer_grades using (collection, grader_id, query_id, passage_id, item_id)
-where grader_items.asks_about in ('answer', 'criterion')
+where kinds.texts = 'answers'

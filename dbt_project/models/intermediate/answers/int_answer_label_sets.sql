@@ -2,17 +2,8 @@
 
 with
 
-assigned as (
-    select
-        collection,
-        grader,
-        rubric_version,
-        if(kind = 'nugget', 'nuggets', 'criteria') as kind,
-        count(*) as n_wanted,
-        count(held) as n_graded
-    from {{ ref('int_answer_items') }}
-    group by all
-    having count(held) > 0
+kinds as (
+    select * from {{ ref('judgment_kinds') }}
 ),
 
 verdicts as (
@@ -21,34 +12,38 @@ verdicts as (
 
 select
     collection,
-    grader || '/v' || rubric_version || '/' || kind as label_set,
-    kind,
+    label_set,
+    label_kind as kind,
     grader,
     rubric_version,
-    n_wanted,
-    n_graded
-from assigned
+    count(*) as n_wanted,
+    count(held) as n_graded
+from {{ ref('int_answer_items') }}
+group by all
+having count(held) > 0
 union all by name
 select
-    collection,
-    grader || '/' || citations || '_citation' as label_set,
-    'support' as kind,
-    if(starts_with(grader, 'assessor:'), null, grader) as grader,
-    cast(sum(n_citations - n_missing) as bigint) as n_wanted,
-    cast(sum(n_judged) as bigint) as n_graded
-from {{ ref('support_scores') }}
+    support_scores.collection,
+    support_scores.label_set,
+    kinds.label_sets as kind,
+    if(starts_with(support_scores.grader, 'assessor:'), null, support_scores.grader) as grader,
+    cast(sum(support_scores.n_citations - support_scores.n_missing) as bigint) as n_wanted,
+    cast(sum(support_scores.n_judged) as bigint) as n_graded
+from {{ ref('support_scores') }} as support_scores
+inner join kinds on kinds.texts = 'citations'
 group by all
 union all by name
 select
     wanted.collection,
-    graders.grader || '/battles' as label_set,
-    'battles' as kind,
+    graders.grader || '/' || kinds.label_sets as label_set,
+    kinds.label_sets as kind,
     graders.grader,
     count(*) as n_wanted,
     count(verdicts.grade) as n_graded
 -- as `wanted_grades` has them, which would rank all runs
 from {{ ref('int_drawn_battles') }} as wanted
 inner join {{ ref('wanted_items') }} as items using (collection, query_id, item_id)
+inner join kinds using (kind)
 inner join {{ ref('int_graders') }} as graders
     on
         items.kind = graders.kind
@@ -57,7 +52,7 @@ semi join verdicts as at_work
     using (collection, grader)
 left join verdicts
     using (collection, grader, query_id, passage_id, item_id)
-where items.kind = 'battle'
+where kinds.texts = 'battles'
 group by all
 union all by name
 select

@@ -1,6 +1,10 @@
 -- Labels are there for the queries that were judged, coverage for those that have rubric items.
 with
 
+kinds as (
+    select * from {{ ref('judgment_kinds') }}
+),
+
 -- a query that something was retrieved for was met, though nobody said a word
 queries_met as (
     select
@@ -49,30 +53,34 @@ averaged as (
     select distinct
         label_sets.collection,
         label_sets.label_set,
-        label_sets.kind as averaged_over,
+        coalesce(kinds.measures, label_sets.kind) as averaged_over,
         grader_items.query_id
     from {{ ref('int_label_sets') }} as label_sets
     inner join {{ ref('int_grader_items') }} as grader_items
         using (collection, grader, rubric_version)
+    left join kinds on label_sets.kind = kinds.label_sets
     where
-        label_sets.kind in ('rubric', 'nuggets')
-        or (label_sets.kind = 'criteria' and grader_items.weight > 0)
+        label_sets.kind = 'rubric'
+        or kinds.averaged_over = 'items'
+        or (kinds.averaged_over = 'gaining items' and grader_items.weight > 0)
     union all
     select
         label_sets.collection,
         label_sets.label_set,
-        label_sets.kind as averaged_over,
+        kinds.measures as averaged_over,
         queries_met.query_id
     from {{ ref('int_label_sets') }} as label_sets
+    inner join kinds on label_sets.kind = kinds.label_sets
     inner join queries_met using (collection)
-    where label_sets.kind = 'support'
+    where kinds.averaged_over = 'queries met'
     union all
     select distinct
-        collection,
-        grader || '/battles' as label_set,
-        'battles' as averaged_over,
-        query_id
-    from {{ ref('battles') }}
+        scores.collection,
+        scores.label_set,
+        kinds.measures as averaged_over,
+        scores.query_id
+    from {{ ref('int_battle_scores') }} as scores
+    inner join kinds on kinds.averaged_over = 'battles'
     union all
     select
         collection,

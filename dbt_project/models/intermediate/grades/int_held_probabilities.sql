@@ -6,12 +6,13 @@ with
 
 graders as (
     select
-        *,
-        target = 'direct' as is_direct
-    from {{ ref('int_graders') }}
+        graders.*,
+        kinds.items = 'queries' as is_direct
+    from {{ ref('int_graders') }} as graders
+    inner join {{ ref('judgment_kinds') }} as kinds on graders.asks_about = kinds.kind
     where
-        target = 'direct'
-        or (kind in ('question', 'nugget') and asks_about in ('question', 'nugget'))
+        kinds.texts = 'pool'
+        and (is_direct or graders.kind is not null)
 ),
 
 distributions as (

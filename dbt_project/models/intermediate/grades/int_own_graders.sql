@@ -1,23 +1,36 @@
 with
 
-numbered_graders as (
+recorded_graders as (
     select
         *,
-        row_number() over (
-            partition by grader
-            order by created_at desc, grader_id desc
-        ) as nth_newest,
-        case
-            when target = 'direct' then 'passage'
-            when target = 'assign' then if(items = 'criterion', items, 'answer')
-            when target = 'support' then 'sentence'
-            when target = 'battle' then 'battle'
-            when target in ('question', 'nugget') then target
-            -- older graders of answers did not record it
-            when target in ('extract', 'verify')
-                then coalesce(items, if(starts_with(prompt, 'nugget_'), 'nugget', 'question'))
-        end as asks_about
+        -- older graders of answers did not record it
+        coalesce(
+            if(target in ('question', 'nugget'), target, items),
+            if(target = 'assign' or starts_with(prompt, 'nugget_'), 'nugget', 'question')
+        ) as rubric_items
     from {{ ref('stg_graders') }}
+),
+
+numbered_graders as (
+    select
+        graders.*,
+        kinds.kind as asks_about,
+        -- what of a rubric it looks at, or what else stands in the place of items
+        coalesce(kinds.item_kind, if(kinds.items = 'queries', null, kinds.kind)) as item_kind,
+        coalesce(kinds.target = graders.target, false) as is_grading,
+        coalesce(kinds.texts = 'battles', false) as is_of_battles,
+        row_number() over (
+            partition by graders.grader
+            order by graders.created_at desc, graders.grader_id desc
+        ) as nth_newest
+    from recorded_graders as graders
+    left join {{ ref('judgment_kinds') }} as kinds
+        on
+            (
+                graders.target = kinds.target
+                or list_contains(string_split(kinds.also, ' '), graders.target)
+            )
+            and coalesce(kinds.item_kind, graders.rubric_items) = graders.rubric_items
 )
 
 select
@@ -38,17 +51,15 @@ select
     -- one is, so verifiers and answer keys grade, and only items with gold answers
     case
         when
-            target in ('question', 'nugget', 'verify')
+            is_grading
+            or target = 'verify'
             or ends_with(parser, 'answer_key')
             -- published grades of answer keys, whatever the keys were
             or is_verified
-            then asks_about
-        when target = 'assign' then if(items = 'criterion', items, 'nugget')
-        when target = 'support' then 'sentence'
-        when target = 'battle' then 'battle'
+            then item_kind
     end as kind,
     -- in whose place a battle has the rubric, where it is shown
-    target = 'verify' or ends_with(parser, 'answer_key') or (target = 'battle' and shows_rubric)
+    target = 'verify' or ends_with(parser, 'answer_key') or (is_of_battles and shows_rubric)
         as needs_gold_answers,
     answers_from,
     scale_min,

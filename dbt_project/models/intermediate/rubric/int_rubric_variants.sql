@@ -21,8 +21,9 @@ variants as (
         ) }} as items_hash
     from {{ ref('int_grader_items') }} as grader_items
     left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
+    left join {{ ref('judgment_kinds') }} as kinds on grader_items.asks_about = kinds.kind
     -- coverage is of passages
-    where coalesce(grader_items.asks_about, '') not in ('answer', 'criterion')
+    where coalesce(kinds.texts, 'pool') = 'pool'
     group by all
 )
 

@@ -9,6 +9,7 @@ totals as (
         query_id,
         grader,
         rubric_version,
+        label_set,
         count(*) as n_criteria,
         count(held) as n_judged,
         count(*) filter (where tier = 'mandatory') as n_mandatory,
@@ -17,13 +18,14 @@ totals as (
         coalesce(sum(weight order by item_id) filter (where held = 1), 0) as gained_strictly,
         sum(weight order by item_id) filter (where weight > 0) as attainable
     from {{ ref('int_answer_items') }}
-    where kind = 'criterion'
+    where measures = 'criteria'
     group by all
 )
 
 -- of an answer that was not looked into at all there is no score
 select
-    * exclude (gained, gained_strictly, attainable),
+    * exclude (gained, gained_strictly, attainable, label_set),
     if(n_judged > 0, round(gained / attainable, 10), null) as criteria_score,
-    if(n_judged > 0, round(gained_strictly / attainable, 10), null) as strict_criteria_score
+    if(n_judged > 0, round(gained_strictly / attainable, 10), null) as strict_criteria_score,
+    label_set
 from totals

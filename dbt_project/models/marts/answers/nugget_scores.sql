@@ -11,6 +11,7 @@ totals as (
         query_id,
         grader,
         rubric_version,
+        label_set,
         count(*) as n_nuggets,
         count(*) filter (where is_vital) as n_vital,
         count(held) as n_assigned,
@@ -25,7 +26,7 @@ totals as (
         if(n_assigned > 0, n_vital, null) as of_vital,
         if(n_assigned > 0, nullif(sum(weight order by item_id), 0), null) as of_weight
     from {{ ref('int_answer_items') }}
-    where kind = 'nugget'
+    where measures = 'nuggets'
     group by all
 )
 
@@ -46,5 +47,6 @@ select
     round(n_vital_supported / nullif(of_vital, 0), 10) as strict_vital_score_or_null,
     round(held_of_vital / nullif(of_vital, 0), 10) as vital_score_or_null,
     round(weight_supported / of_weight, 10) as strict_weighted_score,
-    round(weight_held / of_weight, 10) as weighted_score
+    round(weight_held / of_weight, 10) as weighted_score,
+    label_set
 from totals

@@ -129,5 +129,6 @@ select
     round(if(is_scored, hard_recall, null), 10) as hard_recall,
     round(precision, 10) as support_precision_or_null,
     round(n_cited_sentences / n_sentences, 10) as cited_share,
-    round(n_missing / nullif(n_citations, 0), 10) as missing_share
+    round(n_missing / nullif(n_citations, 0), 10) as missing_share,
+    grader || '/' || citations || '_citation' as label_set
 from scores

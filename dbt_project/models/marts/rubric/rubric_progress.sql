@@ -54,10 +54,10 @@ select
     coalesce(graded.n_graded, 0) as n_graded,
     coalesce(counted_queries.n_passages, 0) - coalesce(graded.n_graded, 0) as n_missing
 from {{ ref('int_grader_items') }} as grader_items
+left join {{ ref('judgment_kinds') }} as kinds on grader_items.asks_about = kinds.kind
 left join counted_queries
     on
         grader_items.collection = counted_queries.collection
         and grader_items.query_id = counted_queries.query_id
-        and coalesce(grader_items.asks_about in ('answer', 'criterion'), false)
-        = counted_queries.is_answer
+        and coalesce(kinds.texts = 'answers', false) = counted_queries.is_answer
 left join graded on {{ is_of_item('graded', 'grader_items') }}

@@ -2,7 +2,12 @@
 with
 
 items as (
-    select * from {{ ref('wanted_items') }}
+    select
+        wanted_items.*,
+        kinds.texts,
+        contains(kinds.also, 'verify') as is_answered_first
+    from {{ ref('wanted_items') }} as wanted_items
+    inner join {{ ref('judgment_kinds') }} as kinds using (kind)
 ),
 
 -- systems that answer alike share one
@@ -39,11 +44,12 @@ pairs as (
         items.item_id,
         items.gold_answers is not null as has_gold_answers,
         items.gold_sha256,
-        pool.text_sha256 is not null and items.text is not null as is_gradable
+        pool.text_sha256 is not null and items.text is not null as is_gradable,
+        items.is_answered_first
     from {{ ref('int_pool') }} as pool
     inner join items using (collection, query_id)
-    where items.kind in ('question', 'nugget', 'passage')
-    union all
+    where items.texts = 'pool'
+    union all by name
     select
         collection,
         items.rubric_version,
@@ -58,25 +64,27 @@ pairs as (
     from whole_answers
     inner join items using (collection, query_id)
     left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
-    where items.kind in ('answer', 'criterion')
-    union all
+    where items.texts = 'answers'
+    union all by name
     select
         collection,
-        0 as rubric_version,
-        'sentence' as kind,
+        items.rubric_version,
+        items.kind,
         query_id,
-        passage_id,
-        text_sha256,
-        item_id,
-        false as has_gold_answers,
-        null as gold_sha256,
-        text_sha256 is not null as is_gradable
+        cited_passages.passage_id,
+        cited_passages.text_sha256,
+        items.item_id,
+        items.gold_answers is not null as has_gold_answers,
+        items.gold_sha256,
+        cited_passages.text_sha256 is not null and items.text is not null as is_gradable
     from cited_passages
-    union all
+    inner join items using (collection, query_id, item_id)
+    where items.texts = 'citations'
+    union all by name
     select
         battles.collection,
-        0 as rubric_version,
-        'battle' as kind,
+        items.rubric_version,
+        items.kind,
         battles.query_id,
         battles.passage_id,
         passages.text_sha256,
@@ -87,7 +95,7 @@ pairs as (
     from {{ ref('int_drawn_battles') }} as battles
     inner join items using (collection, query_id, item_id)
     left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
-    where items.kind = 'battle'
+    where items.texts = 'battles'
 ),
 
 -- one answer of each grader that extracts them; empty where it found none
@@ -125,7 +133,7 @@ asked as (
         unnest(
             list_prepend(
                 { 'answers_from': null, 'answer': null },
-                if(pairs.kind in ('question', 'nugget'), answers_of_pairs.answers, [])
+                if(pairs.is_answered_first, answers_of_pairs.answers, [])
             )
         ) as extracted
     from pairs

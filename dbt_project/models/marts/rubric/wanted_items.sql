@@ -1,17 +1,21 @@
 with
 
+kinds as (
+    select * from {{ ref('judgment_kinds') }}
+),
+
 items as (
     select
         collection,
         rubric_version,
-        kind,
+        asks_about as kind,
         query_id,
         item_id,
         item_text as text,
         weight,
         gold_answers,
         gold_sha256
-    from {{ ref('int_distinct_items') }}
+    from {{ ref('int_asked_items') }}
 ),
 
 answers as (
@@ -56,37 +60,35 @@ union all by name
 select
     collection,
     0 as rubric_version,
-    'passage' as kind,
+    kinds.kind,
     query_id,
     '' as item_id,
     '' as text
 from {{ ref('stg_queries') }}
+inner join kinds on kinds.items = 'queries'
 union all by name
--- those who read answers look for the nuggets in the whole of them
-select * exclude (weight) replace ('answer' as kind)
-from items
-where kind = 'nugget'
-union all by name
--- and those who read citations, for support of the sentence that cites
+-- those who read citations, for support of the sentence that cites
 select distinct
     collection,
     0 as rubric_version,
-    'sentence' as kind,
+    kinds.kind,
     query_id,
     item_id,
     sentence_text as text
 from {{ ref('stg_sentences') }}
+inner join kinds on kinds.items = 'sentences'
 union all by name
 -- and those who let answers battle each other, for the one that is shown last
 select
     answers.collection,
     0 as rubric_version,
-    'battle' as kind,
+    kinds.kind,
     answers.query_id,
     answers.passage_id as item_id,
     answer_texts.passage_text as text,
     rubrics.item_texts as gold_answers,
     sha256(cast(to_json(rubrics.item_texts) as varchar)) as gold_sha256
 from answers
+inner join kinds on kinds.items = 'answers'
 left join answer_texts using (collection, passage_id)
 left join rubrics using (collection, query_id)

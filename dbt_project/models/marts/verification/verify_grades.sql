@@ -26,7 +26,8 @@ asked as (
         case when graders.needs_gold_answers then items.gold_sha256 end as gold_sha256
     from {{ ref('wanted_items') }} as items
     inner join {{ ref('int_graders') }} as graders using (kind)
-    where items.kind in ('sentence', 'battle')
+    inner join {{ ref('judgment_kinds') }} as kinds using (kind)
+    where kinds.texts in ('citations', 'battles')
 ),
 
 -- of several people's grades the one in the middle, the lower of two; what settles a conflict comes
