@@ -26,6 +26,7 @@ SHIPPED = {
     "battle": "c6c9ff6f26aa56e8",
     "battle_rubric": "bf9c502d55389760",
     "product_search": "6796bee2885f6104",
+    "conversation_criteria": "df0b905e0d376f7c",
     "criteria_contextual_fit": "ee523f12565184c7",
     "criteria_coverage": "daf6c8650fb2aca2",
     "criteria_exactness": "77fe2b0ecb4d3809",
@@ -69,7 +70,7 @@ SHIPPED = {
 # of a paper that published no prompts
 OURS = {"true_explain", "true_distil", "true_direct", "true_reasoning"}
 OURS |= {"answer_relevance", "product_search", "statement_relevance", "battle", "battle_rubric"}
-OURS |= {"answer_criteria", "generate_criteria"}
+OURS |= {"answer_criteria", "conversation_criteria", "generate_criteria"}
 OURS |= {"question_self_rating_together", "nugget_self_rating_together"}
 OURS |= {"answer_encyclopedia", "answer_question", "answer_webpage"}
 MINE = """\
