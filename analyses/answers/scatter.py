@@ -11,6 +11,7 @@ from gradelake.analyses.qrels_export import require_label_set
 from gradelake.analyses.stats import options
 from gradelake.analyses.stats.boards import Board, default_level, read_board
 from gradelake.sql.common.errors import BadInput
+from gradelake.sql.common.rank_correlation import signs
 from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.answer import Answer, Column, Table
@@ -145,8 +146,6 @@ def find_outliers(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     Ties share the average rank; scores have 4 decimals, as trec_eval prints them.
     """
-    from scipy.stats import rankdata
-
-    moved = np.abs(rankdata(x) - rankdata(y))
+    moved = np.abs((signs(x) - signs(y)).sum(axis=1)) / 2
     farthest = np.argsort(-moved, kind="stable")
     return farthest[moved[farthest] > max(1.0, FAR * len(x))]

@@ -1,15 +1,21 @@
 """Leaderboards for the report: scores, also by query, ranks, how ranks moved, how boards agree."""
 
+from itertools import groupby
 from math import inf
 from typing import Any
 
-from gradelake.analyses.choosing import measures
-from gradelake.analyses.report.report_queries import ask, ask_by, columns_of
-from gradelake.analyses.stats.boards import effective_queries
-from gradelake.analyses.stats.resample import student_reach
-from gradelake.sql.lake.opening import Lake
+import numpy as np
 
-Scores = dict[int, dict[str, dict[str, list[int | None]]]]
+from gradelake.analyses.choosing import measures
+from gradelake.analyses.report.report_queries import ask, columns_of
+from gradelake.analyses.report.two_boards import TwoBoards
+from gradelake.analyses.stats.boards import effective_queries
+from gradelake.analyses.stats.resample import or_none, student_reach
+from gradelake.sql.common.counted import counted
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.kinds import shown
+
+Scores = dict[int, dict[str, dict[str, Any]]]  # of `read_query_scores`
 NOTHING = {"score": None, "low": None, "high": None, "rank": None}
 
 
@@ -100,37 +106,67 @@ def _key(row: dict[str, Any]) -> tuple[str, int, str]:
     return row["label_set"], row["level"], row["measure"]
 
 
-def read_agreement(lake: Lake, collection: str, reference: str | None) -> dict[str, dict]:
-    """label set -> level -> measure -> how its board agrees with the reference's."""
+def read_agreement(
+    lake: Lake, collection: str, reference: str | None, boards: dict[str, dict[str, Any]]
+) -> dict[str, dict]:
+    """label set -> level -> measure -> how its board agrees with the reference's, in a sentence,
+    too; `far`: the systems that are far from their place; `low` and `high`: how far scores reach.
+    """
     if reference is None:
         return {}
-    of = {"collection": collection, "reference": reference}
-    return ask_by(lake, "board_agreement", "label_set", "level", "measure", **of)
+    found: dict[str, dict] = {}
+    for row in ask(lake, "board_agreement", collection=collection, reference=reference):
+        label_set, level, measure = (row.pop(key) for key in ("label_set", "level", "measure"))
+        people = boards.get(reference), row["reference_level"]
+        two = TwoBoards.of(measure, people, (boards.get(label_set), level))
+        if two.systems:
+            kendall, spearman = (shown("tau", row[one]) for one in ("kendall", "spearman"))
+            says = (
+                f"{counted(len(two.systems), 'systems')} by {measure}: Kendall's tau-b {kendall}, "
+            )
+            says += f"Spearman's rho {spearman} between {label_set} and {reference}."
+            says += two.differently()
+            row |= {"says": says, "far": two.far} | two.reach()
+            found.setdefault(label_set, {}).setdefault(level, {})[measure] = row
+    return found
 
 
 def read_query_scores(lake: Lake, collection: str, label_sets: list[str]) -> dict[str, Scores]:
-    """label set -> level -> measure -> system -> its score on each query, in the order of the
-    queries' ids.
+    """label set -> level -> measure -> {systems: {system: its score on each query, in the order of
+    the queries' ids}, mean, median: what all systems come to on each}.
 
-    In units of 0.0001; None where a query does not count, -1e9 where the system left it unanswered.
-    A measure that knows no level stands at the lowest alone.
+    Scores are in units of 0.0001; None where a query does not count, -1e9 where the system left it
+    unanswered. A measure that knows no level stands at the lowest alone.
     """
     of = {"collection": collection, "label_sets": label_sets}
     columns = columns_of(lake, "query_scores", **of)
     boards = [one for one in columns["board"].tolist() if one]
-    values = columns["score"].tolist()
-    n_queries = len(values) // max(1, len(boards))
+    n_queries = len(columns["score"]) // max(1, len(boards))
     found: dict[str, Scores] = {}
-    for at, board in enumerate(boards):
+    for _, places in groupby(range(len(boards)), lambda at: {**boards[at], "system": None}):
+        first, *others = places
+        board, n_systems = boards[first], 1 + len(others)
+        own = columns["score"][first * n_queries : (first + n_systems) * n_queries]
+        own = np.ma.asarray(own).reshape(n_systems, n_queries)
+        systems = (one["system"] for one in boards[first : first + n_systems])
         measures = found.setdefault(board["label_set"], {}).setdefault(board["level"], {})
-        own = values[at * n_queries : (at + 1) * n_queries]
-        measures.setdefault(board["measure"], {})[board["system"]] = own
+        measures[board["measure"]] = {
+            "systems": dict(zip(systems, own.tolist(), strict=True)),
+            **_come_to(own),
+        }
     return found
 
 
-def at_level(scores: Scores, level: int) -> dict[str, dict[str, list[int | None]]]:
-    """measure -> system -> scores at this level; those of a measure that knows none at any."""
-    found: dict[str, dict[str, list[int | None]]] = {}
+def _come_to(scores: np.ndarray) -> dict[str, list[float | None]]:
+    """What the systems, a row each, come to on each query; None where a query does not count."""
+    known = np.ma.filled(np.ma.maximum(scores, 0).astype(float), np.nan) / 10_000
+    figures = {"mean": known.mean(axis=0), "median": np.median(known, axis=0)}
+    return {name: [or_none(one) for one in of.round(5)] for name, of in figures.items()}
+
+
+def at_level(scores: Scores, level: int) -> dict[str, dict[str, Any]]:
+    """measure -> its scores at this level; those of a measure that knows none at any."""
+    found: dict[str, dict[str, Any]] = {}
     for each in sorted(scores, reverse=True):
         found |= scores[each]
     return found | scores.get(level, {})

@@ -1,13 +1,14 @@
 """Rank correlations, two systems, two label sets: what the page cannot compute by itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from gradelake.analyses.report.two_boards import TwoBoards
 from gradelake.analyses.stats import better
 from gradelake.analyses.stats.boards import Board, read_official_ranks
 from gradelake.analyses.stats.correlation import agreement, shared_systems
@@ -178,7 +179,8 @@ def compare_systems(
 
     `says` has a sentence for each pair, in the order of the pairs: (0, 1), (0, 2), ..., (1, 2),
     ...; None of more than `MOST_SAID`. In a board,
-    `best` and `worst` bound each system's rank, `groups` are letters (see `rank_uncertainty`); a
+    `best` and `worst` bound each system's rank, `groups` are letters (see `rank_uncertainty`),
+    `leads` says whether the best is one of several; a
     measure that knows no level has the same at every one.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in boards}
@@ -199,6 +201,7 @@ def compare_systems(
                     "best": [one and one.best_rank for one in systems],
                     "worst": [one and one.worst_rank for one in systems],
                     "groups": [one and one.groups for one in systems],
+                    "leads": ranked.leads,
                 }
         if pairs:
             found[name][measure] = {
@@ -210,44 +213,61 @@ def compare_systems(
 
 
 def compare_label_sets(
+    pairs: Iterable[tuple[str, str]],
     levels: dict[str, int],
-    read: Callable[[str, str], Board],
-    scores_of: dict[str, dict[str, dict[str, list[int | None]]]],
-) -> dict[str, Any]:
-    """Kendall's tau-b of every two label sets' boards, and, with people's, query by query.
+    boards: dict[str, dict[str, Any]],
+    scores_of: dict[str, dict[str, dict[str, Any]]],
+    tau: Callable[[TwoBoards, str, str], dict[str, float | None]],
+) -> dict[str, dict[str, dict[str, dict[str, Any]]]]:
+    """label set -> other -> measure -> how the two boards of their usual `levels` differ.
 
-    `levels`: label set -> its usual level, at which `read` gives its board of a measure, and
-    `scores_of` (label set -> measure -> system) scores, as `at_level` has them. Returns `levels`;
-    `boards`: label set -> other -> measure -> tau; `queries`: the same -> one tau per query, over
-    the systems that answered it; `says` of `which_is_higher`. Tau is as in the marts
-    `leaderboard_agreement` and `topic_agreement`, which compute every level and measure when they
-    are asked for one; None where it is undefined.
+    `tau` as `tau` finds it; `says`: who changes rank, from the one to the other and back; `far`:
+    the systems that are far from their place; and what `by_query` has. `boards` are of
+    `read_boards`, `scores_of` has `at_level` of each label set.
     """
-    found: dict[str, Any] = {"levels": levels, "boards": {}, "queries": {}}
-    found["says"] = which_is_higher(list(levels), read)
-    for (ours, theirs), measure in product(combinations(levels, 2), MEASURES):
-        try:
-            boards = [read(name, measure) for name in (ours, theirs)]
-        except BadInput:  # no such measure
-            continue
-        systems = sorted(set(boards[0].systems) & set(boards[1].systems))
-        if len(systems) < 2:
-            continue
-        tau = _tau(*(board.of(systems).printed for board in boards))
-        found["boards"].setdefault(ours, {}).setdefault(theirs, {})[measure] = tau
-        if not any(name.startswith("assessor:") for name in (ours, theirs)):
-            continue
-        scores = [
-            np.array([scores_of[name][measure][system] for system in systems], dtype=float).T
-            for name in (ours, theirs)
-        ]
-        known = [
-            _tau(*(of[answered] for of in pair)) if answered.sum() > 1 else None
-            for pair in zip(*scores, strict=True)
-            for answered in [(pair[0] >= 0) & (pair[1] >= 0)]  # NaN: the query does not count
-        ]
-        found["queries"].setdefault(ours, {}).setdefault(theirs, {})[measure] = known
+    found: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+    for ours, theirs in pairs:
+        for measure in sorted(scores_of[ours].keys() & scores_of[theirs].keys()):
+            names = ours, theirs
+            two = TwoBoards.of(measure, *((boards[name], levels[name]) for name in names))
+            if not two.systems:
+                continue
+            known = tau(two, ours, theirs)
+            says = [one.says(known) for one in (two, two.turned)]
+            with_people = any(name.startswith("assessor:") for name in names)
+            of = (scores_of[name][measure] for name in names)
+            own = by_query(two.systems, *of, with_tau=with_people and measure in MEASURES)
+            of_other = found.setdefault(ours, {}).setdefault(theirs, {})
+            of_other[measure] = known | {"says": says, "far": two.far} | own
     return found
+
+
+def by_query(
+    systems: list[str], *boards: dict[str, Any], with_tau: bool
+) -> dict[str, list[float | None]]:
+    """How two boards, as `read_query_scores` has them, differ on each query by what they say of
+    these systems; None where the query does not count for both.
+
+    `uneven`: the mean distance of a system's change from the mean change: what lifts all alike
+    moves nobody. `a` and `b`: the means of the systems, where a board has others, too. `taus`:
+    Kendall's tau-b over the systems that answered, as in the mart `topic_agreement`.
+    """
+    scores = [
+        np.array([board["systems"][system] for system in systems], dtype=float) for board in boards
+    ]
+    known = [np.maximum(of, 0) / 10_000 for of in scores]  # NaN: the query does not count
+    change = known[1] - known[0]
+    found = {"uneven": np.abs(change - change.mean(axis=0)).mean(axis=0)}
+    if any(len(board["systems"]) > len(systems) for board in boards):
+        found |= {"a": known[0].mean(axis=0), "b": known[1].mean(axis=0)}
+    shown = {name: [or_none(one) for one in of.round(5)] for name, of in found.items()}
+    if with_tau and len(systems) > 1:
+        shown["taus"] = [
+            _tau(ours[both], theirs[both]) if both.sum() > 1 else None
+            for ours, theirs in zip(*(of.T for of in scores), strict=True)
+            for both in [(ours >= 0) & (theirs >= 0)]
+        ]
+    return shown
 
 
 def which_is_higher(
@@ -306,6 +326,12 @@ def _said(pairs: Pairs) -> list[str]:
             said += f" {counted(n, 'queries', 'carry')} half of the difference."
         told.append(said)
     return told
+
+
+def tau_of(ours: Board, theirs: Board) -> float | None:
+    """Kendall's tau-b of two boards of the same systems, as in the mart `leaderboard_agreement`;
+    None where it is undefined."""
+    return _tau(ours.printed, theirs.printed)
 
 
 def _tau(ours: np.ndarray, theirs: np.ndarray) -> float | None:

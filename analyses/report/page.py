@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ from gradelake.analyses.report.comparisons import (
     compare_systems,
     correlate,
     decide,
+    tau_of,
     telling,
+    which_is_higher,
 )
 from gradelake.analyses.report.grids import Grids, pack, read_grids
 from gradelake.analyses.report.health import TAU, read_health
@@ -46,6 +49,7 @@ from gradelake.analyses.report.shown import (
     opens_on,
     shown_label_sets,
 )
+from gradelake.analyses.report.two_boards import TwoBoards
 from gradelake.analyses.stats.boards import Board, boards_by_measure, counting_of, read_board
 from gradelake.analyses.stats.kappas import kappas
 from gradelake.sql.common import console
@@ -54,6 +58,7 @@ from gradelake.sql.common.judgment_kinds import judgment_kinds
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown.html import render as render_answer
+from gradelake.sql.shown.kinds import shown
 from gradelake.sql.shown.pictures.picture import look, specs
 
 _BROUGHT = "Scores are of whole answers, as another tool computed them."
@@ -350,6 +355,31 @@ class Material:
         return self._correlations[1]
 
     @cached_property
+    def agreement(self) -> dict[str, dict]:
+        """How label sets' boards agree with the reference's."""
+        return read_agreement(self.lake, self.collection, self.reference, self.boards)
+
+    @property
+    def alike(self) -> list[tuple[str, str]]:
+        """The label sets that can be compared: what labels passages, and what scores answers, have
+        no measure in common."""
+        kinds = self.of_answers
+        return [two for two in combinations(self.scored, 2) if len({*map(kinds.get, two)}) == 1]
+
+    def tau(self, two: TwoBoards, *names: str) -> dict[str, float | None]:
+        """Kendall's tau-b of the boards of two label sets, by its name; none where nothing has
+        computed it."""
+        if two.measure in MEASURES and len(two.systems) > 1:
+            with suppress(BadInput):
+                return {
+                    "tau": tau_of(*(self.read(name, two.measure).of(two.systems) for name in names))
+                }
+        other = next((name for name in names if name != self.reference), "")
+        of_level = self.agreement.get(other, {}).get(self.levels[other], {})
+        known = of_level.get(two.measure) if self.reference in names else None
+        return {"tau": known["kendall"]} if known else {}
+
+    @cached_property
     def newest(self) -> Any:
         """The newest version of the rubric."""
         return newest_rubric(self.lake, self.collection)
@@ -534,13 +564,27 @@ def _settled(of: Material) -> dict[str, Any]:
     }
 
 
-def _covered(of: Material) -> list[str]:
-    """Label sets whose boards have coverage of a rubric."""
-    return [
-        name
-        for name, board in of.boards.items()
-        if any(measure.startswith("Cover@") for measure in board["measures"])
-    ]
+def _covered(of: Material) -> dict[str, dict[int, str]]:
+    """Label set whose boards have coverage of a rubric -> level -> who covers most of it."""
+    found = {}
+    for name, board in of.boards.items():
+        ks = (one[6:] for one in board["measures"] if one.startswith("Cover@"))
+        if k := max(map(int, ks), default=None):
+            levels = board["boards"]
+            found[name] = {level: _covers(name, board, level, k) for level in levels}
+    return found
+
+
+def _covers(name: str, board: dict[str, Any], level: int, k: int) -> str:
+    scores = zip(board["systems"], board["boards"][level][f"Cover@{k}"]["score"], strict=True)
+    known = [(score, system) for system, score in scores if score is not None]
+    if not known:
+        return "No system has a coverage score."
+    most, first = min(known, key=lambda one: (-one[0], one[1]))
+    return (
+        f"By {name}: {first} is first of {len(known)}: its top {k} passages cover "
+        f"{shown('percent', most)} of the rubric."
+    )
 
 
 def _packs(of: Material) -> dict[str, str]:
@@ -550,7 +594,7 @@ def _packs(of: Material) -> dict[str, str]:
         "vega": pack(vega()),
         "pictures": pack({"specs": specs(), "look": look()}),
         "settled": pack(_settled(of)),
-        "agreement": pack(read_agreement(of.lake, of.collection, of.reference)),
+        "agreement": pack(of.agreement),
         "correlated": pack(of.correlated),
         "days": pack(of.moved["days"]),
         **of.grids.packs,
@@ -565,8 +609,10 @@ def _packs(of: Material) -> dict[str, str]:
         packs[f"board-{number}"] = pack(of.boards[name])
         packs[f"pairs-{number}"] = pack(pairs[name])
         packs[f"query-scores-{number}"] = scores_of[name]
-    levels = {name: of.levels[name] for name in of.of_passages}
-    packs["label-sets"] = pack(compare_label_sets(levels, of.read, usual))
+    compared = compare_label_sets(of.alike, of.levels, of.boards, usual, of.tau)
+    packs["label-sets"] = pack(
+        {"pairs": compared, "higher": which_is_higher(of.of_passages, of.read)}
+    )
     return packs
 
 

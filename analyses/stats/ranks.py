@@ -54,6 +54,19 @@ class RankUncertainty:
         return f"{counted(n, 'queries', 'are')} too few to tell two systems apart."
 
     @property
+    def leads(self) -> str:
+        """Whether the best is one of several: chance may have put it first."""
+        top, n = self.top, len(self.systems)
+        if n < 2:
+            return "There is no other system to compare it with."
+        if len(top) == n:
+            few = f": {self.too_few}" if self.too_few else "."
+            return f"No two systems differ significantly{few}"
+        if len(top) == 1:
+            return f"{top[0]} is significantly better than every other system."
+        return f"The first {len(top)}, {top[0]} to {top[-1]}, do not differ significantly."
+
+    @property
     def top(self) -> list[str]:
         """The best system, and those that are not shown to differ from it."""
         places = {place for group in self.groups if group[0] == 0 for place in group}

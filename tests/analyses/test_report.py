@@ -2,6 +2,7 @@
 
 import json
 import re
+import statistics
 
 import numpy as np
 import pytest
@@ -323,7 +324,8 @@ def test_topics_are_as_many_as_the_leaderboard_counts_and_their_mean_is_its_scor
     for number, label_set in enumerate(odd_report.settled["label_sets"]):
         board, topics = odd_report.board(label_set), odd_report.unpack(f"query-scores-{number}")
         for level, measures in topics.items():
-            for measure, systems in measures.items():
+            for measure, of_measure in measures.items():
+                systems = of_measure["systems"]
                 assert set(systems) == set(board["systems"])
                 assert {scores[at] for scores in systems.values()} == (
                     {-(10**9)} if measure in odd_report.settled["of_rubric"] else {None}
@@ -334,6 +336,14 @@ def test_topics_are_as_many_as_the_leaderboard_counts_and_their_mean_is_its_scor
                     counted = [max(0, one) for one in systems[system] if one is not None]
                     assert len(counted) == board["queries"][measure]
                     assert sum(counted) / len(counted) == pytest.approx(10_000 * score, abs=1)
+                for at_query, of_query in enumerate(zip(*systems.values(), strict=True)):
+                    for name in ("mean", "median"):
+                        figure = of_measure[name][at_query]
+                        if None in of_query:
+                            assert figure is None
+                            continue
+                        expected = getattr(statistics, name)(max(0, one) for one in of_query)
+                        assert figure == pytest.approx(expected / 10_000, abs=1e-5)
     assert odd_report.board("lexical/v0/best")["queries"]["Cover@20"] == 2
 
 

@@ -117,8 +117,8 @@ def test_of_each_pair_it_says_what_compare_says_and_what_holds_among_all(page, m
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "RR"])
 def test_agreement_of_two_label_sets_is_scipys_overall_and_by_topic(page, lake, measure):
-    found = page.unpack("label-sets")
-    assert {label_set: found["levels"][label_set] for label_set in LEVELS} == LEVELS
+    found, levels = page.unpack("label-sets")["pairs"], page.settled["levels"]
+    assert {label_set: levels[label_set] for label_set in LEVELS} == LEVELS
     ours, theirs = (
         topic_values(lake, label_set, measure, LEVELS[label_set]) for label_set in (NEWEST, HUMAN)
     )
@@ -128,13 +128,17 @@ def test_agreement_of_two_label_sets_is_scipys_overall_and_by_topic(page, lake, 
         answered = ~np.isnan(pairs).any(axis=1)  # of a topic, by those that did
         return stats.kendalltau(*np.round(pairs[answered], 4).T).statistic
 
-    boards = found["boards"]
     first, second = sorted((NEWEST, HUMAN), key=page.settled["label_sets"].index)
     overall = tau(lambda values: np.nan_to_num(values).mean())
-    assert boards[first][second][measure] == pytest.approx(overall, abs=6e-4)
+    found = found[first][second][measure]
+    assert found["tau"] == pytest.approx(overall, abs=6e-4)
     topics = [one["query_id"] for one in page.settled["queries"]]
-    by_topic = dict(zip(topics, found["queries"][first][second][measure], strict=True))
+    by_topic = dict(zip(topics, found["taus"], strict=True))
     for at, topic in enumerate(topics):
+        changes = [np.nan_to_num(theirs[s][at]) - np.nan_to_num(ours[s][at]) for s in ours]
+        if found["uneven"][at] is not None:
+            uneven = np.abs(np.array(changes) - np.mean(changes)).mean()
+            assert found["uneven"][at] == pytest.approx(uneven, abs=6e-5)
         expected = tau(lambda values, at=at: values[at])
         if np.isnan(expected):
             assert by_topic.get(topic) is None
@@ -144,18 +148,18 @@ def test_agreement_of_two_label_sets_is_scipys_overall_and_by_topic(page, lake, 
 
 
 def test_p_of_two_label_sets_is_scipys_over_the_topics_of_both(page, lake):
-    found, names = page.unpack("label-sets"), page.settled["label_sets"]
+    higher, names = page.unpack("label-sets")["higher"], page.settled["label_sets"]
     assert len(names) > 3
     for measure in ("nDCG@10", "AP", "RR"):
         sums = {}  # of each topic, over systems
         for name in names:
-            values = topic_values(lake, name, measure, found["levels"][name])
+            values = topic_values(lake, name, measure, page.settled["levels"][name])
             of_topics = np.nansum(list(values.values()), axis=0)
             sums[name] = dict(zip(topics_of(lake, name), of_topics, strict=True))
         for first, second in combinations(names, 2):
             both = sorted(sums[first].keys() & sums[second].keys())
             ours, theirs = (np.array([sums[name][t] for t in both]) for name in (first, second))
-            said, p = found["says"][first][second][measure], exact_p(ours, theirs)
+            said, p = higher[first][second][measure], exact_p(ours, theirs)
             if "cannot show" not in said and "the same" not in said:
                 assert f"p = {p:.3f}" in said
 

@@ -240,17 +240,6 @@ def test_axes_of_the_scatter_are_equal_and_a_system_is_highlighted_by_address(br
     assert bold.all_text_contents() == ["bm25"]
 
 
-def test_an_outlier_does_not_squash_the_rest(browser, demo_page):
-    look = Look(browser, demo_page, 1280)
-    for values, ends in (
-        ([0.1, 0.5, 0.52, 0.54, 0.56, 0.58, 0.6], [0.5, 0.6]),  # quartiles 0.52, 0.58: from 0.43
-        ([0.5, 0.52, 0.54, 0.56, 0.58, 0.6], [0.5, 0.6]),
-        ([0.5, 0.5, 0.5, 0.5, 0.9], [0.5, 0.9]),  # no spread: nothing is an outlier
-        ([0.3], [0.3, 0.3]),
-    ):
-        assert look.page.evaluate("fenced", values) == ends
-
-
 # --- what is chosen over a table, and the grid's page, stand in the address -----------------------
 
 BOARD = "Leaderboard by every measure"

@@ -25,23 +25,10 @@ function scores(data, level, measure) {
     .sort((a, b) => a.rank - b.rank || a.system.localeCompare(b.system));
 }
 
-const lettersOf = (row) => row.groups.match(/[a-zA-Z]'*/g) ?? [];
-
-// The best is one of several wherever chance may have put it first.
-function whoLeads(rows, labels, measure, level, queries) {
-  if (rows.length < 2) return "There is no other system to compare it with.";
-  if (!rows[0].groups) {
-    return "Significant differences and intervals of ranks were not computed here: gradelake stats ranks " +
-      `${board.settled.collection} --measure ${measure} --label-set ${labels} --level ${level}.`;
-  }
-  const top = rows.filter((row) => lettersOf(row).includes("a")).map((row) => row.system);
-  const last = top[top.length - 1];
-  if (top.length === rows.length) {
-    const few = `${queries} ${queries === 1 ? "query is" : "queries are"} too few to show a difference between two systems.`;
-    return `No two systems differ significantly${2 ** (1 - queries) > 0.05 ? `: ${few}` : "."}`;
-  }
-  if (top.length === 1) return `${last} is significantly better than every other system.`;
-  return `The first ${top.length}, ${top[0]} to ${last}, do not differ significantly.`;
+// Whether the best is one of several, where the report has it
+function whoLeads({ leads } = {}, { labels, measure, level }) {
+  return leads ?? "Significant differences and intervals of ranks were not computed here: gradelake stats ranks " +
+    `${board.settled.collection} --measure ${measure} --label-set ${labels} --level ${level}.`;
 }
 
 // What scores are, in words, of labels that score whole answers; undefined of labels of passages
@@ -79,7 +66,7 @@ async function showBoards(data, { labels, measure, level }) {
   const rows = scores(data, level, measure);
   byId("leaderboard-says").textContent =
     `${rows.length} ${rows.length === 1 ? "system" : "systems"} by ${measure} with the labels of ${labels}, ${whatMean()} over ` +
-    `${data.queries[measure]} queries. ${whoLeads(rows, labels, measure, level, data.queries[measure])}` +
+    `${data.queries[measure]} queries. ${whoLeads(data.boards[level]?.[measure], { labels, measure, level })}` +
     incomplete(labels) + kin(labels) + twins() + cut();
   compareBar(rows.map(({ system }) => system), { labels, measure, level });
   leaderboardTable(data, labels, level, measure, rows);

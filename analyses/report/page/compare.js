@@ -51,6 +51,11 @@ function isTie({ difference }) {
   return Math.abs(difference) < 5e-5;
 }
 
+// A bar of a picture, for those who cannot see it
+function inWords({ query_id: id, difference }) {
+  return `${id} ${figure(difference, "change")}`;
+}
+
 // What is the same on both sides is one line, and no row of a table
 function foldedTies(ties, state) {
   const said = ties.length > MOST_QUERIES ? `; the first ${MOST_QUERIES} are here` : "";
@@ -67,7 +72,7 @@ function queryByQuery({ a, b }, id, ofWhat, rows, better) {
   return [
     title,
     place(id, "topics", shown, `${ofWhat} of ${a} less that of ${b}, query by query: ` +
-      shown.map((row) => `${row.query_id} ${figure(row.difference, "change")}`).join(", "),
+      shown.map(inWords).join(", "),
     { reach: Math.max(...shown.map((row) => Math.abs(row.difference))) }),
     make("p", { class: "caption" }, `To the right ${a} ${better}, to the left ${b}.` +
       (shown.length < inOrder.length ? ` The ${MOST_BARS} outermost of ${inOrder.length} queries.` : "") +
@@ -85,7 +90,7 @@ async function compareSystems(ids, asked) {
   const a = pick(systems, at.a), b = pick(systems.filter((one) => one !== a), at.b);
   if (!b) return [make("h1", {}, "Two systems"), make("p", { class: "note" }, "It takes two systems with scores.")];
   const state = { ...at, a, b };
-  const of = await queryScores(labels, level, measure);
+  const { of } = await queryScores(labels, level, measure);
   const rows = board.settled.queries.map(({ query_id, text }, i) => {
     const [x, y] = [a, b].map((system) => of.get(system)?.scores[i] ?? null);
     const difference = Math.round(1e4 * (x - y)) / 1e4;

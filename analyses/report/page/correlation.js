@@ -25,12 +25,13 @@ const COVERAGE = [
 
 async function chooseCoverage({ labels, from, system }) {
   const { covered, tau } = board.settled;
-  if (!covered.length || !byId("coverage-labels")) return;
-  labels = covered.includes(labels) ? labels : covered[0];
+  const names = Object.keys(covered);
+  if (!names.length || !byId("coverage-labels")) return;
+  labels = pick(names, labels);
   const address = addressed();
   const data = await boardOf(labels);
   if (addressed() !== address) return; // another choice came first
-  fill(byId("coverage-labels"), covered, labels);
+  fill(byId("coverage-labels"), names, labels);
   fill(byId("coverage-tau"), Object.keys(data.boards), from in data.boards ? from : tau);
   await showCoverage(data, labels, byId("coverage-tau").value, system);
 }
@@ -45,10 +46,7 @@ async function showCoverage(data, labels, tau, system) {
   const rows = order.flatMap(({ system }) => ks.map((k) =>
     ({ system, measure: `Cover@${k}`, cover: cover(system, k) })));
   fill(byId("coverage-system"), order.map((row) => row.system), system);
-  byId("coverage-says").textContent = order.length
-    ? `By ${labels}: ${order[0].system} is first of ${order.length}: its top ${ks[ks.length - 1]} passages cover ` +
-      `${figure(order[0].score, "percent")} of the rubric.` + incomplete(labels)
-    : "No system has a coverage score.";
+  byId("coverage-says").textContent = board.settled.covered[labels][tau] + incomplete(labels);
   const table = byId("coverage-table");
   table.replaceChildren(
     make("thead", {}, make("tr", {}, make("th", {}, "system"),

@@ -1,22 +1,12 @@
 // Two label sets, each leaderboard at its usual level: who moved, and by which queries.
 
-// Kendall's tau-b of two boards, and its value on each query; and which scores the systems higher, in a
-// sentence. Each where the report has it.
-async function agreed(a, b, measure) {
-  const { levels, boards, queries, says } = await unpack("label-sets");
-  const of = (all) => all[a]?.[b]?.[measure] ?? all[b]?.[a]?.[measure];
-  const { reference } = board.settled;
-  const other = a === reference ? b : b === reference ? a : null;
-  const with_reference = (await unpack("agreement"))[other]?.[levels[other]]?.[measure];
-  return { tau: of(boards) ?? with_reference?.kendall, taus: of(queries) ?? [], higher: of(says) };
-}
-
-// How unevenly a query's change moves the systems: the mean distance of a system's change from the
-// mean change. What lifts all alike moves nobody.
-function uneven(changes) {
-  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const middle = mean(changes);
-  return mean(changes.map((change) => Math.abs(change - middle)));
+// What the report found of two label sets by a measure: see compare_label_sets in comparisons.py
+async function comparedBy(a, b, measure) {
+  const { pairs, higher } = await unpack("label-sets");
+  const there = pairs[a]?.[b], of = (all) => all[a]?.[b]?.[measure] ?? all[b]?.[a]?.[measure];
+  const { says = [], ...found } = of(pairs) ?? {};
+  return { ...found, says: says[there ? 0 : 1] ?? "", higher: of(higher),
+    ...(there ? {} : { a: found.b, b: found.a }) };
 }
 
 // The passages to which one label set gives a label, and the other's people a judgment
@@ -65,36 +55,26 @@ async function compareLabelSets(ids, asked) {
     };
   });
   rows.forEach((row, i) => { row.place_a = i + 1; });
-  const far = Math.max(1, 0.1 * rows.length);
+  const found = await comparedBy(a, b, measure);
   [...rows].sort((x, y) => x.rank_b - y.rank_b || x.place_a - y.place_a)
     .forEach((row, i) => Object.assign(row, {
-      place_b: i + 1, far: Math.abs(row.moved) > far,
+      place_b: i + 1, far: found.far.includes(row.system),
       label_a: `${row.system} ${row.rank_a}`, label_b: `${row.rank_b} ${row.system}`,
     }));
-  const { tau, taus, higher } = await agreed(a, b, measure);
   const [of_a, of_b] = await Promise.all([a, b].map((one) => queryScores(one, levels[one], measure)));
   const deciding = queries.map(({ query_id, text }, i) => {
-    const both = rows.map(({ system }) => [of_a, of_b].map((of) => of.get(system)?.scores[i] ?? null))
-      .filter(([x, y]) => x !== null && y !== null);
-    const mean = (at) => both.reduce((sum, pair) => sum + pair[at], 0) / both.length;
-    return both.length && weightOf({ query_id }) > 0 ? [{ query_id, text, tau: taus[i], a: mean(0), b: mean(1),
-      difference: mean(0) - mean(1), uneven: uneven(both.map(([x, y]) => y - x)) }] : [];
-  }).flat().sort((x, y) => y.uneven - x.uneven);
-  const movers = [...rows].filter((row) => row.moved)
-    .sort((x, y) => Math.abs(y.moved) - Math.abs(x.moved));
-  const says = `${rows.length} systems by ${measure}: ` +
-    (tau === undefined || tau === null ? "" : `Kendall's tau-b ${figure(tau, "tau")}. `) +
-    (movers.length ? `${movers.length} change rank, most of all ` + movers.slice(0, 3).map((row) =>
-      `${row.system} (${row.rank_a} \u2192 ${row.rank_b})`).join(", ") + "." : "No system changes rank.");
+    const [left, right] = [found.a ?? of_a.mean, found.b ?? of_b.mean].map((of) => of[i]);
+    return { query_id, text, tau: found.taus?.[i], a: left, b: right,
+      difference: left - right, uneven: found.uneven?.[i] ?? null };
+  }).filter((row) => row.uneven !== null && weightOf(row) > 0).sort((x, y) => y.uneven - x.uneven);
   const ofRight = { labels: b, measure, level: levels[b] };
   const moves = (row) => !isTie(row) || row.uneven >= 5e-5;
-  const knows_taus = deciding.some((row) => row.tau !== undefined);
   return [
     make("h1", {}, `${a} and ${b}`),
     viewChoices("labels", [], state,
       [["a", "Labels", alike(b)], ["b", "with", alike(a)], ["measure", "Measure", measures]]),
-    make("p", { id: "label-sets-says" }, says, incomplete(a), incomplete(b)),
-    ...(tau === undefined ? [make("p", {}, "Kendall's tau-b: ", command("stats", "correlation", collection,
+    make("p", { id: "label-sets-says" }, found.says, incomplete(a), incomplete(b)),
+    ...(found.tau === undefined ? [make("p", {}, "Kendall's tau-b: ", command("stats", "correlation", collection,
       "--measure", measure, "--label-set", b, "--reference", a))] : []),
     place("view-chart", "moves", rows, `Ranks by ${a} and by ${b}: ` +
       rows.map((row) => `${row.system} ${row.rank_a} to ${row.rank_b}`).join(", ")),
@@ -109,7 +89,7 @@ async function compareLabelSets(ids, asked) {
         scoreCell(row.score_a), scoreCell(row.score_b)])),
     make("h2", {}, "Which labels give higher scores"),
     ...(deciding.length ? [
-      make("p", { id: "higher-says" }, higher ?? "It was computed for " +
+      make("p", { id: "higher-says" }, found.higher ?? "It was computed for " +
         `${board.settled.measures.join(", ")} alone.`, " What raises all systems alike changes no rank."),
       ...queryByQuery(state, "view-differences", `Mean ${measure} of the systems`, deciding,
         "scores higher"),
@@ -117,14 +97,14 @@ async function compareLabelSets(ids, asked) {
     make("h2", {}, "Queries that decide"),
     make("p", { class: "caption" }, "Unevenness: how far the other labels move a system's score on a query " +
       "from where they move all of them on average." +
-      (knows_taus ? " Kendall's tau-b compares the two orders of the systems on that query." : "")),
+      (found.taus ? " Kendall's tau-b compares the two orders of the systems on that query." : "")),
     viewTable("Queries that decide", ["query", "text", "mean (left)", "mean (right)", "difference", "unevenness",
-      ...(knows_taus ? ["Kendall's tau-b"] : [])],
+      ...(found.taus ? ["Kendall's tau-b"] : [])],
       deciding.filter(moves).slice(0, MOST_QUERIES).map((row) => [
         link(row.query_id, "query", [row.query_id], ofRight),
         row.text, scoreCell(row.a), scoreCell(row.b),
         scoreCell(row.difference, "change"), scoreCell(row.uneven),
-        ...(knows_taus ? [scoreCell(row.tau, "tau")] : [])])),
+        ...(found.taus ? [scoreCell(row.tau, "tau")] : [])])),
     ...foldedTies(deciding.filter((row) => !moves(row)), ofRight),
   ];
 }

@@ -1,13 +1,12 @@
 // All queries, with what the systems' scores on each come to, by the leaderboard's choices.
 async function showQueries() {
   const { labels, measure, level } = board.settled.label_sets.length ? chosen(BOARD) : {};
-  const all = labels ? [...await queryScores(labels, level, measure)] : [];
+  const { of: all = new Map(), mean } = labels ? await queryScores(labels, level, measure) : {};
   const rows = board.settled.queries.map(({ query_id: id, text }, at) => {
-    const scored = all.map(([system, { scores: of }]) => ({ system, score: of[at] }))
+    const [best] = [...all].map(([system, { scores: of }]) => ({ system, score: of[at] }))
       .filter(({ score }) => score !== null).sort((a, b) => b.score - a.score);
-    const mean = scored.reduce((sum, { score }) => sum + score, 0) / scored.length;
     return [link(id, "query", [id], { labels, measure, level }), text,
-      scoreCell(scored.length ? mean : null), scoreCell(scored[0]?.score ?? null), scored[0]?.system];
+      scoreCell(mean?.[at]), scoreCell(best?.score), best?.system];
   });
   byId("queries-says").textContent = `${rows.length} queries` +
     (labels ? `, by ${measure} with the labels of ${labels}.` : ".");

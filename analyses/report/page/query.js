@@ -6,8 +6,8 @@ async function showQueryView([id], asked) {
   if (at < 0) return notThere("query", id);
   const state = await withBoard(asked);
   const { labels, measure, level, data: ofBoard } = state;
-  const [data, texts, grids, all] = await Promise.all([passagesOf(id), textsOf(id), gridsOf(id),
-    ofBoard ? queryScores(labels, level, measure) : new Map()]);
+  const [data, texts, grids, { of: all }] = await Promise.all([passagesOf(id), textsOf(id), gridsOf(id),
+    ofBoard ? queryScores(labels, level, measure) : { of: new Map() }]);
   const onQuery = [...all].map(([system, { scores: of, unanswered }]) =>
     ({ system, score: of[at], unanswered: unanswered[at] })).filter((row) => row.score !== null);
   onQuery.sort((a, b) => b.score - a.score || a.system.localeCompare(b.system));
@@ -49,11 +49,6 @@ function labelsOf(labels, data) {
   return [...new Set([...(labels && !ofAnswers(labels) ? [labels] : []), ...assessorsOf(data)])];
 }
 
-function highest(grades) {
-  const known = grades.filter((grade) => grade !== null);
-  return known.length ? Math.max(...known) : null;
-}
-
 function rankingOf(id, state, data, texts, grids) {
   const { system, labels } = state;
   if (!system) return [make("p", { class: "note" }, "No system has retrieved passages yet.")];
@@ -65,7 +60,7 @@ function rankingOf(id, state, data, texts, grids) {
   const of = (name, passage) => data.labels[name]?.[passage] ?? null;
   const sets = labelsOf(labels, data);
   const best = grids.map(({ grader, passages }) => ({ grader, of: new Map(
-    passages.map(({ passage_id, grades }) => [passage_id, highest(grades)])) }));
+    passages.map(({ passage_id, best_grade }) => [passage_id, best_grade])) }));
   const toPassage = (passage) =>
     link(data.passages[passage], "passage", [id, data.passages[passage]], along(state));
   const missed = data.passages.map((_, passage) => passage).filter((passage) =>

@@ -34,19 +34,13 @@ async function showScatter() {
   if (!points.length) {
     return noScatter(`${reference} has no leaderboard by ${measure} to compare with.`);
   }
-  const far = Math.max(1, 0.1 * points.length);
   for (const point of points) {
-    point.far = Math.abs(point.rank_x - point.rank_y) > far;
+    point.far = agreed.far.includes(point.system);
     point.named = point.far ? "far" : "";
   }
-  const tau = agreed.kendall === null ? "undefined" : figure(agreed.kendall, "tau");
-  const says = `${points.length} systems by ${measure}: Kendall's tau-b ${tau}, ` +
-    `Spearman's rho ${figure(agreed.spearman, "tau")} between ${labels} and ${reference}.` +
-    farAway(points) + why + incomplete(labels);
+  const { low, high } = agreed, says = agreed.says + why + incomplete(labels);
   byId("scatter-says").textContent = says;
   const from = (cut) => (board.settled.has_levels.includes(measure) ? `, from ${cut}` : "");
-  const ends = ["reference", "labels"].map((of) => fenced(points.map((point) => point[of])));
-  const low = Math.min(ends[0][0], ends[1][0]), high = Math.max(ends[0][1], ends[1][1]);
   const side = Math.min(SIDE, byId("scatter-chart").clientWidth - NARROW);
   const beyond = points.some((point) => isOutside(point, low, high)) ? " (hollow: beyond the edge)" : "";
   await draw("scatter-chart", "scatter", points, `Scatter of ${says}`, {
@@ -61,31 +55,11 @@ function isOutside({ reference, labels }, low, high) {
   return Math.min(reference, labels) < low || Math.max(reference, labels) > high;
 }
 
-const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
-const ordinal = (n) => `${n}${{ one: "st", two: "nd", few: "rd" }[ORDINALS.select(n)] ?? "th"}`;
-
-function farAway(points) {
-  const far = points.filter((point) => point.far).map(
-    (point) => `${point.system} (${ordinal(point.rank_x)} by people, ${ordinal(point.rank_y)} by these labels)`);
-  return far.length ? ` Ranked differently: ${far.join("; ")}.` : "";
-}
-
 function noScatter(words) {
   byId("scatter-says").textContent = words;
   byId("scatter-chart").replaceChildren();
   withoutTools(byId("scatter-chart"));
   drawn.delete("scatter-chart");
-}
-
-// Where an axis begins and ends: beyond Tukey's fences (one and a half times the middle half's
-// width from it) lie outliers, which would squash the rest, and stand at the edge instead.
-function fenced(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
-  const reach = 1.5 * (at(0.75) - at(0.25));
-  const inside = sorted.filter(
-    (value) => reach === 0 || (value >= at(0.25) - reach && value <= at(0.75) + reach));
-  return [inside[0], inside[inside.length - 1]];
 }
 
 // Names beside their points, in pixels from the left and the top, each where no other name or point is;

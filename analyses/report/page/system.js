@@ -5,13 +5,13 @@ async function showSystem([name], asked) {
   const state = await withBoard(asked);
   const { labels, measure, level, data } = state;
   if (!data?.systems.includes(name)) return notThere("system", name);
-  const all = await queryScores(labels, level, measure);
+  const { of: all, median } = await queryScores(labels, level, measure);
   const others = data.systems.filter((other) => other !== name);
   state.than = others.includes(state.than) ? state.than : "";
   const rows = scores(data, level, measure);
   const ranked = rows.find((row) => row.system === name);
   const best = rows.find((row) => row.system !== name);
-  const byQuery = differencesByQuery(name, state.than, all);
+  const byQuery = differencesByQuery(name, state.than, all, median);
   const counted = byQuery.filter((one) => one.score !== null);
   const apart = counted.filter((one) => !isTie(one)).sort((a, b) => b.difference - a.difference);
   const go = along(state, state.than ? { system: null, a: name, b: state.than } : { system: name });
@@ -30,7 +30,8 @@ async function showSystem([name], asked) {
     ...(others.length ? [link(`Compare with ${state.than || "another system"}`, "compare", [],
       { a: name, b: state.than || best?.system, labels, measure, level }), "."] : [])),
     ...(counted.length ? [
-      place("view-chart", "by_query", outermost(apart, MOST_QUERIES), differencesSay(name, than, counted)),
+      place("view-chart", "by_query", outermost(apart, MOST_QUERIES), `Differences of ${name} from ${than} by query: ` +
+        outermost(apart, MOST_QUERIES).map(inWords).join(", ")),
       make("p", { class: "caption" }, `A bar for each query: the difference from ${than}. Ties have none. ` +
         (apart.length > MOST_QUERIES ? `The ${MOST_QUERIES} outermost of ${apart.length} are drawn. ` : "") +
         `A query's link shows ${state.than ? "both rankings" : "the ranking"}.`),
@@ -48,12 +49,12 @@ async function showSystem([name], asked) {
 }
 
 // Of each query: the score of a system, and how far it is from the median's and another's
-function differencesByQuery(name, than, all) {
+function differencesByQuery(name, than, all, median) {
   return board.settled.queries.map(({ query_id, text: query }, at) => {
     const values = [...all.values()].map(({ scores: of }) => of[at]).filter((value) => value !== null);
     const own = all.get(name)?.scores[at] ?? null;
     const other = all.get(than)?.scores[at] ?? null;
-    const middle = medianOf(values);
+    const middle = median?.[at] ?? null;
     const minus = (value) =>
       (own === null || value === null ? null : Math.round(1e4 * (own - value)) / 1e4);
     return {
@@ -63,20 +64,4 @@ function differencesByQuery(name, than, all) {
       of: values.length,
     };
   });
-}
-
-function medianOf(values) {
-  if (!values.length) return null;
-  const sorted = [...values].sort((a, b) => a - b), half = Math.floor(sorted.length / 2);
-  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-function differencesSay(name, than, rows) {
-  const above = rows.filter((one) => one.difference > 0).length;
-  const below = rows.filter((one) => one.difference < 0).length;
-  const inOrder = [...rows].sort((a, b) => b.difference - a.difference);
-  const far = [inOrder[0], inOrder[inOrder.length - 1]].map((one) =>
-    `${figure(one.difference, "change")} on ${one.query_id}`);
-  return `Differences of ${name} from ${than} by query: above on ${above} of ${rows.length} queries, ` +
-    `below on ${below}; from ${far[0]} to ${far[1]}. The table has each.`;
 }

@@ -59,6 +59,7 @@ graded_passages as (
         grid.passage_id,
         best_passages.n_passages,
         grid.mean_grade,
+        max(grid.grade) as best_grade,
         list(grid.grade order by grid.place) as grades,
         list(grid.answer order by grid.place) as answers
     from grid
@@ -76,6 +77,7 @@ select
         struct_pack(
             passage_id := graded_passages.passage_id,
             mean_grade := round(graded_passages.mean_grade, 2),
+            best_grade := graded_passages.best_grade,
             judgment := judgments.relevance,
             grades := graded_passages.grades,
             answers := graded_passages.answers
