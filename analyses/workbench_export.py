@@ -92,8 +92,8 @@ GRID = f"""
         list(item_text order by place), passage_id, any_value(passage_text),
         list(grade order by place), list(answer order by place)
     from lake.marts.grade_grid
-    inner join lake.staging.stg_queries using (collection, query_id)
-    left join lake.staging.stg_passages using (collection, passage_id)
+    inner join lake.intermediate.int_query_texts using (collection, query_id)
+    left join lake.intermediate.int_passage_texts using (collection, passage_id)
     where {OF_GRADER}
     group by query_id, query_text, passage_id
     order by query_id, any_value(mean_grade) desc, passage_id

@@ -16,7 +16,7 @@
             numbered_rankings.ranking_id,
             run_entries.passage_id,
             run_entries.ranking_score
-        from {{ ref('stg_run_entries') }} as run_entries
+        from {{ ref('int_run_entries') }} as run_entries
         inner join numbered_rankings using (collection, system, query_id)
         anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
     ),

@@ -8,7 +8,7 @@ named as (
         query_id,
         system,
         cast(null as varchar) as grader_id
-    from {{ ref('stg_run_entries') }}
+    from {{ ref('int_run_entries') }}
     union all by name
     select distinct
         'judgments' as raw_table,
@@ -35,7 +35,7 @@ select
     collection,
     'query ' || query_id as unknown_name
 from named
-anti join {{ ref('stg_queries') }} using (collection, query_id)
+anti join {{ ref('int_query_texts') }} using (collection, query_id)
 where query_id is not null
 union
 select
@@ -51,5 +51,5 @@ select
     collection,
     'grader ' || grader_id as unknown_name
 from named
-anti join {{ ref('stg_graders') }} using (grader_id)
+anti join {{ ref('int_recorded_graders') }} using (grader_id)
 where grader_id is not null

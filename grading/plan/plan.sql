@@ -44,7 +44,7 @@ queries as (
     select
         query_id,
         query_sha256
-    from lake.staging.stg_query_hashes
+    from lake.intermediate.int_query_hashes
     where
         collection = getvariable('collection')
         and slots = getvariable('query_slots')
@@ -323,7 +323,7 @@ grades_shown as (
             and grades.passage_id = plan_passages.passage_id
             and coalesce(grades.passage_sha256, plan_passages.text_sha256)
             = plan_passages.text_sha256
-    left join lake.staging.stg_query_hashes as texts
+    left join lake.intermediate.int_query_hashes as texts
         on
             grades.collection = texts.collection
             and grades.query_id = texts.query_id

@@ -27,7 +27,7 @@ from gradelake.sql.lake.opening import Lake
 
 PLAN = Path(__file__).with_name("plan.sql")
 # dbt's views that say what is wanted; they are always as new as the raw tables
-VIEWS = ("marts.wanted_items", "marts.wanted_grades", "staging.stg_query_hashes", prices.VIEW)
+VIEWS = ("marts.wanted_items", "marts.wanted_grades", "intermediate.int_query_hashes", prices.VIEW)
 SEEDS = (
     "rubric_edits",
     "evaluation_citations",

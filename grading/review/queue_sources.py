@@ -76,7 +76,7 @@ _POOL = """
             row_number() over (
                 partition by system, query_id order by ranking_score desc, passage_id desc
             ) as rank
-        from lake.staging.stg_run_entries
+        from lake.intermediate.int_run_entries
         anti join lake.intermediate.int_left_out_passages using (collection, passage_id)
         where collection = $collection
     )

@@ -23,7 +23,7 @@ from gradelake.sql.shown.kinds import shown
 VIEWS = (
     "intermediate.int_label_sets",
     "intermediate.int_ranked_entries",
-    "staging.stg_run_entries",
+    "intermediate.int_run_entries",
     "intermediate.int_review_cards",
     "marts.review_conflicts",
     "marts.review_queues",

@@ -22,7 +22,7 @@ _READ = (
     "grading_cost",
     "grading_runs",
 )
-_EDITS = "select * exclude (editor, reason) from {catalog}.staging.stg_rubric_edits"
+_EDITS = "select * exclude (editor, reason) from {catalog}.intermediate.int_numbered_edits"
 # of a collection's versions, the first that the last build did not have as it is now, and all after
 _VERSIONS = """
     with
@@ -204,7 +204,7 @@ _ABSENCE = f"""
         bool_and(action = 'reword') as is_wording,
         bool_and(action = 'add' or (action in ('reword', 'reanswer') and weight is null))
         and (select bool_and(n_missing_after > n_missing_before) from ({_IMPACT})) as is_all
-    from lake.staging.stg_rubric_edits
+    from lake.intermediate.int_numbered_edits
     where collection = $collection and rubric_version = $version
 """
 

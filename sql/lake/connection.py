@@ -24,7 +24,7 @@ from gradelake.sql.lake.lock import file_lock
 NAME = "lake"  # the catalog's name in every connection
 REPLIES = ".replies.jsonl"  # how names of files with replies that wait end
 METADATA = f"__ducklake_metadata_{NAME}."  # DuckLake's own tables, in any catalog
-SCHEMAS = ("staging", "intermediate", "marts")
+SCHEMAS = ("intermediate", "marts")
 # An optimizer by which DuckDB 1.5.1 to 1.5.5 answers some queries with UNION ALL wrongly, without a
 # word (its issues 24624, 25170 and 25819). This may go when the pin moves to DuckDB 1.5.6 or newer,
 # which waits for wheels of the extensions; tests/sql/test_optimizers.py fails then, and says so.

@@ -81,7 +81,7 @@ def test_every_column_of_the_lake_is_described(folder, manifest):
         rows = lake.rows(
             "select schema_name, table_name, list(column_name) from duckdb_columns() "
             "where database_name = 'lake' and schema_name in "
-            "('raw', 'staging', 'intermediate', 'marts') group by all"
+            "('raw', 'intermediate', 'marts') group by all"
         )
     assert {(schema, table) for schema, table, _ in rows} - set(by_name) <= OF_NO_MODEL
     columns = {by_name[row[:2]]: row[2] for row in rows if row[:2] in by_name}

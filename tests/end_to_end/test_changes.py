@@ -148,7 +148,7 @@ def contents(folder: Path) -> dict[str, list]:
     with Lake.live(Project.find(folder)) as lake:
         names = lake.column(
             "select table_schema || '.' || table_name from information_schema.tables "
-            "where table_catalog = 'lake' and table_schema in ('staging', 'intermediate', 'marts')"
+            "where table_catalog = 'lake' and table_schema in ('intermediate', 'marts')"
         )
         return {
             name: sorted(map(repr, lake.rows(f"select * from lake.{name}")))

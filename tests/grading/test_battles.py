@@ -122,5 +122,7 @@ def test_without_a_model_the_answer_that_holds_more_words_wins_in_either_order(j
 
 def test_a_scale_that_is_no_verdict_is_refused(judged):
     judged.prompt("ours", "{query} {passage} {item}", target="battle", scale={"A": 1, "B": 2})
-    with pytest.raises(BadInput, match="0 the second wins, 1 both are bad, 2 a tie, 3 the first wins"):
+    with pytest.raises(
+        BadInput, match="0 the second wins, 1 both are bad, 2 a tie, 3 the first wins"
+    ):
         read_prompt(judged.folder / "prompts/ours.yaml", "ours.yaml")

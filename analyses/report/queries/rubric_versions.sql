@@ -14,7 +14,7 @@ edits as (
     select
         rubric_version,
         count(*) as n_edits
-    from lake.staging.stg_rubric_edits
+    from lake.intermediate.int_numbered_edits
     where collection = $collection
     group by rubric_version
 )

@@ -32,7 +32,7 @@ ingested_items as (
 ),
 
 queries as (
-    select * from {{ ref('stg_queries') }}
+    select * from {{ ref('int_query_texts') }}
 ),
 
 collections as (
@@ -53,7 +53,7 @@ known_facets as (
         collection,
         query_id,
         facet_id
-    from {{ ref('stg_facets') }}
+    from {{ source('raw', 'facets') }}
     union
     select
         collection,

@@ -5,7 +5,7 @@ from gradelake.sql.common.project import did_you_mean
 from gradelake.sql.lake.dictionary import meanings
 from gradelake.sql.lake.opening import Lake
 
-SCHEMAS = ("marts", "raw", "staging", "intermediate")  # most useful first
+SCHEMAS = ("marts", "raw", "intermediate")  # most useful first
 HOME = "marts"  # its tables, and temporary ones, need no prefix
 
 

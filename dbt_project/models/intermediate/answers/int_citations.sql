@@ -30,8 +30,8 @@ select
     passages.text_sha256,
     passages.passage_text as cited_text
 from distinct_citations
-inner join {{ ref('stg_sentences') }} as sentences using (collection, system, query_id, sentence)
-left join {{ ref('stg_passages') }} as passages
+inner join {{ ref('int_sentences') }} as sentences using (collection, system, query_id, sentence)
+left join {{ ref('int_passage_texts') }} as passages
     on
         distinct_citations.collection = passages.collection
         and distinct_citations.cited_passage_id = passages.passage_id

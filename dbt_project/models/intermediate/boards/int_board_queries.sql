@@ -10,12 +10,12 @@ queries_met as (
     select
         collection,
         query_id
-    from {{ ref('stg_sentences') }}
+    from {{ ref('int_sentences') }}
     union
     select
         collection,
         query_id
-    from {{ ref('stg_run_entries') }}
+    from {{ ref('int_run_entries') }}
     semi join {{ source('raw', 'answers') }} using (collection, system)
 ),
 

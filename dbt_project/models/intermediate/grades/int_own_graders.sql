@@ -8,7 +8,7 @@ recorded_graders as (
             if(target in ('question', 'nugget'), target, items),
             if(target = 'assign' or starts_with(prompt, 'nugget_'), 'nugget', 'question')
         ) as rubric_items
-    from {{ ref('stg_graders') }}
+    from {{ ref('int_recorded_graders') }}
 ),
 
 numbered_graders as (

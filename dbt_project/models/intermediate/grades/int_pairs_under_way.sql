@@ -23,7 +23,7 @@ select distinct
     pairs.passage_sha256,
     pairs.gold_sha256
 from pairs
-left join {{ ref('stg_query_hashes') }} as texts using (collection, query_id, query_sha256)
+left join {{ ref('int_query_hashes') }} as texts using (collection, query_id, query_sha256)
 where
     pairs.query_sha256 is null
     or texts.slots is not null

@@ -1,4 +1,4 @@
--- Reads staging views, and views of these: the grading planner reads it between builds, so that it
+-- Reads raw tables, and views of these: the grading planner reads it between builds, so that it
 -- must follow raw.
 with
 
@@ -13,7 +13,7 @@ rankings as (
             as ranking_id
     from {{ source('raw', 'systems') }} as systems
     inner join {{ source('raw', 'collections') }} as collections using (collection)
-    inner join {{ ref('stg_queries') }} as queries using (collection)
+    inner join {{ ref('int_query_texts') }} as queries using (collection)
 ),
 
 entries as (
@@ -22,7 +22,7 @@ entries as (
         rankings.depth,
         run_entries.passage_id,
         run_entries.ranking_score
-    from {{ ref('stg_run_entries') }} as run_entries
+    from {{ ref('int_run_entries') }} as run_entries
     inner join rankings using (collection, system, query_id)
     anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
 ),
@@ -64,7 +64,7 @@ pooled as (
         judgments.query_id,
         judgments.passage_id
     from {{ source('raw', 'judgments') }} as judgments
-    semi join {{ ref('stg_queries') }} using (collection, query_id)
+    semi join {{ ref('int_query_texts') }} using (collection, query_id)
     anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
 )
 
@@ -72,4 +72,4 @@ select
     pooled.*,
     passages.text_sha256
 from pooled
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)

@@ -1,4 +1,4 @@
--- Reads staging views only: the grading planner reads the pool between builds, so that it must
+-- Reads views of raw tables only: the grading planner reads the pool between builds, so that it must
 -- follow raw.
 with
 
@@ -8,7 +8,7 @@ rankings as (
         systems.system,
         queries.query_id
     from {{ source('raw', 'systems') }} as systems
-    inner join {{ ref('stg_queries') }} as queries using (collection)
+    inner join {{ ref('int_query_texts') }} as queries using (collection)
 ),
 
 ranked as (

@@ -7,8 +7,8 @@ select distinct
     grades.item_id,
     graders.target as kind
 from {{ source('raw', 'grades') }} as grades
-inner join {{ ref('stg_graders') }} as graders using (grader_id)
-anti join {{ ref('stg_rubric_items') }} as rubric_items
+inner join {{ ref('int_recorded_graders') }} as graders using (grader_id)
+anti join {{ source('raw', 'rubric_items') }} as rubric_items
     on
         grades.collection = rubric_items.collection
         and graders.target = rubric_items.kind

@@ -1,4 +1,5 @@
-select * from {{ ref('stg_rubric_items') }}
+select * exclude (created_at) rename (text as item_text)
+from {{ source('raw', 'rubric_items') }}
 union all by name
 select
     *,

@@ -26,7 +26,7 @@ select
     case when edits.action in ('reword', 'add') then edited_items.item_id end as new_item_id,
     edits.editor,
     edits.reason
-from {{ ref('stg_rubric_edits') }} as edits
+from {{ ref('int_numbered_edits') }} as edits
 inner join edited_items using (collection, rubric_version, bank, action)
 where
     edits.item_id = edited_items.edited_item_id

@@ -2,7 +2,7 @@
 with recursive
 
 edits as (
-    select * from {{ ref('stg_rubric_edits') }}
+    select * from {{ ref('int_numbered_edits') }}
 ),
 
 states as (

@@ -5,5 +5,5 @@ select
         partition by collection
         order by rubric_version
     ) as previous_version
-from {{ ref('stg_rubric_edits') }}
+from {{ ref('int_numbered_edits') }}
 group by collection, rubric_version

@@ -57,7 +57,7 @@ cited as (
         citations.times,
         citations.cited_text,
         citations.text_sha256 is not null as is_in_lake
-    from {{ ref('stg_sentences') }} as sentences
+    from {{ ref('int_sentences') }} as sentences
     left join citations using (collection, system, query_id, sentence, item_id)
 ),
 

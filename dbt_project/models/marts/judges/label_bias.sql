@@ -48,7 +48,7 @@ properties as (
         'length' as property,
         length(passages.passage_text) as amount
     from compared
-    inner join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+    inner join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)
     union all by name
     select
         compared.*,

@@ -25,7 +25,7 @@ select
 from pooled
 inner join {{ ref('int_label_variants') }} as label_set_queries using (collection, query_id)
 anti join {{ ref('int_labels') }} using (collection, query_id, passage_id, label_set)
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)
 order by
     pooled.n_systems desc,
     pooled.best_rank asc,

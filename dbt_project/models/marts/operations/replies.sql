@@ -11,7 +11,7 @@ priced as (
         + replies.completion_tokens * prices.output_price as cost_online,
         if(replies.in_batch, prices.batch_share, 1) as share_paid
     from {{ source('raw', 'replies') }} as replies
-    inner join {{ ref('stg_graders') }} as graders using (grader_id)
+    inner join {{ ref('int_recorded_graders') }} as graders using (grader_id)
     asof left join {{ ref('int_prices') }} as prices
         on
             graders.model = prices.model

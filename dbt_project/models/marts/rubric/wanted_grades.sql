@@ -63,7 +63,7 @@ pairs as (
         passages.text_sha256 is not null and items.text is not null as is_gradable
     from whole_answers
     inner join items using (collection, query_id)
-    left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+    left join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)
     where items.texts = 'answers'
     union all by name
     select
@@ -94,7 +94,7 @@ pairs as (
         passages.text_sha256 is not null and items.text is not null as is_gradable
     from {{ ref('int_drawn_battles') }} as battles
     inner join items using (collection, query_id, item_id)
-    left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+    left join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)
     where items.texts = 'battles'
 ),
 
@@ -108,7 +108,7 @@ extracted_answers as (
         grader_id as answers_from,
         coalesce(min(trim(answer)) filter (where status = 'ok'), '') as answer
     from {{ ref('int_grades_in_force') }}
-    inner join {{ ref('stg_graders') }} as graders using (grader_id)
+    inner join {{ ref('int_recorded_graders') }} as graders using (grader_id)
     where
         graders.target = 'extract'
         and status in ('ok', 'unanswerable')

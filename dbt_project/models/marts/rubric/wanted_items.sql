@@ -27,7 +27,7 @@ answers as (
 ),
 
 answer_texts as (
-    select * from {{ ref('stg_passages') }}
+    select * from {{ ref('int_passage_texts') }}
     semi join answers using (collection, passage_id)
 ),
 
@@ -64,7 +64,7 @@ select
     query_id,
     '' as item_id,
     '' as text
-from {{ ref('stg_queries') }}
+from {{ ref('int_query_texts') }}
 inner join kinds on kinds.items = 'queries'
 union all by name
 -- those who read citations, for support of the sentence that cites
@@ -75,7 +75,7 @@ select distinct
     query_id,
     item_id,
     sentence_text as text
-from {{ ref('stg_sentences') }}
+from {{ ref('int_sentences') }}
 inner join kinds on kinds.items = 'sentences'
 union all by name
 -- and those who let answers battle each other, for the one that is shown last

@@ -88,7 +88,7 @@ select
     explained_gaps.best_item.answered_by as best_answer_by,
     passages.passage_text as text
 from explained_gaps
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)
 order by
     explained_gaps.gap desc,
     explained_gaps.collection asc,

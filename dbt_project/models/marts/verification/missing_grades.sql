@@ -11,5 +11,5 @@ select
 from {{ ref('int_ungraded_pairs') }} as ungraded_pairs
 inner join {{ ref('int_grader_items') }} as grader_items
     using (collection, grader_id, rubric_version, query_id, item_id)
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)
 order by all

@@ -81,7 +81,7 @@ from graded_passages
 inner join rubric_sizes using (collection, grader_id, rubric_version, query_id)
 inner join {{ ref('evaluation_levels') }} as levels on graded_passages.best_grade < levels.level
 left join failures using (collection, grader_id, rubric_version, query_id, passage_id)
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)
 where graded_passages.n_graded + coalesce(failures.n_failed, 0) = rubric_sizes.n_items
 order by
     graded_passages.judgment desc,

@@ -74,7 +74,7 @@ select
 from {{ ref('int_answered_grades') }} as item_grades
 inner join asked using (collection, grader_id, query_id, item_id)
 left join {{ source('raw', 'judgments') }} as judgments using (collection, query_id, passage_id)
-left join {{ ref('stg_passages') }} as passages using (collection, passage_id)
+left join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)
 left join grade_reviews using (collection, grader_id, query_id, item_id, passage_id, grade)
 where item_grades.gold_sha256 is not distinct from asked.gold_sha256
 order by

@@ -1,2 +1,0 @@
-select * rename (text as facet_text)
-from {{ source('raw', 'facets') }}
