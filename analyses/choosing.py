@@ -86,9 +86,7 @@ def min_relevant(lake: Lake, collection: str) -> int:
 
 def measures(lake: Lake) -> dict[str, str]:
     """measure -> its family's kind (see int_measure_families), in the order of tables."""
-    return dict(
-        lake.rows("select measure, kind from lake.intermediate.int_measures order by place")
-    )
+    return dict(lake.rows("select measure, kind from lake.marts.measures order by place"))
 
 
 def at_level(lake: Lake, measure: str, level: int) -> str:
@@ -102,7 +100,7 @@ def highest_labels(lake: Lake, collection: str) -> dict[str, int]:
     query = """
         select labels.label_set, greatest(max(labels.label), any_value(sets.max_label), 1)
         from lake.marts.relevance_labels as labels
-        inner join lake.intermediate.int_label_sets as sets using (collection, label_set)
+        inner join lake.marts.label_sets as sets using (collection, label_set)
         where collection = ?
         group by all
     """
@@ -144,7 +142,7 @@ def require_scored(lake: Lake, collection: str, label_set: str) -> None:
     if is_imported(label_set):
         known = lake.column(
             "select distinct label_set from lake.marts.imported_scores where collection = $1 "
-            "union select label_set from lake.intermediate.int_label_sets "
+            "union select label_set from lake.marts.label_sets "
             "where collection = $1 and kind = 'scores'",
             collection,
         )

@@ -144,8 +144,7 @@ def _check_scales(
 ) -> None:
     """Labels of two scales in one file would mean two things."""
     rows = lake.rows(
-        "select label_set, max_label from lake.intermediate.int_label_sets where collection = ?",
-        collection,
+        "select label_set, max_label from lake.marts.label_sets where collection = ?", collection
     )
     tops: dict[str, int] = dict(rows)
     top, top_of_fill = tops[label_set], tops[fill]

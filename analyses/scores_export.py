@@ -41,7 +41,7 @@ ROWS = """
     board as (
         select system, measure, averaged_over, score
         from lake.marts.leaderboard
-        inner join lake.intermediate.int_measures using (measure)
+        inner join lake.marts.measures using (measure)
         where
             collection = $1 and label_set = $2 and level = $3
             and ($4 is null or list_contains($4, measure))
@@ -49,7 +49,7 @@ ROWS = """
 
     topics as (
         select averaged_over, query_id
-        from lake.intermediate.int_board_queries
+        from lake.marts.board_queries
         where collection = $1 and label_set = $2
     ),
 

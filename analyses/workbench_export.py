@@ -32,11 +32,11 @@ MEASURES = {"RR": "mrr", "AP": "map", "nDCG": "ndcg"}  # as the workbench's file
 HEAD = ("method", "exam", "+/-", "exam-std", "n-exam", "+/-", "n-exam-std")
 RUBRICS = """
     select label_set, grader, rubric_version, scale_max
-    from lake.intermediate.int_label_sets
-    inner join lake.intermediate.int_graders using (grader)
+    from lake.marts.label_sets
+    inner join lake.marts.graders using (grader)
     where
         collection = $1
-        and int_label_sets.kind = 'rubric'
+        and label_sets.kind = 'rubric'
         and (len($2) = 0 or list_contains($2, label_set))
     qualify len($2) > 0 or rubric_version = max(rubric_version) over ()
     order by label_set
@@ -88,14 +88,14 @@ LISTS = {
     ),
 }
 GRID = f"""
-    select query_id, query_text, list(item_id order by place),
-        list(item_text order by place), passage_id, any_value(passage_text),
+    select query_id, queries.text, list(item_id order by place),
+        list(item_text order by place), passage_id, any_value(passages.text),
         list(grade order by place), list(answer order by place)
     from lake.marts.grade_grid
-    inner join lake.intermediate.int_query_texts using (collection, query_id)
-    left join lake.intermediate.int_passage_texts using (collection, passage_id)
+    inner join lake.raw.queries as queries using (collection, query_id)
+    left join lake.raw.passages as passages using (collection, passage_id)
     where {OF_GRADER}
-    group by query_id, query_text, passage_id
+    group by query_id, queries.text, passage_id
     order by query_id, any_value(mean_grade) desc, passage_id
 """
 # as the workbench counts: of the items that were graded, over the queries that a system answered

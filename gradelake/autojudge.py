@@ -182,7 +182,7 @@ _ITEMS = """
 _LABEL_SETS = """
     select distinct replace(label_set, graders.grader, graders.name) as called, label_set
     from {mart}
-    inner join intermediate.int_graders as graders
+    inner join marts.graders as graders
         on label_set = 'judge:' || graders.grader or starts_with(label_set, graders.grader || '/')
     where collection = $collection and list_contains($grader_ids, graders.grader_id)
     order by try_cast(regexp_extract(label_set, '/v([0-9]+)/', 1) as integer) desc, called

@@ -29,7 +29,7 @@ _BASH_LINE = """    local line="${COMP_LINE:0:COMP_POINT}" words
     [[ "$breaks" ]] && broken="${words[-1]%"${words[-1]##*[$breaks]}"}"
 """
 _OF_LAKE = {
-    "label_sets": "select distinct label_set from lake.intermediate.int_label_sets "
+    "label_sets": "select distinct label_set from lake.marts.label_sets "
     "where collection = coalesce($collection, collection) order by 1",
     "systems": "select distinct system from lake.raw.systems "
     "where collection = coalesce($collection, collection) order by 1",

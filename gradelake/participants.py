@@ -20,7 +20,7 @@ SCORES = """
     board as (
         select system, collection, label_set, level, measure, averaged_over, score
         from lake.marts.leaderboard
-        inner join lake.intermediate.int_measures using (measure)
+        inner join lake.marts.measures using (measure)
         semi join (from lake.marts.usual_levels where collection = $collection)
             using (label_set, level)
         where
@@ -31,7 +31,7 @@ SCORES = """
 
     queries as (
         select label_set, averaged_over, query_id
-        from lake.intermediate.int_board_queries
+        from lake.marts.board_queries
         where collection = $collection
     ),
 

@@ -24,6 +24,32 @@ MAY_IMPORT = {
     "analyses": {"analyses", "sql"},
 }
 
+# Tables between raw and the marts that code outside dbt reads all the same: what reviews, plans and
+# previews need between builds, and parts of statistics. What else is read is public, a mart.
+READ_INSIDE = {
+    "int_assessor_grades",
+    "int_confusions",
+    "int_distinct_items",
+    "int_extracted_answers",
+    "int_grade_reviews",
+    "int_grades_in_force",
+    "int_item_grades",
+    "int_left_out_passages",
+    "int_measure_families",
+    "int_numbered_edits",
+    "int_prices",
+    "int_query_hashes",
+    "int_query_weights",
+    "int_rankings",
+    "int_raters",
+    "int_review_cards",
+    "int_rubric_edits",
+    "int_rubric_items",
+    "int_rubric_states",
+    "int_rubric_versions",
+    "int_system_groups",
+}
+
 
 def module_of(file: Path) -> str:
     """`sql/lake/lock.py` is `gradelake.sql.lake.lock`."""
@@ -187,3 +213,14 @@ def test_what_shows_a_promise_is_there():
         for name in shown:
             files = [TESTS / name] if name.endswith(".py") else (TESTS / name).rglob("test_*.py")
             assert any(file.is_file() and defines_tests(file) for file in files), name
+
+
+def test_code_reads_marts_and_only_the_inner_tables_named_here():
+    texts = [
+        file.read_text()
+        for room in ROOMS
+        for kind in ("*.py", "*.sql", "*.yaml")
+        for file in (REPOSITORY / room).rglob(kind)
+    ]
+    read = {name for text in texts for name in re.findall(r"intermediate\.(int_\w+[a-z])\b", text)}
+    assert read == READ_INSIDE

@@ -28,7 +28,7 @@ def coverage(lake, collection, label_set, level):
           --picture coverage.svg
     """
     covers = lake.column(
-        "select measure from lake.intermediate.int_measures where family = 'Cover' order by cutoff"
+        "select measure from lake.marts.measures where family = 'Cover' order by cutoff"
     )
     known = {measure for measure, _ in measures_of(lake, collection, label_set)}
     shown = tuple(measure for measure in covers if measure in known)

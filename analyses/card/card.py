@@ -20,7 +20,7 @@ from gradelake.sql.shown.rows import table_of
 # its own labels, and those of the newest version of a rubric that it grades by
 LABEL_SETS = """
     select collection, label_set
-    from lake.intermediate.int_label_sets as label_sets
+    from lake.marts.label_sets as label_sets
     left join lake.marts.rubric_versions as versions using (collection, rubric_version)
     where
         (label_sets.grader = $grader or label_sets.label_set = 'judge:' || $grader)
@@ -34,7 +34,7 @@ def read_card(lake: Lake, grader: str, collections: Sequence[str], measure: str)
     """The card of a grader (of `judge:NAME` that of NAME), on these collections or on all where it
     has labels. Raises `BadInput` for a grader, collection or measure that there is not."""
     grader = grader.removeprefix("judge:")
-    known = dict(lake.rows("select grader, engine from lake.intermediate.int_graders"))
+    known = dict(lake.rows("select grader, engine from lake.marts.graders"))
     require_known(grader, known, f"this release has no grader {grader!r}", none_yet=TO_GRADE)
     for collection in collections:
         lake.require_collection(collection)

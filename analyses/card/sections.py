@@ -12,7 +12,7 @@ GRADERS = """
         shown.grader, shown.asks_about, graders.engine, graders.model, graders.model_revision,
         graders.scale_min || ' to ' || graders.scale_max as scale, graders.settings, graders.parser,
         graders.prompt, graders.prompt_sha256, graders.prompt_text, graders.created_at as first_used
-    from lake.intermediate.int_graders as shown
+    from lake.marts.graders as shown
     left join lake.raw.graders as graders using (grader_id)
     where shown.grader = $grader
 """
@@ -33,7 +33,7 @@ _COLLECTIONS = """
     select
         collection, label_set, levels.level, n_labels, labels.reference,
         labels.labelled_share, labels.is_incomplete
-    from lake.intermediate.int_label_sets
+    from lake.marts.label_sets
     left join lake.marts.usual_levels as levels using (collection, label_set)
     left join lake.marts.label_completeness as labels using (collection, label_set)
     where list_contains($collections, collection)

@@ -59,7 +59,7 @@ HEADS = """
             passage_id,
             min(rank) filter (where system = $b) as first,
             min(rank) filter (where system = $a) as second
-        from lake.intermediate.int_ranked_entries
+        from lake.marts.rankings
         where collection = $collection and system in ($a, $b) and rank <= $k
         group by all
     )
@@ -76,7 +76,7 @@ HEADS = """
 
 
 SAME_RUN = """
-    select count(*) from lake.intermediate.int_same_runs
+    select count(*) from lake.marts.same_runs
     where collection = $collection and system = $a and list_contains(split(same_as, ', '), $b)
 """
 
@@ -279,7 +279,7 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
     the differences that labels for the rest could make. None where there is no such figure."""
     b, a = board.systems
     ((family, cutoff),) = lake.rows(
-        "select family, cutoff from lake.intermediate.int_measures where measure = ?", board.measure
+        "select family, cutoff from lake.marts.measures where measure = ?", board.measure
     )
     k = cutoff or FIRST
     of = {"collection": collection, "label_set": board.label_set, "a": a, "b": b, "k": k}

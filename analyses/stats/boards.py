@@ -42,7 +42,7 @@ OF_SEGMENT = BOARDS.replace("leaderboard", "leaderboard_by_segment").replace(
 )
 QUERIES = """
     select label_set, averaged_over, query_id, weight, cluster
-    from lake.intermediate.int_board_queries
+    from lake.marts.board_queries
     where collection = $collection and label_set in (select unnest($label_sets))
 """
 IN_SEGMENT = """
@@ -251,8 +251,8 @@ def boards_by_measure(
 
 
 def _averaged_over(lake: Lake) -> dict[str, str]:
-    """measure -> whose queries its means are over, as `int_board_queries` names them."""
-    return dict(lake.rows("select measure, averaged_over from lake.intermediate.int_measures"))
+    """measure -> whose queries its means are over, as `board_queries` names them."""
+    return dict(lake.rows("select measure, averaged_over from lake.marts.measures"))
 
 
 def _averaged_queries(
@@ -277,7 +277,7 @@ def _counting(counts: list[tuple[float, str | None]]) -> Counting | None:
 def effective_queries(lake: Lake, collection: str) -> dict[tuple[str, str], float]:
     """(label set, measure) -> how many queries of one weight tell as much of a variance
     (`Units.n_effective`), of boards whose queries do not count alike."""
-    names = lake.column("select label_set from lake.intermediate.int_label_sets")
+    names = lake.column("select label_set from lake.marts.label_sets")
     averaged_over = _averaged_over(lake)
     queries = _averaged_queries(lake, collection, names, {})
     return {

@@ -31,7 +31,7 @@ TOGETHER = """
         and other.label_set = $sides[2]
         and third.label_set = $sides[3]
         and (query_id, passage_id) not in (
-            select (query_id, passage_id) from lake.intermediate.int_sampled_pairs
+            select (query_id, passage_id) from lake.marts.sampled_pairs
             where collection = $collection and label_set in (select unnest($sides))
         )
     group by all

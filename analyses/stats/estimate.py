@@ -36,7 +36,7 @@ from gradelake.sql.shown.kinds import shown
 
 TOP = """
     select system, query_id, passage_id
-    from lake.intermediate.int_ranked_entries
+    from lake.marts.rankings
     where
         collection = $collection
         and rank <= $k

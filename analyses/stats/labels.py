@@ -24,7 +24,7 @@ LABELS = """
     where collection = $collection and label_set in (select unnest($label_sets))
         and (collection, label_set, query_id, passage_id) not in (
             select (collection, label_set, query_id, passage_id)
-            from lake.intermediate.int_sampled_pairs
+            from lake.marts.sampled_pairs
         )
 """
 RATERS = """

@@ -43,7 +43,7 @@ COUNTS = """
         collection = $collection
         and label_set = $label_set
         and (query_id, passage_id) not in (
-            select (query_id, passage_id) from lake.intermediate.int_sampled_pairs
+            select (query_id, passage_id) from lake.marts.sampled_pairs
             where collection = $collection and label_set = $label_set
         )
     group by all

@@ -73,7 +73,7 @@
         coalesce(tokens.is_counted, true) as is_counted
     from pairs
     full outer join tokens using (collection, grader_id, day, query_id, {{ asked }})
-    inner join {{ ref('int_graders') }} as graders using (grader_id)
+    inner join {{ ref('graders') }} as graders using (grader_id)
     where graders.engine != 'imported'
 {%- endmacro %}
 

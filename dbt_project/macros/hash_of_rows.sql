@@ -8,7 +8,7 @@
 {# What is computed, as one number: the measures and levels. #}
 {% macro hash_of_what_is_computed() -%}
     hash(
-        (select {{ hash_of_rows('grid.measure') }} from {{ ref('int_measures') }} as grid),
+        (select {{ hash_of_rows('grid.measure') }} from {{ ref('measures') }} as grid),
         (select {{ hash_of_rows('levels.level') }} from {{ ref('evaluation_levels') }} as levels)
     )
 {%- endmacro %}

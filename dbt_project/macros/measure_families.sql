@@ -94,7 +94,7 @@ with
 
 cutoffs as (
     select distinct cutoff as k
-    from {{ ref('int_measures') }}
+    from {{ ref('measures') }}
     where family = '{{ family }}'
 )
 {%- endmacro %}

@@ -161,7 +161,7 @@ def fooled(project: Project, since: datetime) -> list[dict[str, Any]]:
                     collection, $name as probe, grader, round, attack, n_below, crossed_share,
                     crossed_share_low, crossed_share_high, crossed_again_share
                 from lake.marts.judge_probes
-                inner join lake.intermediate.int_own_graders using (grader)
+                inner join lake.marts.graders using (grader)
                 where
                     is_whole
                     and not is_relevant

@@ -31,7 +31,7 @@ _FOUND = """
         union all
         select collection, 'passage', passage_id, text
         from lake.raw.passages
-        semi join lake.intermediate.int_pool using (collection, passage_id)
+        semi join lake.marts.pool using (collection, passage_id)
         union all
         select collection, 'item', item_id, any_value(text)
         from lake.marts.rubric_items_effective

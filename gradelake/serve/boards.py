@@ -40,13 +40,13 @@ _THINGS = {
     "passages": """from (
         select collection, passage_id from lake.raw.passages
         union all
-        select collection, passage_id from lake.intermediate.int_pool
+        select collection, passage_id from lake.marts.pool
     ) where collection = $1 and passage_id = $2""",
     "items": "from lake.marts.rubric_items_effective where collection = $1 and item_id = $2",
 }
 _PAIRS = {"compare": "systems", "labels": "label sets"}
 _NAMED = _THINGS | {
-    "label sets": "from lake.intermediate.int_label_sets where collection = $1 and label_set = $2"
+    "label sets": "from lake.marts.label_sets where collection = $1 and label_set = $2"
 }
 _TABS = ("systems", "queries", "judges")
 _NAMES = "select collection from lake.raw.collections order by all"
@@ -230,8 +230,7 @@ def _query_of(request: Request, collection: str, passage_id: str) -> str:
     """The first query that a passage is for, where none is named."""
     with request.app.state.readers.release(request.query_params.get("release")) as lake:
         found = lake.value(
-            "select min(query_id) from lake.intermediate.int_pool "
-            "where collection = ? and passage_id = ?",
+            "select min(query_id) from lake.marts.pool where collection = ? and passage_id = ?",
             collection,
             passage_id,
         )

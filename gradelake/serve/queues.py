@@ -150,14 +150,13 @@ def _page(
 def _choices(lake: Lake, collection: str) -> dict[str, list[tuple[str, str]]]:
     """What a queue can be of: (name, what the form sends), in groups."""
     graders = lake.column(
-        "select grader from lake.intermediate.int_own_graders as graders "
+        "select grader from lake.marts.graders as graders "
         "semi join (select distinct grader_id from lake.raw.grades where collection = ?) as grades "
         "on graders.grader_id = grades.grader_id where kind is not null order by all",
         collection,
     )
     label_sets = lake.column(
-        "select label_set from lake.intermediate.int_label_sets where collection = ? order by all",
-        collection,
+        "select label_set from lake.marts.label_sets where collection = ? order by all", collection
     )
     return {
         "Review the grades of": [(name, f"grader/{name}") for name in graders],

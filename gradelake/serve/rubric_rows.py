@@ -19,7 +19,7 @@ _ITEMS = """
             count(grade) as n_graded,
             count(*) filter (where grade >= $tau) as n_hits,
             max(grade) as best_grade
-        from lake.intermediate.int_grader_items
+        from lake.marts.grader_items
         left join lake.marts.grade_grid
             using (collection, grader, rubric_version, query_id, item_id)
         where collection = $collection and grader = $grader and rubric_version = $version
@@ -80,8 +80,7 @@ class Chosen:
 def chosen(lake: Lake, collection: str, asked: Mapping[str, str]) -> Chosen:
     """The grader that `asked` names, else the first; `tau` likewise, else 4."""
     graders = lake.column(
-        "select distinct grader from lake.intermediate.int_grader_items where collection = ? "
-        "order by grader",
+        "select distinct grader from lake.marts.grader_items where collection = ? order by grader",
         collection,
     )
     newest = "select max(rubric_version) from lake.marts.rubric_versions where collection = ?"

@@ -160,7 +160,7 @@ _LINES = """
     with
 
     items as (
-        select * from lake.intermediate.int_grader_items
+        select * from lake.marts.grader_items
         where collection = $1 and grader = $2 and asks_about = 'answer'
         qualify rubric_version = max(rubric_version) over ()
     ),
@@ -186,7 +186,7 @@ _LINES = """
             ) as nuggets
         from lake.raw.answers as answers
         inner join items using (collection, query_id)
-        inner join lake.intermediate.int_graders as graders using (grader_id)
+        inner join lake.marts.graders as graders using (grader_id)
         left join lake.intermediate.int_item_grades as grades
             using (collection, grader_id, query_id, passage_id, item_id)
         group by all
@@ -213,7 +213,7 @@ def export_assignments(lake: Lake, collection: str, grader: str, output: Path) -
     """
     lake.require_collection(collection)
     graders = lake.column(
-        "select distinct grader from lake.intermediate.int_grader_items "
+        "select distinct grader from lake.marts.grader_items "
         "where collection = ? and asks_about = 'answer'",
         collection,
     )

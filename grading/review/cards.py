@@ -350,7 +350,7 @@ def find_grader(lake: Lake, name: str) -> Reviewable:
     """A grader of rubric items by its name in the marts. Raises `BadInput` for any other."""
     rows = lake.rows(
         "select grader, kind, target, grader_id, asks_about, needs_gold_answers, scale_min, "
-        "scale_max from lake.intermediate.int_own_graders"
+        "scale_max from lake.marts.graders where engine != 'ensemble'"
     )
     known = {row[0]: row for row in rows}
     if name not in known:

@@ -129,7 +129,7 @@ def labels_of(
     """A label set, or the pool, as what judgments are beside, on the collection's scale, from 0 on.
     Raises `BadInput` for one that there is not, and for more or fewer names than the scale has."""
     known = lake.column(
-        "select label_set from lake.intermediate.int_label_sets where collection = ?", collection
+        "select label_set from lake.marts.label_sets where collection = ?", collection
     )
     if label_set != POOL:
         missing = f"{collection} has no label set {label_set!r}"

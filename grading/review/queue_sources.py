@@ -68,17 +68,8 @@ _POOL = """
         select default_pool_depth from lake.raw.collections where collection = $collection
     ),
 
-    entries as (  -- as trec_eval ranks; of before any build, too
-        select
-            collection,
-            query_id,
-            passage_id,
-            row_number() over (
-                partition by system, query_id order by ranking_score desc, passage_id desc
-            ) as rank
-        from lake.intermediate.int_run_entries
-        anti join lake.intermediate.int_left_out_passages using (collection, passage_id)
-        where collection = $collection
+    entries as (
+        select * from lake.intermediate.int_rankings where collection = $collection
     )
 
     select distinct

@@ -21,9 +21,9 @@ from gradelake.sql.shown.kinds import shown
 
 # dbt's views that queues read, besides those of a review
 VIEWS = (
-    "intermediate.int_label_sets",
-    "intermediate.int_ranked_entries",
-    "intermediate.int_run_entries",
+    "marts.label_sets",
+    "marts.rankings",
+    "intermediate.int_rankings",
     "intermediate.int_review_cards",
     "marts.review_conflicts",
     "marts.review_queues",
@@ -347,7 +347,7 @@ def _graded_by_and_asked(lake: Lake, collection: str, queue: str) -> tuple[Revie
             list(distinct cards.assessor order by cards.assessor)
         from lake.raw.review_queues as queues
         inner join lake.raw.review_cards as cards using (collection, queue)
-        left join lake.intermediate.int_own_graders as graders
+        left join lake.marts.graders as graders
             on queues.grader_id = graders.grader_id
         where
             queues.collection = ?

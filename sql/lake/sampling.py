@@ -15,7 +15,7 @@ PAIRS = """
         and (
             $depth is null
             or exists (
-                from lake.intermediate.int_ranked_entries as entries
+                from lake.marts.rankings as entries
                 where
                     entries.collection = labels.collection
                     and entries.query_id = labels.query_id

@@ -29,13 +29,13 @@ def published(folder) -> Lake:
         f"""
         create table lake.raw.queries as
             select 'c' as collection, 'q' || n as query_id from range({QUERIES}) as t(n);
-        create table lake.intermediate.int_measures as
+        create table lake.marts.measures as
             from (values {kinds}) as t(measure, kind);
-        create table lake.intermediate.int_board_queries
+        create table lake.marts.board_queries
             (collection varchar, averaged_over varchar, label_set varchar, query_id varchar);
-        create table lake.intermediate.int_label_sets
+        create table lake.marts.label_sets
             (collection text, label_set text, kind text, grader text, rubric_version int);
-        create table lake.intermediate.int_grader_items
+        create table lake.marts.grader_items
             (collection text, grader text, rubric_version int, query_id text, weight double);
         create table lake.marts.relevance_labels as
             select collection, label_set, query_id
@@ -43,7 +43,7 @@ def published(folder) -> Lake:
         create table lake.marts.leaderboard as
             select 'c' as collection, label_set, l as level, measure, 's' || n as system
             from range({SYSTEMS}) as t(n), range(1, {LEVELS + 1}) as u(l),
-                (values {label_sets}) as v(label_set), lake.intermediate.int_measures;
+                (values {label_sets}) as v(label_set), lake.marts.measures;
         create table lake.marts.topic_scores as
             select board.*, query_id, hash(system, query_id, measure) % 10001 / 10000 as value
             from lake.marts.leaderboard as board inner join lake.raw.queries using (collection);

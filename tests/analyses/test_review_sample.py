@@ -168,7 +168,7 @@ def test_depth_keeps_what_some_system_ranked_so_high(lake):
     rows = draw(lake, unit="query", size=8, depth=3).rows
     top = lake.rows(
         "select distinct entries.query_id, entries.passage_id "
-        "from lake.intermediate.int_ranked_entries as entries "
+        "from lake.marts.rankings as entries "
         "semi join (from lake.marts.relevance_labels where label_set = ?) as labels "
         "on entries.query_id = labels.query_id and entries.passage_id = labels.passage_id "
         "where entries.rank <= 3",
@@ -299,8 +299,7 @@ def test_judgments_made_before_count_whole_beside_a_sample_of_the_others(judged,
             "where assessor = 'fay'"
         )
         tops = lake.rows(
-            "select system, query_id, passage_id from lake.intermediate.int_ranked_entries "
-            "where rank <= 10"
+            "select system, query_id, passage_id from lake.marts.rankings where rank <= 10"
         )
     weight = {(q, p): 1 / share for q, p, _, share in rows}
     n_queries = len({query for query, _ in pairs})

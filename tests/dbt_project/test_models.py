@@ -16,7 +16,7 @@ from tests.command_line import gradelake
 from tests.dbt_project.plain_dbt import dbt
 
 MODELS = DBT_PROJECT / "models"
-OF_THE_WHOLE_LAKE = {"columns", "nights", "tables"}
+OF_THE_WHOLE_LAKE = {"columns", "graders", "measures", "nights", "tables"}
 
 
 @pytest.fixture(scope="module")

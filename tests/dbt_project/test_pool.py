@@ -13,7 +13,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
 POOL_DEPTH = 3  # the demo's rankings are short: most are cut only at a small depth
-MODEL = "lake.intermediate.int_pool"
+MODEL = "lake.marts.pool"
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def grade_everything(transaction, grader_id: str) -> int:
             ? as grader_id, collection, query_id, passage_id, '' as item_id, 2 as grade,
             'ok' as status, 'b' as run_id, timestamp '2026-03-01' as graded_at,
             text_sha256 as passage_sha256
-        from {lake}.intermediate.int_pool
+        from {lake}.marts.pool
         where text_sha256 is not null
         """,
         grader_id,

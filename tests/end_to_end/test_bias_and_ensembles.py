@@ -50,9 +50,7 @@ def test_a_sum_that_takes_a_missing_grade_as_0_says_how_many_are_missing(strange
 def test_an_ensemble_is_a_judge_like_others_and_nobody_has_to_ask_it(strange):
     boards = rows(strange, "select distinct label_set from lake.marts.leaderboard")
     assert {f"judge:{ensemble}" for ensemble in ENSEMBLES} < {row["label_set"] for row in boards}
-    models = rows(
-        strange, "select grader, model from lake.intermediate.int_graders where engine = 'ensemble'"
-    )
+    models = rows(strange, "select grader, model from lake.marts.graders where engine = 'ensemble'")
     assert {row["grader"]: row["model"] for row in models} == {
         ensemble: f"{ensemble} of {', '.join(MEMBERS)}" for ensemble in ENSEMBLES
     }

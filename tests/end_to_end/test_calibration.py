@@ -79,7 +79,7 @@ def test_a_calibrated_ensemble_holds_what_isotonic_regression_says(strange):
     found = rows(
         strange,
         "select * from lake.intermediate.int_ensemble_grades "
-        "inner join lake.intermediate.int_graders using (grader_id) where grader = 'calibrated'",
+        "inner join lake.marts.graders using (grader_id) where grader = 'calibrated'",
     )
     assert {(row["query_id"], row["passage_id"]) for row in found} == reached.keys()
     for row in found:

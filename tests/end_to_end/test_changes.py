@@ -206,7 +206,7 @@ def test_built_change_by_change_it_is_what_is_built_of_all_of_them(graded_demo, 
         if n == 1:
             # only what is made of runs is made anew
             assert {"int_ranked_entries", "int_label_scores", "int_board_scores"} <= nodes
-            assert not {"int_labels", "rubric_history", "rubric_edits", "int_grader_items"} & nodes
+            assert not {"int_labels", "rubric_history", "rubric_edits", "grader_items"} & nodes
             touched = {"again", "bm25", person.replaced}
             for before, after in zip((edited, ranked), row_ids(folder), strict=True):
                 assert {row for row in before if row[1] not in touched} <= after

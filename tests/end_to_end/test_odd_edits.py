@@ -131,7 +131,7 @@ def test_an_edit_that_was_saved_but_not_built_is_planned(graded_demo, tmp_path):
     assert "bringing the lake up to date" in done.stderr
     n_passages = ask(
         folder,
-        "select count(*) from lake.intermediate.int_pool "
+        "select count(*) from lake.marts.pool "
         f"where query_id = '{BIRDS}' and text_sha256 is not null",
     )[0][0]
     assert json.loads(done.stdout)["plans"][0]["missing_pairs"] == n_passages > 0

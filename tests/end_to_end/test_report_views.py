@@ -60,7 +60,7 @@ def test_every_number_leads_to_its_cause_by_keyboard(browser, demo_page, graded_
             "order by value desc, system, query_id limit 1"
         )
         ((passage, passage_text),) = lake.rows(
-            "select passage_id, text from lake.intermediate.int_ranked_entries "
+            "select passage_id, text from lake.marts.rankings "
             "inner join lake.raw.passages using (collection, passage_id) "
             "where system = ? and query_id = ? and rank = 1",
             system,
@@ -68,7 +68,7 @@ def test_every_number_leads_to_its_cause_by_keyboard(browser, demo_page, graded_
         )
         retrievers = dict(
             lake.rows(
-                "select system, rank from lake.intermediate.int_ranked_entries "
+                "select system, rank from lake.marts.rankings "
                 "inner join lake.raw.systems using (collection, system) where query_id = ? "
                 "and passage_id = ? and (rank <= 20 or kind = 'generation')",
                 query,
@@ -255,7 +255,7 @@ def test_two_rankings_stand_side_by_side_two_clicks_from_the_board(browser, demo
     ranks = [
         dict(
             lake.rows(
-                "select passage_id, rank from lake.intermediate.int_ranked_entries "
+                "select passage_id, rank from lake.marts.rankings "
                 "where query_id = ? and system = ? and rank <= 20 order by rank",
                 query,
                 two[side],

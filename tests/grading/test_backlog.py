@@ -120,7 +120,7 @@ def listed(lake: Lake, mart: str, name: str, where: str = "true") -> set:
 
 def test_each_kind_of_grader_misses_what_it_should_and_marts_list_just_that(lake):
     """Worked out from the raw tables."""
-    pool = lake.rows("select query_id, passage_id from lake.intermediate.int_pool")
+    pool = lake.rows("select query_id, passage_id from lake.marts.pool")
     wanted = {"question": set(), "nugget": set()}
     gold = set()
     for query, item, kind, has_gold in lake.rows(

@@ -97,7 +97,7 @@ def test_the_models_as_dbt_compiled_them(demo):
     assert len(parts) > 5
     assert all(one.config["inputs"] in one.sql for one in parts)
     assert {"unique_key", "check_cols"} <= history.config.keys()
-    assert len(seeds) == 13
+    assert len(seeds) == 14
     assert all(one.sql.count("/* the file */") == 2 for one in seeds)
     assert all(
         one.columns for one in nodes.values() if one.schema == "marts" and one.kind != "test"

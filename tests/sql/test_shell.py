@@ -320,10 +320,10 @@ def test_every_question_has_an_example_of_parameters_it_has():
 
 @pytest.mark.slow
 def test_schema_says_what_columns_mean_and_a_terminal_wraps_it(demo, tmp_path):
-    shown = piped(demo, ".schema leaderboard\n.schema intermediate.int_pool\n").stdout
+    shown = piped(demo, ".schema leaderboard\n.schema intermediate.int_labels\n").stdout
     score = re.search(r"\nscore +DOUBLE +(Mean over all queries of .*)\n", shown)[1]
     assert len(score) > 100
-    assert shown.count("meaning") == 1, "nobody is to ask int_pool"
+    assert shown.count("meaning") == 1, "nobody is to ask int_labels"
     with Terminal(demo, XDG_CACHE_HOME=str(tmp_path)) as shell:
         lines = shell.ask(".schema leaderboard", "without a cutoff").splitlines()
         begin = next(n for n, line in enumerate(lines) if line.startswith("score "))

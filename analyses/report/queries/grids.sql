@@ -24,7 +24,7 @@ items as (
             )
             order by place
         ) as items
-    from lake.intermediate.int_grader_items
+    from lake.marts.grader_items
     where
         collection = $collection
         and rubric_version = $rubric_version

@@ -39,7 +39,7 @@ select
     costs.cost,
     costs.currency,
     drifts.* exclude (grader)
-from lake.intermediate.int_label_sets as sets
+from lake.marts.label_sets as sets
 left join favours using (label_set)
 left join lake.marts.label_set_cost as costs using (collection, label_set)
 left join drifts

@@ -8,7 +8,7 @@ measures as (
         measure,
         averaged_over,
         kind in ('binary', 'rubric') as has_levels
-    from lake.intermediate.int_measures
+    from lake.marts.measures
 ),
 
 -- a measure that knows no level has the same scores at each
@@ -64,7 +64,7 @@ asked as (
         = min(queries.query_id) over (partition by ways.label_set, ways.averaged_over) as is_first
     from ways
     inner join lake.raw.queries as queries on queries.collection = $collection
-    left join lake.intermediate.int_board_queries as board_queries
+    left join lake.marts.board_queries as board_queries
         on
             queries.collection = board_queries.collection
             and queries.query_id = board_queries.query_id

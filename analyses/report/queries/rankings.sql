@@ -10,7 +10,7 @@ entries as (
         passage_id,
         rank,
         max(rank) over (partition by query_id, system) as n_retrieved
-    from lake.intermediate.int_ranked_entries
+    from lake.marts.rankings
     where
         collection = $collection
         and query_id between $first_query and $last_query

@@ -35,7 +35,7 @@ items as (
     select
         items.grader,
         count(*) as n_items
-    from lake.intermediate.int_grader_items as items
+    from lake.marts.grader_items as items
     semi join lake.intermediate.int_item_grades as item_grades
         on
             items.collection = item_grades.collection

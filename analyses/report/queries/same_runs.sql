@@ -2,6 +2,6 @@
 select
     system,
     same_as
-from lake.intermediate.int_same_runs
+from lake.marts.same_runs
 where collection = $collection
 order by system

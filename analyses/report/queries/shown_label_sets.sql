@@ -15,10 +15,9 @@ select
     sets.label_set,
     sets.kind,
     coalesce(labelled.n_labels, 0) as n_labels,
-    of_answers.label_set is not null as is_of_answers
-from lake.intermediate.int_label_sets as sets
+    sets.max_label is null as is_of_answers
+from lake.marts.label_sets as sets
 left join labelled using (label_set)
-left join lake.intermediate.int_answer_label_sets as of_answers using (collection, label_set)
 where
     sets.collection = $collection
     and (is_of_answers or labelled.n_labels > 0)

@@ -31,7 +31,7 @@ scales as (
         collections.max_relevance
     from rows_of_file
     left join {{ source('raw', 'collections') }} as collections using (collection)
-    left join {{ ref('int_graders') }} as graders
+    left join {{ ref('graders') }} as graders
         on graders.grader = coalesce(nullif(made_by['judge'], ''), made_by['grader'])
     left join {{ ref('int_label_policies') }} as policies on made_by['policy'] = policies.policy
 )

@@ -11,7 +11,7 @@ judges as (
         collections.min_relevant,
         count(*) over (partition by completeness.collection) as n_judges
     from marts.label_completeness as completeness
-    inner join intermediate.int_label_sets as label_sets using (collection, label_set)
+    inner join marts.label_sets as label_sets using (collection, label_set)
     inner join marts.usual_levels using (collection, label_set)
     inner join raw.collections as collections using (collection)
     left join marts.rubric_versions as versions using (collection, rubric_version)
@@ -40,7 +40,7 @@ pairs as (
     from marts.relevance_labels as labels
     inner join judges using (collection, label_set)
     inner join marts.relevance_labels as judgments using (collection, query_id, passage_id)
-    left join intermediate.int_sampled_pairs as sampled
+    left join marts.sampled_pairs as sampled
         on
             judges.collection = sampled.collection
             and judges.label_set = sampled.label_set

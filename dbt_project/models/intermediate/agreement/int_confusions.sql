@@ -44,7 +44,7 @@ sampled as (
         sampled_pairs.query_id,
         sampled_pairs.passage_id
     from stale_pairs
-    inner join {{ ref('int_sampled_pairs') }} as sampled_pairs
+    inner join {{ ref('sampled_pairs') }} as sampled_pairs
         on
             stale_pairs.collection = sampled_pairs.collection
             and sampled_pairs.label_set in (stale_pairs.label_set, stale_pairs.reference)

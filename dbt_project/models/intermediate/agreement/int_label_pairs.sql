@@ -5,7 +5,7 @@
 with
 
 label_sets as (
-    select * from {{ ref('int_label_sets') }}
+    select * from {{ ref('label_sets') }}
 ),
 
 sampled_hashes as (
@@ -13,7 +13,7 @@ sampled_hashes as (
         collection,
         label_set,
         {{ hash_of_rows('query_id, passage_id') }} as sampled_hash
-    from {{ ref('int_sampled_pairs') }}
+    from {{ ref('sampled_pairs') }}
     group by all
 ),
 

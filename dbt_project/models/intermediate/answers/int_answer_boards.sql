@@ -10,11 +10,11 @@ systems as (
 ),
 
 measures as (
-    select * from {{ ref('int_measures') }}
+    select * from {{ ref('measures') }}
 ),
 
 board_queries as (
-    select * from {{ ref('int_board_queries') }}
+    select * from {{ ref('board_queries') }}
     where averaged_over not in ('labels', 'rubric')
 ),
 

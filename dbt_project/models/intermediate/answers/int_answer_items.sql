@@ -24,8 +24,8 @@ select
     (answer_grades.grade - graders.scale_min) / (graders.scale_max - graders.scale_min) as held,
     if(grader_items.weight < 0, held > 0, held < 1) as has_failed
 from {{ source('raw', 'answers') }} as answers
-inner join {{ ref('int_grader_items') }} as grader_items using (collection, query_id)
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+inner join {{ ref('grader_items') }} as grader_items using (collection, query_id)
+inner join {{ ref('graders') }} as graders using (grader_id)
 inner join {{ ref('judgment_kinds') }} as kinds on grader_items.asks_about = kinds.kind
 left join answer_grades using (collection, grader_id, query_id, passage_id, item_id)
 where kinds.texts = 'answers'

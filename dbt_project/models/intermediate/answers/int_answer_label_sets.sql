@@ -44,7 +44,7 @@ select
 from {{ ref('int_drawn_battles') }} as wanted
 inner join {{ ref('wanted_items') }} as items using (collection, query_id, item_id)
 inner join kinds using (kind)
-inner join {{ ref('int_graders') }} as graders
+inner join {{ ref('graders') }} as graders
     on
         items.kind = graders.kind
         and (items.gold_answers is not null or not graders.needs_gold_answers)

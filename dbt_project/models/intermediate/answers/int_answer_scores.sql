@@ -2,7 +2,7 @@
 with
 
 measures as (
-    select * from {{ ref('int_measures') }}
+    select * from {{ ref('measures') }}
 )
 
 {% for kind, scores in [

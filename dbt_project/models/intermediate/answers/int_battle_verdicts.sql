@@ -3,7 +3,7 @@
 -- Of the answers as they are, and of the newest rubric where the judge was shown it.
 select item_grades.* exclude (grader_id, gold_sha256, answer)
 from {{ ref('int_item_grades') }} as item_grades
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+inner join {{ ref('graders') }} as graders using (grader_id)
 inner join {{ ref('wanted_items') }} as items using (collection, query_id, item_id, kind)
 where
     graders.kind = 'battle'

@@ -7,12 +7,12 @@ stale_systems as (
 ),
 
 board_queries as (
-    select * from {{ ref('int_board_queries') }}
+    select * from {{ ref('board_queries') }}
     semi join stale_systems using (collection, label_set)
 ),
 
 grid as (
-    select * from {{ ref('int_measures') }}
+    select * from {{ ref('measures') }}
 ),
 
 scored as (

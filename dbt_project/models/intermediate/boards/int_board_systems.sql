@@ -42,7 +42,7 @@ select
     label_sets.collection,
     label_sets.label_set,
     hashed_systems.system
-from {{ ref('int_label_sets') }} as label_sets
+from {{ ref('label_sets') }} as label_sets
 inner join {{ ref('int_label_set_hashes') }} as label_hashes using (collection, label_set)
 inner join hashed_systems using (collection)
 left join hashed_rubrics using (collection, grader, rubric_version)

@@ -41,7 +41,7 @@ measures as (
         kind,
         coalesce(cutoff, 2147483647) as k,
         p
-    from {{ ref('int_measures') }}
+    from {{ ref('measures') }}
 ),
 
 levels as (

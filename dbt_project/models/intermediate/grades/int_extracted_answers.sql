@@ -9,8 +9,8 @@ select
     arg_max(grades.answer, (extractors.created_at, extractors.grader_id)) as answer,
     arg_max(extractors.grader, (extractors.created_at, extractors.grader_id)) as answered_by
 from {{ ref('int_grades') }} as grades
-inner join {{ ref('int_graders') }} as extractors using (grader_id)
-inner join {{ ref('int_graders') }} as graders
+inner join {{ ref('graders') }} as extractors using (grader_id)
+inner join {{ ref('graders') }} as graders
     on
         extractors.engine = graders.engine
         and extractors.model = graders.model

@@ -8,7 +8,7 @@ graders as (
     select
         graders.*,
         kinds.items = 'queries' as is_direct
-    from {{ ref('int_graders') }} as graders
+    from {{ ref('graders') }} as graders
     inner join {{ ref('judgment_kinds') }} as kinds on graders.asks_about = kinds.kind
     where
         kinds.texts = 'pool'
@@ -92,7 +92,7 @@ select
     max(held.probability) as probability,
     round(avg(held.scale_mass), 10) as scale_mass
 from held
-inner join {{ ref('int_grader_items') }} as items
+inner join {{ ref('grader_items') }} as items
     on
         held.collection = items.collection
         and held.grader_id = items.grader_id

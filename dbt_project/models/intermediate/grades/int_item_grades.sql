@@ -11,7 +11,7 @@ select
     grades.grade,
     grades.answer
 from {{ ref('int_grades') }} as grades
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+inner join {{ ref('graders') }} as graders using (grader_id)
 anti join {{ ref('int_left_out_passages') }} using (collection, passage_id)
 where
     graders.kind is not null

@@ -8,7 +8,7 @@ rubric_items as (
         grader_items.*,
         count(*) over (partition by stale_rubrics.part) as n_items
     from {{ ref('int_distinct_rubrics') }} as stale_rubrics
-    inner join {{ ref('int_grader_items') }} as grader_items
+    inner join {{ ref('grader_items') }} as grader_items
         using (collection, grader_id, rubric_version, query_id)
 )
 

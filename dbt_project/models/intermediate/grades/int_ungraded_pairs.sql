@@ -14,7 +14,7 @@ select
         else 'missing'
     end as status
 from {{ ref('wanted_grades') }} as wanted_grades
-inner join {{ ref('int_graders') }} as graders
+inner join {{ ref('graders') }} as graders
     on
         wanted_grades.kind = graders.asks_about
         and wanted_grades.answers_from is not distinct from graders.answers_from

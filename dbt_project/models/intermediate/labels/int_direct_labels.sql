@@ -10,7 +10,7 @@ select
     grades.n_items,
     grades.n_missing
 from {{ ref('int_grades') }} as grades
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+inner join {{ ref('graders') }} as graders using (grader_id)
 where
     graders.target = 'direct'
     and grades.item_id = ''

@@ -5,7 +5,7 @@
 with
 
 label_sets as (
-    select * from {{ ref('int_label_sets') }}
+    select * from {{ ref('label_sets') }}
     where kind in ('assessor', 'judge', 'clicks', 'rubric', 'hybrid', 'panel')
 ),
 

@@ -6,7 +6,7 @@ depths as (
         collection,
         greatest(
             default_pool_depth,
-            (select coalesce(max(cutoff), 0) from {{ ref('int_measures') }})
+            (select coalesce(max(cutoff), 0) from {{ ref('measures') }})
         ) as depth
     from {{ source('raw', 'collections') }}
 ),

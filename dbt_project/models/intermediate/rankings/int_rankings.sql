@@ -1,4 +1,4 @@
--- Reads views of raw tables only: the grading planner reads the pool between builds, so that it must
+-- Reads views of raw tables only: queues read it between builds, so that it must
 -- follow raw.
 with
 

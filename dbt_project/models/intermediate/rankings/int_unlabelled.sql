@@ -4,7 +4,7 @@ with
 
 cutoffs as (
     select distinct cutoff as k
-    from {{ ref('int_measures') }}
+    from {{ ref('measures') }}
     where cutoff is not null
 ),
 

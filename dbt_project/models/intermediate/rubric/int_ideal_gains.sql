@@ -6,7 +6,7 @@
 with recursive
 
 grid as (
-    select * from {{ ref('int_measures') }}
+    select * from {{ ref('measures') }}
 ),
 
 deepest as (
@@ -29,7 +29,7 @@ rubric_items as (
         ) as item_no,
         count(*) over (partition by stale_rubrics.part) as n_items
     from {{ ref('int_distinct_rubrics') }} as stale_rubrics
-    inner join {{ ref('int_grader_items') }} as grader_items
+    inner join {{ ref('grader_items') }} as grader_items
         using (collection, grader_id, rubric_version, query_id)
 ),
 

@@ -14,7 +14,7 @@ levels as (
 
 cutoffs as (
     select distinct cutoff as k
-    from {{ ref('int_measures') }}
+    from {{ ref('measures') }}
     where kind = 'rubric'
 ),
 
@@ -42,7 +42,7 @@ items as (
         grader_items.weight,
         {{ each_scope('grader_items.facet_ids') }} as facet_id
     from variants
-    inner join {{ ref('int_grader_items') }} as grader_items
+    inner join {{ ref('grader_items') }} as grader_items
         using (collection, grader_id, rubric_version, query_id)
 ),
 

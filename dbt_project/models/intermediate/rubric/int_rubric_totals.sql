@@ -11,7 +11,7 @@ items as (
         grader_items.weight,
         item_totals.best_grade
     from {{ ref('int_distinct_rubrics') }} as stale_rubrics
-    inner join {{ ref('int_grader_items') }} as grader_items
+    inner join {{ ref('grader_items') }} as grader_items
         using (collection, grader_id, rubric_version, query_id)
     left join {{ ref('int_item_totals') }} as item_totals
         on {{ is_of_item('item_totals', 'grader_items') }}

@@ -19,7 +19,7 @@ variants as (
             'grader_items.item_id, grader_items.weight, grader_items.facet_ids, '
             'item_totals.grades_hash'
         ) }} as items_hash
-    from {{ ref('int_grader_items') }} as grader_items
+    from {{ ref('grader_items') }} as grader_items
     left join item_totals on {{ is_of_item('item_totals', 'grader_items') }}
     left join {{ ref('judgment_kinds') }} as kinds on grader_items.asks_about = kinds.kind
     -- coverage is of passages

@@ -65,7 +65,7 @@ together as (
     from labels
     inner join people using (collection, query_id, passage_id)
     inner join trios using (collection, person, other_person)
-    left join {{ ref('int_sampled_pairs') }} as sampled_pairs
+    left join {{ ref('sampled_pairs') }} as sampled_pairs
         using (collection, label_set, query_id, passage_id)
     where
         labels.label_set = trios.judge

@@ -2,7 +2,7 @@
 with
 
 graders as (
-    select * from {{ ref('int_graders') }}
+    select * from {{ ref('graders') }}
     where kind = 'sentence'
 ),
 

@@ -12,7 +12,7 @@ judged as (
         using (collection, query_id, passage_id)
     inner join {{ source('raw', 'collections') }} as collections using (collection)
     -- what a judge's label rubrics were distilled from says nothing about it
-    anti join {{ ref('int_sampled_pairs') }} as sampled
+    anti join {{ ref('sampled_pairs') }} as sampled
         on
             held.collection = sampled.collection
             and 'judge:' || held.grader = sampled.label_set

@@ -12,7 +12,7 @@ members as (
         label_sets.label_set,
         regexp_extract(graders.model, '[^/]+$') as model,  -- without an owner or folder
         coalesce(of_models.family, of_names.family) as family
-    from {{ ref('int_label_sets') }} as label_sets
+    from {{ ref('label_sets') }} as label_sets
     left join {{ ref('int_ensembles') }} as ensembles
         on
             label_sets.label_set = 'judge:' || ensembles.ensemble

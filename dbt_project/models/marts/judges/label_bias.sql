@@ -29,7 +29,7 @@ compared as (
     inner join labels as one using (collection, label_set)
     inner join labels as other using (collection, query_id, passage_id)
     -- what a judge's label rubrics were distilled from says nothing about its bias
-    anti join {{ ref('int_sampled_pairs') }} as sampled_pairs
+    anti join {{ ref('sampled_pairs') }} as sampled_pairs
         on
             label_pairs.collection = sampled_pairs.collection
             and label_pairs.label_set = sampled_pairs.label_set

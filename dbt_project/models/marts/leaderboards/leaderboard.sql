@@ -38,7 +38,7 @@ select
     scores.labelled_share,
     scores.labelled_share < cast(enough.least_labelled as double) as is_incomplete
 from shares as scores
-inner join {{ ref('int_measures') }} as measures using (measure)
+inner join {{ ref('measures') }} as measures using (measure)
 cross join {{ ref('evaluation_completeness') }} as enough
 left join scores as covers
     on

@@ -6,7 +6,7 @@ weights as (
         label_set,
         averaged_over,
         sum(weight order by query_id) as whole_weight
-    from {{ ref('int_board_queries') }}
+    from {{ ref('board_queries') }}
     group by all
 ),
 
@@ -14,7 +14,7 @@ board_queries as (
     select
         all_queries.*,
         unnest(stated.segments) as segment
-    from {{ ref('int_board_queries') }} as all_queries
+    from {{ ref('board_queries') }} as all_queries
     inner join {{ source('raw', 'query_weights') }} as stated using (collection, query_id)
 ),
 
@@ -38,7 +38,7 @@ cells as (
         boards.is_incomplete,
         weights.whole_weight
     from {{ ref('leaderboard') }} as boards
-    inner join {{ ref('int_measures') }} as measures using (measure)
+    inner join {{ ref('measures') }} as measures using (measure)
     inner join segments using (collection)
     inner join weights using (collection, label_set, averaged_over)
 ),
@@ -51,7 +51,7 @@ scored as (
         topic_scores.measure,
         topic_scores.value
     from {{ ref('topic_scores') }} as topic_scores
-    inner join {{ ref('int_measures') }} using (measure)
+    inner join {{ ref('measures') }} using (measure)
     inner join board_queries using (collection, label_set, averaged_over, query_id)
 ),
 

@@ -8,7 +8,7 @@ trial_label_sets as (
         label_sets.collection,
         label_sets.label_set,
         replace(label_sets.label_set, trials.grader, trials.first_trial) as first_label_set
-    from {{ ref('int_label_sets') }} as label_sets
+    from {{ ref('label_sets') }} as label_sets
     inner join {{ ref('int_trials') }} as trials
         on
             coalesce(

@@ -22,7 +22,7 @@ inner join {{ ref('int_label_variants') }} as label_variants using (variant)
         '{{ measure }}@' || scores.k as measure,
         scores.{{ value }} as value
     from {{ ref(mart) }} as scores
-    inner join {{ ref('int_label_sets') }} as label_sets using (collection, grader, rubric_version)
+    inner join {{ ref('label_sets') }} as label_sets using (collection, grader, rubric_version)
     where scores.is_answered
 {% endfor -%}
 union all

@@ -14,7 +14,7 @@ answered as (
         label_sets.label_set,
         policies.mapping,
         case policies.rule when 'count_at_least' then 1 else 4 end as unmapped
-    from {{ ref('int_label_sets') }} as label_sets
+    from {{ ref('label_sets') }} as label_sets
     inner join {{ ref('int_label_policies') }} as policies using (policy)
     where label_sets.kind = 'rubric'
 ),

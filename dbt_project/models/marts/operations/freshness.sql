@@ -40,7 +40,7 @@ missing as (
         backlog.collection,
         count(*) as n_missing
     from {{ ref('grading_backlog') }} as backlog
-    inner join {{ ref('int_graders') }} as graders using (grader)
+    inner join {{ ref('graders') }} as graders using (grader)
     left join {{ ref('rubric_versions') }} as rubric_versions using (collection, rubric_version)
     where
         graders.grader = graders.name

@@ -28,7 +28,7 @@ select
     runs.finished_at,
     runs.stack
 from runs
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+inner join {{ ref('graders') }} as graders using (grader_id)
 order by
     runs.started_at desc,
     runs.run_id asc

@@ -6,7 +6,7 @@ select
     count(*) as n_grades,
     runs.finished_at as imported_at
 from {{ source('raw', 'grades') }} as grades
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+inner join {{ ref('graders') }} as graders using (grader_id)
 inner join {{ source('raw', 'pipeline_runs') }} as runs using (run_id)
 where starts_with(runs.command, 'import ')
 group by

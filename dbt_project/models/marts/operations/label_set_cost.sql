@@ -7,7 +7,7 @@ grader_items as (
         rubric_version,
         query_id,
         item_id
-    from {{ ref('int_grader_items') }}
+    from {{ ref('grader_items') }}
 ),
 
 graded_sets as (
@@ -16,7 +16,7 @@ graded_sets as (
         label_set,
         rubric_version,
         coalesce(grader, regexp_extract(label_set, '^judge:(.*)$', 1)) as grader
-    from {{ ref('int_label_sets') }}
+    from {{ ref('label_sets') }}
 ),
 
 costs as (

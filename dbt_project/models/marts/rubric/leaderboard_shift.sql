@@ -13,7 +13,7 @@ boards as (
         leaderboard.score,
         leaderboard.rank
     from {{ ref('leaderboard') }} as leaderboard
-    inner join {{ ref('int_label_sets') }} as label_sets using (collection, label_set)
+    inner join {{ ref('label_sets') }} as label_sets using (collection, label_set)
     where label_sets.kind = 'rubric'
 ),
 

@@ -23,7 +23,7 @@ items as (
     select
         grader_items.* replace (sides.rubric_version as rubric_version),
         sides.is_after
-    from {{ ref('int_grader_items') }} as grader_items
+    from {{ ref('grader_items') }} as grader_items
     inner join sides using (collection, query_id)
     where grader_items.rubric_version = sides.side_version
 ),

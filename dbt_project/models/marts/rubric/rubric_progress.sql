@@ -9,7 +9,7 @@ looked_into as (
         query_id,
         passage_id,
         false as is_answer
-    from {{ ref('int_pool') }}
+    from {{ ref('pool') }}
     where text_sha256 is not null
     union all
     select distinct
@@ -53,7 +53,7 @@ select
     coalesce(counted_queries.n_passages, 0) as n_wanted,
     coalesce(graded.n_graded, 0) as n_graded,
     coalesce(counted_queries.n_passages, 0) - coalesce(graded.n_graded, 0) as n_missing
-from {{ ref('int_grader_items') }} as grader_items
+from {{ ref('grader_items') }} as grader_items
 left join {{ ref('judgment_kinds') }} as kinds on grader_items.asks_about = kinds.kind
 left join counted_queries
     on

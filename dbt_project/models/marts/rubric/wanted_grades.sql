@@ -46,7 +46,7 @@ pairs as (
         items.gold_sha256,
         pool.text_sha256 is not null and items.text is not null as is_gradable,
         items.is_answered_first
-    from {{ ref('int_pool') }} as pool
+    from {{ ref('pool') }} as pool
     inner join items using (collection, query_id)
     where items.texts = 'pool'
     union all by name

@@ -31,7 +31,7 @@ predictions as (
                 then greatest(0, least(1, labels.label / label_sets.max_label))
         end as share
     from labels
-    inner join {{ ref('int_label_sets') }} as label_sets using (collection, label_set)
+    inner join {{ ref('label_sets') }} as label_sets using (collection, label_set)
     where label_sets.kind not in ('assessor', 'hybrid', 'panel')
 ),
 
@@ -69,7 +69,7 @@ explained_gaps as (
             (item_grades.grade, grader_items.item_id)
         ) filter (where item_grades.grade is not null) as best_item
     from gaps
-    left join {{ ref('int_grader_items') }} as grader_items
+    left join {{ ref('grader_items') }} as grader_items
         using (collection, grader, rubric_version, query_id)
     left join {{ ref('int_answered_grades') }} as item_grades
         on

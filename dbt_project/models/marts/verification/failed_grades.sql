@@ -31,7 +31,7 @@ select
     grades.graded_at,
     coalesce(asked.n_times, 0) as n_asked
 from {{ ref('int_grades') }} as grades
-inner join {{ ref('int_graders') }} as graders using (grader_id)
+inner join {{ ref('graders') }} as graders using (grader_id)
 left join asked using (collection, grader_id, query_id, passage_id, item_id)
 where
     grades.status = 'failed'

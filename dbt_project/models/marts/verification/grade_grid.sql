@@ -1,7 +1,7 @@
 with
 
 grader_items as (
-    select * from {{ ref('int_grader_items') }}
+    select * from {{ ref('grader_items') }}
 ),
 
 item_grades as (

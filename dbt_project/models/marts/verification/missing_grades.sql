@@ -9,7 +9,7 @@ select
     grader_items.item_text,
     passages.passage_text as text
 from {{ ref('int_ungraded_pairs') }} as ungraded_pairs
-inner join {{ ref('int_grader_items') }} as grader_items
+inner join {{ ref('grader_items') }} as grader_items
     using (collection, grader_id, rubric_version, query_id, item_id)
 left join {{ ref('int_passage_texts') }} as passages using (collection, passage_id)
 order by all

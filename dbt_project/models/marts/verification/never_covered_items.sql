@@ -2,7 +2,7 @@
 with
 
 gradable_passages as (
-    select * from {{ ref('int_pool') }}
+    select * from {{ ref('pool') }}
     where text_sha256 is not null
 ),
 
@@ -43,7 +43,7 @@ select
     best_grades.n_graded
 from best_grades
 left join pool_sizes using (collection, query_id)
-inner join {{ ref('int_grader_items') }} as grader_items
+inner join {{ ref('grader_items') }} as grader_items
     using (collection, grader_id, query_id, item_id)
 inner join {{ ref('evaluation_levels') }} as levels on best_grades.best_grade < levels.level
 where

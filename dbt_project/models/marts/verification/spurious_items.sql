@@ -88,7 +88,7 @@ select
     cast(hits.n_relevant_hits as bigint) as n_relevant_hits,
     cast(hits.n_relevant as bigint) as n_relevant
 from hits
-inner join {{ ref('int_grader_items') }} as grader_items
+inner join {{ ref('grader_items') }} as grader_items
     using (collection, grader_id, query_id, item_id)
 where
     hits.n_hits > 0

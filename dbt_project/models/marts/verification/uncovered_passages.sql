@@ -2,7 +2,7 @@
 with
 
 grader_items as (
-    select * from {{ ref('int_grader_items') }}
+    select * from {{ ref('grader_items') }}
 ),
 
 relevant_judgments as (

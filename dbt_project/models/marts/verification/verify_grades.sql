@@ -12,7 +12,7 @@ asked as (
         place,
         gold_answers,
         gold_sha256
-    from {{ ref('int_grader_items') }}
+    from {{ ref('grader_items') }}
     union all
     select
         items.collection,
@@ -25,7 +25,7 @@ asked as (
         case when graders.needs_gold_answers then items.gold_answers end as gold_answers,
         case when graders.needs_gold_answers then items.gold_sha256 end as gold_sha256
     from {{ ref('wanted_items') }} as items
-    inner join {{ ref('int_graders') }} as graders using (kind)
+    inner join {{ ref('graders') }} as graders using (kind)
     inner join {{ ref('judgment_kinds') }} as kinds using (kind)
     where kinds.texts in ('citations', 'battles')
 ),

@@ -55,8 +55,8 @@ averaged as (
         label_sets.label_set,
         coalesce(kinds.measures, label_sets.kind) as averaged_over,
         grader_items.query_id
-    from {{ ref('int_label_sets') }} as label_sets
-    inner join {{ ref('int_grader_items') }} as grader_items
+    from {{ ref('label_sets') }} as label_sets
+    inner join {{ ref('grader_items') }} as grader_items
         using (collection, grader, rubric_version)
     left join kinds on label_sets.kind = kinds.label_sets
     where
@@ -69,7 +69,7 @@ averaged as (
         label_sets.label_set,
         kinds.measures as averaged_over,
         queries_met.query_id
-    from {{ ref('int_label_sets') }} as label_sets
+    from {{ ref('label_sets') }} as label_sets
     inner join kinds on label_sets.kind = kinds.label_sets
     inner join queries_met using (collection)
     where kinds.averaged_over = 'queries met'

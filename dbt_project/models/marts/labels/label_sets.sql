@@ -57,7 +57,7 @@ from label_sets
 inner join {{ source('raw', 'collections') }} as collections using (collection)
 left join rubric_label_sets using (collection, label_set)
 left join {{ ref('int_label_policies') }} as policies using (policy)
-left join {{ ref('int_graders') }} as graders
+left join {{ ref('graders') }} as graders
     on
         coalesce(rubric_label_sets.grader, regexp_extract(label_sets.label_set, '^judge:(.*)$', 1))
         = graders.grader

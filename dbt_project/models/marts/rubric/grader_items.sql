@@ -34,6 +34,6 @@ select
     items.criterion_type,
     items.facet_ids
 from {{ ref('int_asked_items') }} as items
-inner join {{ ref('int_graders') }} as graders using (asks_about, kind)
+inner join {{ ref('graders') }} as graders using (asks_about, kind)
 semi join graders_at_work using (collection, grader_id)
 where items.gold_answers is not null or not graders.needs_gold_answers
