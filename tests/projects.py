@@ -130,7 +130,7 @@ def _usual(name: str, kind: pl.DataType, rules: dict[str, Any]) -> Any:
         return None
     if "values" in rules:
         return rules["values"][0]
-    if rules.get("check") == "kind":
+    if rules.get("check") in ("kind", "kind_of_passages", "target"):
         return "question"
     if kind == pl.Datetime:
         return utc_now()
