@@ -27,7 +27,10 @@ _TYPES = {
     "tex": "text/x-tex",
     "md": "text/markdown",
     "svg": "image/svg+xml",
+    "png": "image/png",
 }
+_PICTURES = ("svg", "png")
+_SHARED = (12.5, 6.5625)  # inches of a PNG: the shape that chats and slides show whole, 1200 to 630
 
 
 def statistic(request: Request, person: Person, sent: dict[str, Any]) -> Response:
@@ -65,7 +68,7 @@ def statistic(request: Request, person: Person, sent: dict[str, Any]) -> Respons
         needed=needed,
         error=error,
         shown=html.render(found) if found else "",
-        endings=[each for each in _TYPES if each != "svg" or (found and found.picture)],
+        endings=[each for each in _TYPES if each not in _PICTURES or (found and found.picture)],
         query=urlencode(given | ({"release": release} if release else {}), doseq=True),
     )
 
@@ -103,13 +106,13 @@ def _fields(
 
 
 def _file(found: Answer, ending: str) -> str | bytes:
-    if ending != "svg":
+    if ending not in _PICTURES:
         return written(found, ENDINGS[f".{ending}"])
     from gradelake.sql.shown.pictures.picture import draw
 
     if found.picture is None:
         raise BadInput("there is no picture of this answer")
-    return draw(found.picture, "svg")
+    return draw(found.picture, ending, *(_SHARED if ending == "png" else ()))
 
 
 routes = [route("/c/{collection}/stats/{name}", "reader", statistic)]

@@ -4,9 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.mcp.client import called, text
 from tests.serve.server import Server
@@ -99,6 +101,10 @@ def test_a_new_statistic_is_a_page_and_files_of_the_server(folder):
         picture = reader.get(f"/c/demo/stats/ranks.svg?{asked}")
         assert picture.headers["content-type"] == "image/svg+xml"
         assert picture.text.startswith("<svg")
+        shared = reader.get("/c/demo/stats/overview.png?label_set=assessor:human")
+        width, height = Image.open(BytesIO(shared.content)).size
+        assert width / height == pytest.approx(1200 / 630, abs=0.01)
+        assert width >= 1200
 
 
 def test_a_new_statistic_is_a_tool_for_models(folder):
