@@ -78,8 +78,10 @@ old-demo:
 	  mv $(DEMO) $(DEMO).old-$$n; \
 	  echo "== $(DEMO)/seeds has edits of the rubric: the old $(DEMO) is now $(DEMO).old-$$n"
 
-# Those files of tests first that take longest. Three at a time on two cores: many a test waits.
-PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
+# Those files of tests first that take longest. Three at a time on two cores, of slow ones four: many a
+# test waits.
+AT_ONCE := 3
+PYTEST = $(BIN)/python -m pytest --numprocesses $(AT_ONCE) --dist loadfile --no-loadscope-reorder \
   --max-worker-restart 0 --durations 20
 
 # what a change needs: the real thing once each, in minutes; dbt's own tests where models differ from
@@ -91,6 +93,7 @@ test: $(VENV)/.dev
 
 # what `make test-all` has beyond `make test`: kills, faults, made-up input, TREC data, every command
 # of every page, and what takes long and was shown once; not what is for `make campaigns` alone
+test-rest: AT_ONCE := 4
 test-rest: $(VENV)/.dev
 	@$(PYTEST) -m "slow and not (fast or campaign)"
 

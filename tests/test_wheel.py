@@ -22,7 +22,7 @@ from tests.lakes import copy_of
 from tests.places import REPOSITORY
 from tests.postgres_server import postgres_server
 from tests.s3_server import s3_server
-from tests.tiers import EVERY
+from tests.tiers import CAMPAIGN, first_of
 
 ROOMS = ("analyses", "dbt_project", "grading", "ingest", "sql")
 # for readers of the repository and for development
@@ -240,7 +240,6 @@ WORKS = {
     "s3": (_in_a_bucket, False),
     "autojudge": (_judges, False),
 }
-LARGE = ("providers", "transformers")  # a minute each
 # torch's CPU build, as the Makefile has it
 FOLDER = os.environ.get("PIP_FIND_LINKS")
 OF_TORCH = ("--find-links", FOLDER) if FOLDER else ("--torch-backend", "cpu")
@@ -250,17 +249,7 @@ LOCK = ("--constraint", str(REPOSITORY / "requirements.lock"))
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("extra", "locked"),
-    [
-        *(
-            pytest.param(extra, (), id=f"{extra}-newest")
-            for extra in WORKS
-            if EVERY or extra not in LARGE
-        ),
-        *(
-            pytest.param(extra, LOCK, id=f"{extra}-locked")
-            for extra in (WORKS if EVERY else ["openai"])
-        ),
-    ],
+    first_of(2, *((extra, locked) for extra in WORKS for locked in ((), LOCK)), mark=CAMPAIGN),
 )
 def test_an_extra_by_itself_is_all_that_its_work_needs(wheel, graded_demo, tmp_path, extra, locked):
     """With what the package index has today, and with what is locked. `vllm` needs a GPU, and

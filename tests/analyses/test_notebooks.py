@@ -13,6 +13,7 @@ from nbclient import NotebookClient
 
 import gradelake
 from tests.places import REPOSITORY
+from tests.tiers import CAMPAIGN, first_of
 
 NOTEBOOKS = sorted((REPOSITORY / "analyses" / "notebooks").glob("*.ipynb"))
 
@@ -41,7 +42,7 @@ def folder(request, file, tmp_path, monkeypatch) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", first_of(1, *NOTEBOOKS, mark=CAMPAIGN))
 def test_a_notebook_shows_again_what_is_in_it(file, folder):
     notebook = nbformat.read(file, 4)
     before = shown(notebook)

@@ -13,6 +13,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.grading.misbehaving import answer
 from tests.grading.stand_ins import StandIn
+from tests.lakes import start_lake
 from tests.places import REPOSITORY
 
 pytestmark = pytest.mark.slow
@@ -72,6 +73,7 @@ def spot(tmp_path, monkeypatch, server):
     (tmp_path / "topics.jsonl").write_text("\n".join(lines))
     (tmp_path / "gradelake.toml").write_text(GRADERS)
     (tmp_path / "workflow.yml").write_text(WORKFLOW)
+    start_lake(tmp_path / "out" / "gradelake")  # its builds are shorter
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_MODEL", "judge-1")
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)

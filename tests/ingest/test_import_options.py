@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from gradelake.app import app
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
+from tests.lakes import copy_of
 from tests.projects import USUAL, project
 
 FILES = {
@@ -147,15 +148,16 @@ def test_every_option_of_every_command_is_read():
 @pytest.fixture(scope="module")
 def brought(tmp_path_factory):
     """What a command brings into a lake of its own: its exit code and rows."""
-    patch = pytest.MonkeyPatch()
+    patch, runner, root = pytest.MonkeyPatch(), CliRunner(), tmp_path_factory.mktemp("lakes")
+    project(root / "ingested", {"c": USUAL}, files=FILES)
+    patch.chdir(root / "ingested")
+    assert runner.invoke(app, ["ingest", "c"]).exit_code == 0
 
     @cache
     def bring(*words: str):
-        folder = tmp_path_factory.mktemp("lake")
-        project(folder, {"c": USUAL}, files=FILES)
+        folder = root / str(bring.cache_info().misses)
+        copy_of(root / "ingested", folder)
         patch.chdir(folder)
-        runner = CliRunner()
-        assert runner.invoke(app, ["ingest", "c"]).exit_code == 0
         code = runner.invoke(app, ["import", *words]).exit_code
         with Lake.live(Project.read(folder / "gradelake.toml")) as lake:
             rows = {

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import textwrap
 
 import pytest
 
@@ -12,9 +11,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
 from tests.ingest.forms import rag_evaluations, rag_others, rag_traces
-from tests.ingest.forms.rag_cases import VERSIONS
-from tests.projects import write
-from tests.tiers import EVERY
+from tests.tiers import CAMPAIGN, EVERY, first_of
 
 FOLDERS = {**rag_evaluations.FOLDERS, **rag_traces.FOLDERS, **rag_others.FOLDERS}
 OF_RANKINGS = """
@@ -46,7 +43,12 @@ OF_SCORES = "select board || ':' || measure, count(*) from lake.raw.imported_sco
 REFERENCES = "select count(distinct query_id) from lake.raw.rubric_items"
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+# all are tried by `make campaigns`: each takes seconds
+TRIED = [*FOLDERS][::5]
+IN_TURN = dict.fromkeys([*TRIED, *FOLDERS])
+
+
+@pytest.mark.parametrize("name", first_of(len(TRIED), *IN_TURN))
 def test_every_file_of_a_folder_is_known(tmp_path, name):
     FOLDERS[name].write(tmp_path)
     done = start(tmp_path, "shop")
@@ -56,7 +58,7 @@ def test_every_file_of_a_folder_is_known(tmp_path, name):
     assert len(done.commands) == FOLDERS[name].commands
 
 
-@pytest.mark.parametrize("n", range(10))
+@pytest.mark.parametrize("n", first_of(3, *range(10), mark=CAMPAIGN))
 def test_two_forms_in_one_folder_are_told_apart(tmp_path, n):
     names = [*FOLDERS]
     wanted = {}
@@ -75,38 +77,11 @@ def test_two_forms_in_one_folder_are_told_apart(tmp_path, n):
     assert len({*systems}) == len(systems)
 
 
-def test_a_form_of_ones_own_is_a_file(tmp_path):
-    form = """
-        says: the shop's own log
-        rows: log[]
-        columns: [asked.text, said, found]
-        brings:
-          rag: { question: asked.text, answer: said, contexts: 'found[].body', system: 'by?' }
-    """
-    write(tmp_path / "presets/own.yaml", textwrap.dedent(form))
-    rows = [
-        {"asked": {"text": case.question}, "said": case.answer, "by": name}
-        | {"found": [{"body": text} for text in case.contexts]}
-        for name, cases in VERSIONS.items()
-        for case in cases
-    ]
-    write(tmp_path / "log.json", {"log": rows})
-    done = start(tmp_path, "shop")
-    (seen,) = [each for each in done.seen if each.shown == "log.json"]
-    assert (seen.form, seen.why) == ("own", "the shop's own log")
-    imported = gradelake(tmp_path, "import", "rag", "shop", "log.json")
-    assert "systems v1, v2: wrote 14 questions for shop" in imported.stdout
-    assert "asked.text, said, found[].body, by" in imported.stderr
-    named = ["--rows=log[]", "--column=question=asked.text", "--column=answer=said"]
-    one = gradelake(tmp_path, "import", "rag", "shop", "log.json", *named, "--only=by=v1")
-    assert "system log: wrote 7 questions" in one.stdout
-
-
-COMPARED = [*FOLDERS][::15]  # the others in `make campaigns`: a build takes seconds
+COMPARED = TRIED[::3]  # a build takes seconds, too
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", first_of(len(TRIED), *IN_TURN, mark=CAMPAIGN))
 def test_a_folder_comes_in_and_is_compared_without_an_edit(tmp_path, name):
     folder = FOLDERS[name]
     folder.write(tmp_path)
@@ -135,6 +110,7 @@ def test_a_folder_comes_in_and_is_compared_without_an_edit(tmp_path, name):
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_every_preset_of_logs_has_a_folder(tmp_path):
     seen = set()
     for number, folder in enumerate(FOLDERS.values()):

@@ -10,7 +10,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest_collection
 from gradelake.ingest.starting import start as starting
@@ -20,6 +19,7 @@ from gradelake.sql.common.project import CONFIG_NAME, Project
 from gradelake.sql.lake import extensions
 from gradelake.sql.lake.opening import Lake
 from tests.projects import write
+from tests.tiers import first_of
 
 FILES = {
     "topics.tsv": "q1\twhy is the sky blue\nq2\thow do bees find home\n",
@@ -85,33 +85,6 @@ def test_a_dictionary_of_topics_is_topics_and_one_of_passages_is_passages(tmp_pa
     with Lake.live(Project.read(done.file)) as lake:
         for table in ("queries", "passages"):
             assert lake.value(f"select count(*) from lake.raw.{table}") == 2
-
-
-def test_without_a_file_of_topics_queries_are_their_own_texts(tmp_path):
-    (tmp_path / "a.csv").write_text("search_term,sku,position\nred shoes,1,1\nred shoes,2,2\n")
-    project = Project.read(start(tmp_path, "shop").file)
-    outcome = ingest_collection(project, "shop", [])
-    assert outcome.counts == {"queries": 1, "systems": 1, "run_entries": 2}
-
-
-def test_logs_of_rag_systems_bring_their_topics_and_have_graders_of_their_own(tmp_path, capsys):
-    (tmp_path / "v1.jsonl").write_text('{"question": "q", "contexts": ["c"], "answer": "a"}\n')
-    done = start(tmp_path, "rag")
-    done.print()
-    assert "gradelake import rag rag v1.jsonl" in capsys.readouterr().out
-    project = Project.read(done.file)
-    assert list(project.graders) == ["context", "correct", "faithful"]
-    for name in project.graders:
-        assert read_grader(project, name).prompt.items != "question"
-    assert not Collection.named(project, "rag").names_topics
-
-
-def test_a_folder_of_which_nothing_is_understood_gets_no_configuration(tmp_path):
-    (tmp_path / "notes.txt").write_text("Ask Ann about the ratings.\n")
-    with pytest.raises(BadInput, match="nothing in it is sure") as raised:
-        start(tmp_path)
-    assert "notes.txt: no form that is known here" in str(raised.value)
-    assert not (tmp_path / "gradelake.toml").exists()
 
 
 # what a stranger would have in a gradelake.toml, or in the shell that runs what `start` prints
@@ -193,7 +166,8 @@ LISTED = [{"query": "q1", "passage": "p1", "label": 1}]
 
 @pytest.mark.parametrize(
     ("files", "names"),
-    [
+    first_of(
+        3,
         (("2019/qrels.txt", "2020/qrels.txt"), ("2019-qrels", "2020-qrels")),
         (("my a.qrels", "me.b c.csv"), ("my-a", "me")),
         (("esci.csv", "esci.json"), ("esci-csv", "esci-json")),
@@ -201,7 +175,7 @@ LISTED = [{"query": "q1", "passage": "p1", "label": 1}]
         (("a/bm25.run", "b/bm25.run", "c.run"), ("a-bm25", "b-bm25", "c")),
         (("bm25.run", "x/y/bm25.run", "z/y/bm25.run"), ("bm25", "x-y-bm25", "z-y-bm25")),
         (("日本.run", "my run.run"), ("system", "my-run")),
-    ],
+    ),
 )
 def test_names_are_made_different_and_come_in(tmp_path, files, names):
     write(tmp_path / "topics.tsv", {"q1": "sky"})

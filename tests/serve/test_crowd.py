@@ -8,6 +8,7 @@ from tests.benchmarks.assessors import crowd
 
 
 @pytest.mark.slow
+@pytest.mark.campaign
 def test_eight_people_review_beside_a_night(graded_demo, tmp_path):
     folder = shutil.copytree(graded_demo, tmp_path / "demo")
     config = folder / "gradelake.toml"  # one grader is enough

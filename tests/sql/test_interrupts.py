@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import gradelake
+from tests.tiers import CAMPAIGN, first_of
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +40,10 @@ def run(code: str, folder: Path) -> subprocess.CompletedProcess:
     )
 
 
-@pytest.mark.parametrize("module", ["dbt.cli.main", "gradelake.sql.build.dbt_plugin"])
+MODULES = ("dbt.cli.main", "gradelake.sql.build.dbt_plugin")
+
+
+@pytest.mark.parametrize("module", first_of(1, *MODULES, mark=CAMPAIGN))
 def test_a_build_is_stopped_whatever_is_imported_at_that_moment(
     demo, tmp_path, module, monkeypatch
 ):

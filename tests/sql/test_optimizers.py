@@ -8,6 +8,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import connect, cursor_of, join_as_written, open_duckdb
 from gradelake.sql.lake.opening import Lake
 from tests.command_line import gradelake
+from tests.tiers import CAMPAIGN, first_of
 
 # Two arms of a UNION ALL over one filtered left join: the first has a row, the second none.
 MADE = """
@@ -87,7 +88,7 @@ def hashes(folder, **settings: str) -> dict[str, tuple]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lake", ["graded_demo", "dl19"])
+@pytest.mark.parametrize("lake", first_of(1, "graded_demo", "dl19", mark=CAMPAIGN))
 def test_every_relation_is_the_same_without_optimizers(lake, request):
     folder = request.getfixturevalue(lake)
     assert len(usual := hashes(folder)) > 150
