@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from unittest import mock
 
 from gradelake.analyses.report.files import Reports
@@ -68,6 +68,11 @@ def gradelake(
     done = run(folder, *map(str, arguments), given=given, **environment)
     assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done
+
+
+def json_of(folder: Path, *arguments: str, **how: Any) -> Any:
+    """The same; what the object says that it prints."""
+    return json.loads(gradelake(folder, *arguments, **how).stdout)
 
 
 def typed(folder: Path, line: str, code: int = 0) -> subprocess.CompletedProcess:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.reading import published
 
 pytestmark = pytest.mark.slow
@@ -66,7 +66,7 @@ def test_the_figures_of_a_card_are_the_marts(graded_demo, card):
     assert set(tops) <= found
     asked = ("significance", "demo", "--measure", "nDCG@10", "--label-set", "lexical/v0/best")
     words = ("--reference", "assessor:human", "--replicates", "10000", "--json")
-    done = json.loads(gradelake(graded_demo, "stats", *asked, *words).stdout)
+    done = json_of(graded_demo, "stats", *asked, *words)
     errors = {
         each["error"]: each["share"]
         for each in done["decision_errors"]

@@ -1,6 +1,5 @@
 """`gradelake compare`: figures of scipy, bounds of all labels that there could be, words."""
 
-import json
 from itertools import product
 from math import inf
 
@@ -12,7 +11,7 @@ from scipy import stats
 from gradelake.analyses.compare.bounds import BOUNDED, Head, least_and_most
 from gradelake.analyses.compare.comparison import sentence
 from gradelake.analyses.stats.better import Decided
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.reading import published
 from tests.report_page import Page
 
@@ -57,7 +56,7 @@ def test_bounds_are_the_least_and_the_most_of_all_labels_that_there_could_be(fam
 
 
 def asked(folder, *words: str) -> dict:
-    return json.loads(gradelake(folder, "compare", *words, "--json").stdout)
+    return json_of(folder, "compare", *words, "--json")
 
 
 def not_rejected(differences: np.ndarray) -> tuple[float, float]:
@@ -219,24 +218,3 @@ def test_a_report_of_two_systems_begins_with_them_and_has_no_empty_section(demo,
     assert page.settled["label_sets"][0] == said["label_set"]
     assert page.settled["compared"]["sentence"] == said["sentence"]
     assert "gradelake report demo --release r1 --compare lsa bm25" in text
-
-
-@pytest.mark.slow
-def test_of_several_systems_it_says_who_is_better_than_whom(demo):
-    names = ("bm25", "lsa", "rarest_word")
-    found = asked(demo, *names, "--measure", "P@10")
-    assert [row["system"] for row in found["systems"]] == [*names]
-    by_letter = {row["letter"]: row["system"] for row in found["systems"]}
-    is_better = {
-        (row["system"], by_letter[letter])
-        for row in found["systems"]
-        for letter in row["better_than"]
-    }
-    assert ("bm25", "rarest_word") in is_better
-    for one in found["pairs"]:
-        alone = asked(demo, one["a"], one["b"], "--measure", "P@10")
-        assert alone["sentence"].startswith(one["sentence"].removesuffix("."))
-        if {(one["a"], one["b"]), (one["b"], one["a"])} & is_better:
-            assert one["verdict"] == "better"
-    shown = gradelake(demo, "compare", "demo", *names, "--measure", "P@10").stdout
-    assert all(one["sentence"] in " ".join(shown.split()) for one in found["pairs"])

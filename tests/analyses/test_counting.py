@@ -1,6 +1,5 @@
 """Queries that do not count alike: by traffic, in clusters, by segment."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.analyses import boards
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.lakes import start_lake
 from tests.projects import project
 
@@ -141,7 +140,7 @@ def shop(tmp_path_factory) -> Path:
 @pytest.mark.slow
 def test_by_traffic_a_shop_keeps_the_ranker_that_an_unweighted_board_would_drop(shop):
     def asked(*words: str, code: int = 0) -> dict:
-        return json.loads(gradelake(shop, *words, "--json", code=code).stdout)
+        return json_of(shop, *words, "--json", code=code)
 
     for collection, best, fell in (("shop", "b", 4), ("traffic", "a", 0)):
         assert asked("stats", "ranks", collection, *BY)["top"] == [best]

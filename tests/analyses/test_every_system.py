@@ -1,11 +1,9 @@
 """Every system on every query: as an answer, and as a picture."""
 
-import json
-
 import numpy as np
 import pytest
 
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.reading import published
 
 pytestmark = pytest.mark.slow
@@ -17,7 +15,7 @@ VALUES = """
 
 
 def test_it_has_the_board_and_the_queries_from_hard_to_easy(graded_demo):
-    found = json.loads(gradelake(graded_demo, "stats", "overview", "demo", *BOARD, "--json").stdout)
+    found = json_of(graded_demo, "stats", "overview", "demo", *BOARD, "--json")
     board = published(graded_demo).rows(
         "select rank, system, score from lake.marts.leaderboard where label_set = 'assessor:human' "
         "and measure = 'AP' and level = 2 order by rank, system"
@@ -38,8 +36,8 @@ def test_it_has_the_board_and_the_queries_from_hard_to_easy(graded_demo):
 
 
 def test_who_could_be_the_best_is_who_shares_the_first_letter(graded_demo):
-    found = json.loads(gradelake(graded_demo, "stats", "overview", "demo", *BOARD, "--json").stdout)
-    ranks = json.loads(gradelake(graded_demo, "stats", "ranks", "demo", *BOARD, "--json").stdout)
+    found = json_of(graded_demo, "stats", "overview", "demo", *BOARD, "--json")
+    ranks = json_of(graded_demo, "stats", "ranks", "demo", *BOARD, "--json")
     near = {row["system"] for row in ranks["systems"] if "a" in row["groups"]}
     assert {row["system"] for row in found["systems"] if row["could_be_best"]} == near
     n_others = len(near) - 1

@@ -1,6 +1,5 @@
 """What a gate says of the differences of queries, against scipy, and how often it is wrong."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ from gradelake.analyses.gate.verdict import CANNOT_TELL, FELL, PASSED, judge
 from gradelake.analyses.stats.boards import UNIT, Board
 from gradelake.analyses.stats.counting import Counting
 from tests.analyses.boards import board
-from tests.command_line import gradelake
+from tests.command_line import json_of
 from tests.reading import published
 from tests.tiers import first_of
 
@@ -374,6 +373,6 @@ def test_the_command_judges_the_scores_of_the_lake_and_leaves_with_the_verdict(d
     two = ("--system", "lsa", "--baseline", "bm25_rm3", "--measure", "AP", "--json")
     for tolerance, code in ((0, 5), (0.01, 5), (0.4, 0)):
         command = ("gate", "demo", *two, "--label-set", "assessor:human", "--tolerance", tolerance)
-        (one,) = json.loads(gradelake(demo, *command, code=code).stdout)["measures"]
+        (one,) = json_of(demo, *command, code=code)["measures"]
         assert one["p_fell"] == pytest.approx(expected_p(differences, -tolerance)[1], abs=1e-7)
         assert expected_p(differences, one["high"])[1] == pytest.approx(ALPHA, abs=1e-6)

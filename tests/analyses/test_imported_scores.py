@@ -13,7 +13,7 @@ from scipy import stats
 from gradelake.analyses.report.boards import read_boards
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.drawn import texts
 from tests.lakes import start_lake
 from tests.projects import project, write
@@ -99,7 +99,7 @@ def test_it_correlates_with_official_ranks_in_the_column_of_its_measure(folder):
     document = latex(folder, *words)
     assert "Cover@k of judges without items: Success@k, of the query as the only item" in document
     asked = ("sql", "--format", "json", "@correlation", "--measure", "Cover@20")
-    (row,) = json.loads(gradelake(folder, *asked, "--label_set", "scores:EXAM").stdout)
+    (row,) = json_of(folder, *asked, "--label_set", "scores:EXAM")
     assert (row["n_systems"], row["left_out"]) == (3, ["ghost"])
     assert row["kendall"] == pytest.approx(1 / 3)
 
@@ -163,9 +163,7 @@ def test_a_file_with_faults_lands_nothing(folder, content, words, says):
     told = gradelake(folder, "import", "scores", "c", "bad.csv", "--name", "bad", *words, code=2)
     assert says in told.stderr
     asked = "select count(*) as n from raw.imported_scores where board = 'bad'"
-    assert json.loads(gradelake(folder, "sql", "--live", "--format", "json", asked).stdout) == [
-        {"n": 0}
-    ]
+    assert json_of(folder, "sql", "--live", "--format", "json", asked) == [{"n": 0}]
 
 
 def test_a_file_takes_the_place_of_the_board_of_its_name(folder):
@@ -175,7 +173,7 @@ def test_a_file_takes_the_place_of_the_board_of_its_name(folder):
     write(folder / "again.json", {"one": 0.3})
     gradelake(folder, *words)
     asked = "select system, score from raw.imported_scores where board = 'again'"
-    found = json.loads(gradelake(folder, "sql", "--live", "--format", "json", asked).stdout)
+    found = json_of(folder, "sql", "--live", "--format", "json", asked)
     assert found == [{"system": "one", "score": 0.3}]
 
 
@@ -224,7 +222,7 @@ def test_scores_of_queries_are_compared_where_all_systems_have_one(of_queries, m
         assert mean == pytest.approx(sum(of[system] for of in whole) / len(whole), abs=1e-4)
     differences = [of["two"] - of["one"] for of in whole]
     words = ("--label-set", "scores:lab", "--measure", measure, "--format", "json")
-    told = json.loads(gradelake(of_queries, "compare", "c", "one", "two", *words).stdout)
+    told = json_of(of_queries, "compare", "c", "one", "two", *words)
     exact = stats.permutation_test(
         (differences,), lambda of: sum(of), permutation_type="samples", n_resamples=20_000, rng=1
     )
@@ -234,15 +232,8 @@ def test_scores_of_queries_are_compared_where_all_systems_have_one(of_queries, m
 
 def test_a_measure_that_has_the_name_of_one_of_ours_says_so(of_queries):
     asked = "select distinct measure from leaderboard order by all"
-    found = json.loads(gradelake(of_queries, "sql", "--format", "json", asked).stdout)
+    found = json_of(of_queries, "sql", "--format", "json", asked)
     assert [row["measure"] for row in found] == ["ndcg@10 (elsewhere)", "seconds", "tone"]
-
-
-def test_scores_of_queries_stand_in_the_report(of_queries):
-    gradelake(of_queries, "report", "c", "-o", "report.html")
-    text = (of_queries / "report.html").read_text()
-    assert "scores:lab" in text
-    assert "ndcg@10 (elsewhere)" in text
 
 
 def test_an_interval_in_the_report_is_on_the_scale_of_the_scores(of_queries):
@@ -280,5 +271,5 @@ def test_scores_of_queries_with_faults_land_nothing(of_queries, rows, says):
     words = ("bad.csv", "--name", "bad", "--measure", "m")
     assert says in gradelake(of_queries, "import", "scores", "c", *words, code=2).stderr
     asked = "select count(*) as n from raw.imported_scores where board = 'bad'"
-    found = json.loads(gradelake(of_queries, "sql", "--live", "--format", "json", asked).stdout)
+    found = json_of(of_queries, "sql", "--live", "--format", "json", asked)
     assert found == [{"n": 0}]

@@ -1,6 +1,5 @@
 """The overview's sentences: figures of plain computations, and what is said of little."""
 
-import json
 import random
 import re
 from collections import Counter
@@ -19,7 +18,7 @@ from gradelake.analyses.stats.kappas import Met, apart, kappas_of
 from gradelake.analyses.stats.resample import ON_ONE, UNMOVED
 from tests.agreement_oracle import WEIGHTS, classes, kappa
 from tests.analyses.boards import board
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.projects import project
 from tests.report_page import Page
 
@@ -212,7 +211,7 @@ def lake(tmp_path_factory, new_lake):
 
 
 def said(folder, collection: str) -> list[str]:
-    (found,) = json.loads(gradelake(folder, "report", collection, "--json").stdout)["reports"]
+    (found,) = json_of(folder, "report", collection, "--json")["reports"]
     page = Page(folder / "reports" / f"{collection}.html").text()
     assert all(one["text"] in page for one in found["sentences"])
     return [one["text"] for one in found["sentences"]]
@@ -224,7 +223,7 @@ def test_the_sentences_say_who_leads_what_would_tell_and_how_far_judges_are_trus
     assert (
         best == "a is ahead by nDCG@10 with the labels of assessor:me; not significantly worse: b."
     )
-    compared = json.loads(gradelake(lake, "compare", "both", "b", "a", "--json").stdout)
+    compared = json_of(lake, "compare", "both", "b", "a", "--json")
     assert compared["p"] > 0.05
     assert (
         re.sub(
@@ -241,9 +240,7 @@ def test_the_sentences_say_who_leads_what_would_tell_and_how_far_judges_are_trus
     me, other, people = (f"{each:.3f}" for each in with_each_other())
     assert f"; people agree with each other by kappa {people} (" in trust
     assert f", judge:fine with them by {me} and {other} on the same 35 passages." in trust
-    found = json.loads(
-        gradelake(lake, "sql", "--format", "json", "@kappa", "--label_set", "judge:fine").stdout
-    )
+    found = json_of(lake, "sql", "--format", "json", "@kappa", "--label_set", "judge:fine")
     (mart,) = (
         row["kappa"]
         for row in found
@@ -267,7 +264,7 @@ def with_each_other() -> list[float]:
 @pytest.mark.slow
 def test_a_judge_stands_beside_two_people_on_the_same_passages(lake):
     words = ("stats", "ceiling", "both", "--kind", "binary", "--replicates", "500")
-    (row,) = json.loads(gradelake(lake, *words, "--json").stdout)["ceilings"]
+    (row,) = json_of(lake, *words, "--json")["ceilings"]
     names = ("kappa_assessor", "kappa_other", "kappa_people")
     expected = with_each_other()
     assert [row[name] for name in names] == pytest.approx(expected, abs=1e-9)
@@ -286,9 +283,7 @@ def test_a_judge_stands_beside_two_people_on_the_same_passages(lake):
     assert "assessor:me, assessor:other\n" in shown
     assert f" {people:.3f}  " in shown
     against = ("stats", "kappa", "both", "--reference", "assessor:me", "--replicates", "500")
-    found = json.loads(gradelake(lake, *against, "--against", "assessor:other", "--json").stdout)[
-        "better"
-    ]
+    found = json_of(lake, *against, "--against", "assessor:other", "--json")["better"]
     (row,) = (row for row in found if (row["label_set"], row["kind"]) == ("judge:fine", "binary"))
     figures = [row[name] for name in ("kappa", "against", "difference")]
     assert figures == pytest.approx([one, people, one - people], abs=1e-9)

@@ -1,6 +1,5 @@
 """`gradelake stats ranks`: intervals as of scipy, rank ranges one by one, groups by all pairs."""
 
-import json
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +13,7 @@ from gradelake.analyses.stats.significance import compare_pairs
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.analyses.boards import board, random_board
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
@@ -142,7 +141,7 @@ def test_ranks_scores_and_standard_errors_are_the_leaderboards(graded_demo):
 @pytest.mark.slow
 def test_the_command_prints_ranks_with_ranges_and_groups(demo):
     command = ("stats", "ranks", "demo", "--measure", "AP", "--label-set", "judge:overlap")
-    found = json.loads(gradelake(demo, *command, "--json").stdout)
+    found = json_of(demo, *command, "--json")
     printed = gradelake(demo, *command).stdout.splitlines()
     assert printed[0].startswith("judge:overlap, AP, level 2: 11 systems over 8 queries; 95%")
     for line, one in zip(printed[2:13], found["systems"], strict=True):

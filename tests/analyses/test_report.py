@@ -17,7 +17,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests import oracle
-from tests.command_line import gradelake, typed
+from tests.command_line import gradelake, json_of, typed
 from tests.conftest import made_once
 from tests.end_to_end.edited_demo import BIRDS
 from tests.moved_demo import HOSTILE
@@ -108,7 +108,7 @@ def test_the_grid_has_every_grade_answer_and_text(page, lake):
 
 def test_tables_have_the_counts_that_the_query_book_gives(page, graded_demo):
     def ask(*arguments):
-        return json.loads(gradelake(graded_demo, "sql", "--format", "json", *arguments).stdout)
+        return json_of(graded_demo, "sql", "--format", "json", *arguments)
 
     text = page.text()
     for question, title in (
@@ -183,7 +183,7 @@ def test_the_top_is_that_of_the_mart_and_errors_those_of_significance(page, lake
         "stats significance demo --measure nDCG@10 --label-set judge:lexical_direct --reference"
     )
     command += " assessor:human --replicates 2000 --json"
-    found = json.loads(gradelake(graded_demo, *command.split()).stdout)["decision_errors"]
+    found = json_of(graded_demo, *command.split())["decision_errors"]
     shown = [row for row in cells(page, "Decision errors") if row[0] == "judge:lexical_direct"]
     assert len(shown) == 2
     for _, told_by, called, *shares, known, missed, _ in shown:

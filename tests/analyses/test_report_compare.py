@@ -13,7 +13,7 @@ from scipy import stats
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.conftest import made_once
 from tests.end_to_end.edited_demo import ADDED_LATER, BREAD, REWORDED, REWORDED_AGAIN
 from tests.moved_demo import HOSTILE, HOSTILE_ITEM, REREAD
@@ -88,9 +88,6 @@ def test_ranks_are_compared_with_the_release_before(page, moved):
     assert set(new) == {None}, "r1 knows no version 2"
 
 
-# --- two systems ----------------------------------------------------------------------------------
-
-
 def test_of_each_pair_it_says_what_compare_says_and_what_holds_among_all(page, moved):
     measure = "nDCG@10"
     found = page.unpack(f"pairs-{page.settled['label_sets'].index(NEWEST)}")[measure]
@@ -100,7 +97,7 @@ def test_of_each_pair_it_says_what_compare_says_and_what_holds_among_all(page, m
     asked = ("--measure", measure, "--label-set", NEWEST, "--json")
     for at in (0, 9, 10, 31, 54):  # the view finds a pair by its place
         ours, theirs = pairs[at]
-        told = json.loads(gradelake(moved, "compare", "demo", theirs, ours, *asked).stdout)
+        told = json_of(moved, "compare", "demo", theirs, ours, *asked)
         assert found["says"][at].startswith(told["sentence"].partition("; ")[0].removesuffix("."))
         assert f"{told['n_half']} quer" in found["says"][at]
     is_better = [" is better than " in said for said in found["says"]]

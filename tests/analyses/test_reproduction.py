@@ -1,10 +1,8 @@
 """The page of reproduction says what `make reproduce` prints."""
 
-import json
-
 import pytest
 
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.places import REPOSITORY, missing_dl19, missing_llmjudge
 from tests.tools import reproduce
 
@@ -50,7 +48,7 @@ def test_a_cut_where_no_label_is_counts_those_above_it(tmp_path):
     assert r"4--5 & \fbox{\textbf{1,910}} & 1,117 & 3,027 & 0.368 \\" in written
     assert r"0--3 & 880 & \fbox{\textbf{2,445}} & 3,325 & 0.368 \\" in written
     words = ("sql", "--format", "json", "@kappa", "--collection", "car")
-    kappas = {row["cut"]: row["kappa"] for row in json.loads(gradelake(tmp_path, *words).stdout)}
+    kappas = {row["cut"]: row["kappa"] for row in json_of(tmp_path, *words)}
     assert kappas.keys() == {f">={cut}|>=1" for cut in range(1, 6)}
     assert [*kappas.values()] == pytest.approx([0.368] * 5, abs=5e-4)
 

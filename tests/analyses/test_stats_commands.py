@@ -7,8 +7,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from gradelake.analyses.stats.boards import read_board, read_official_ranks
-from gradelake.analyses.stats.correlation import agreement
+from gradelake.analyses.stats.boards import read_board
 from gradelake.analyses.stats.kappas import kappa_intervals
 from gradelake.analyses.stats.labels import compare_labels
 from gradelake.analyses.stats.options import KINDS
@@ -34,49 +33,6 @@ def graded_lake(graded_demo):
 
 def stats(folder, *words: str, code=0):
     return typed(folder, " ".join(("stats", *words)), code)
-
-
-def test_every_correlation_is_that_of_the_mart(graded_lake):
-    rows = graded_lake.rows(
-        "select collection, label_set, level, measure, leaderboard, "
-        f"{', '.join(STATISTICS)} from lake.marts.leaderboard_correlation order by all"
-    )
-    rows = rows[:: len(rows) // 8]
-    assert len(rows) > 7
-    for collection, label_set, level, measure, leaderboard, *expected in rows:
-        board = read_board(graded_lake, collection, label_set, measure, level)
-        official = read_official_ranks(graded_lake, collection, leaderboard)
-        found = [one.value for one in agreement(board, official, n_replicates=1).correlations]
-        for ours, theirs in zip(found, expected, strict=True):
-            assert (ours is None) == (theirs is None), (label_set, level, measure)
-            assert ours is None or ours == pytest.approx(theirs, abs=1e-9)
-
-
-def test_the_top_is_that_of_top_agreement_also_by_official_ranks(lake, demo):
-    for reference in ("", "--reference assessor:human "):
-        command = f"correlation demo --measure nDCG@10 --label-set judge:overlap {reference}"
-        done = stats(demo, f"{command}--top 5 --top 10 --replicates 200 --json")
-        found = json.loads(done.stdout)
-        (choice,) = found["choices"]
-        theirs = lake.objects(
-            "select * from lake.marts.top_agreement where label_set = 'judge:overlap' and k < 15 "
-            "and measure = 'nDCG@10' and level = 2 and is_official = ? order by k",
-            not reference,
-        )
-        assert len(theirs) == 2
-        for row, ours in zip(theirs, found["tops"], strict=True):
-            assert row["n_systems"] == min(row["k"], row["n_compared"])
-            assert (ours["k"], ours["n_systems"]) == (row["k"], row["n_systems"])
-            for name in ("kendall", "tau_ap", "rbo"):
-                assert ours[name] == pytest.approx(row[name], abs=1e-9)
-            assert choice["systems"] == row["best_system"]
-            assert choice["loss"] == pytest.approx(row["loss"])
-    group = json.loads(
-        stats(demo, "ranks demo --measure nDCG@10 --label-set assessor:human --json").stdout
-    )
-    assert choice["in_best_group"] == ({*choice["systems"].split(", ")} <= {*group["top"]})
-    shown = stats(demo, f"{command}--top 5 --replicates 200").stdout
-    assert "in the best group" in shown
 
 
 def test_the_level_is_min_relevant_unless_the_labels_end_below_it(lake):

@@ -1,6 +1,5 @@
 """The verification lists between builds, and over versions of the rubric."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.edits import edit, write_edits
 
 pytestmark = pytest.mark.slow
@@ -41,7 +40,7 @@ def edited(tmp_path_factory, graded_demo) -> tuple[Path, str, str]:
 
 def ask(folder: Path, entry: str, **parameters) -> list[dict]:
     options = [word for name, value in parameters.items() for word in (f"--{name}", str(value))]
-    return json.loads(gradelake(folder, "sql", "--format", "json", f"@{entry}", *options).stdout)
+    return json_of(folder, "sql", "--format", "json", f"@{entry}", *options)
 
 
 def test_the_query_book_asks_about_the_newest_version_of_the_rubric(edited):

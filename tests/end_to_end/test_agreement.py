@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests import agreement_oracle, oracle
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.end_to_end.strange_lake import ENSEMBLES, MEMBERS, QUERIES, labels_of, rows
 from tests.projects import project
 from tests.reading import published
@@ -275,7 +275,7 @@ def test_the_oracle_overlaps_as_the_rbo_package_does():
 
 def test_two_systems_of_one_run_are_named_where_boards_show_them(strange, tmp_path):
     board = ("sql", "@leaderboard", "--label_set", "assessor:ann", "--format", "json")
-    found = json.loads(gradelake(strange, *board).stdout)
+    found = json_of(strange, *board)
     assert {row["system"]: row["same_as"] for row in found if row["same_as"]} == {
         "s6": "s7",
         "s7": "s6",

@@ -1,7 +1,6 @@
 """EXAM++'s main methods (section 4.2.1): answers are extracted and matched with gold answers. Their
 grades become what any grader's do; every figure is worked out here once more in plain Python."""
 
-import json
 import re
 import shutil
 from contextlib import closing
@@ -10,7 +9,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.edits import edit, write_edits
 from tests.grading.project import Judged
 from tests.rubric_oracle import item_id
@@ -285,10 +284,8 @@ def test_a_plan_says_that_a_known_answer_needs_no_prompt(again, tmp_path):
     (folder / "bank.csv").write_text(bank)
     (folder / "engines" / "asked").write_text("")
     gradelake(folder, "import", "bank", "tiny", "bank.csv", "--name", "questions")
-    planned = json.loads(
-        gradelake(folder, "grade", "tiny", "--grader", "exam", "--dry-run", "--json").stdout
-    )["plan"]
+    planned = json_of(folder, "grade", "tiny", "--grader", "exam", "--dry-run", "--json")["plan"]
     assert (planned["missing_pairs"], planned["prompts"]) == (3, 0)
-    done = json.loads(gradelake(folder, "grade", "tiny", "--grader", "exam", "--json").stdout)
+    done = json_of(folder, "grade", "tiny", "--grader", "exam", "--json")
     assert (done["ok"], done["unanswerable"]) == (2, 1)
     assert (folder / "engines" / "asked").read_text() == ""

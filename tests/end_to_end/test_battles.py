@@ -1,7 +1,6 @@
 """Battles of eight systems, from their answers to the board, counted in plain Python beside it."""
 
 import hashlib
-import json
 import re
 from collections import Counter, defaultdict
 from itertools import combinations
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.grading.project import engine_code
 from tests.projects import project
 from tests.reading import live, published
@@ -173,9 +172,7 @@ def test_the_board_has_the_mean_over_queries_of_a_systems_battles(arena):
 
 
 def test_ratings_come_from_the_lake_and_people_may_review_a_battle(arena):
-    shown = json.loads(
-        gradelake(arena, "stats", "battles", "rag", "--label-set", "judge/battles", "--json").stdout
-    )
+    shown = json_of(arena, "stats", "battles", "rag", "--label-set", "judge/battles", "--json")
     counted = Counter()
     for (_, one, other), _ in outcomes().items():
         counted[one] += 1
@@ -214,7 +211,7 @@ def test_ratings_come_from_the_lake_and_people_may_review_a_battle(arena):
     rated = ("stats", "battles", "rag", "--label-set", "judge/battles", "--live")
     told = {
         (one["assessor"], one["other"], one["n_battles"], one["n_same"], one["kappa"])
-        for one in json.loads(gradelake(arena, *rated, "--json").stdout)["agreement"]
+        for one in json_of(arena, *rated, "--json")["agreement"]
     }
     names = ("assessor", "other_assessor", "n_battles", "n_same", "kappa")
     expected = [[row[name] for name in names] for row in agreed]

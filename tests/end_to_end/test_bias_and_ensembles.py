@@ -1,6 +1,5 @@
 """Judges that favour something, and several judges as one, against plain Python."""
 
-import json
 import math
 import random
 import shutil
@@ -11,7 +10,7 @@ import krippendorff
 import pytest
 from scipy import stats
 
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.end_to_end.strange_lake import ENSEMBLES, MEMBERS, labels_of, rows
 from tests.reading import published
 
@@ -162,7 +161,7 @@ def test_nobody_is_a_second_rater_beside_their_own_labels(strange, tmp_path):
         level_of_measurement="ordinal",
     )
     alpha = ("stats", "alpha", "strange", "--replicates", "20")
-    found = json.loads(gradelake(folder, *alpha, "--json").stdout)
+    found = json_of(folder, *alpha, "--json")
     assert found["label_sets"] == own
     assert sorted(found["left_out"]) == sorted(made)
     assert found["alphas"][0]["alpha"] == pytest.approx(expected)

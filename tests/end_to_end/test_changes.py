@@ -1,6 +1,5 @@
 """A build computes only what changed, and the lake is what a full rebuild makes of it."""
 
-import json
 import os
 import random
 import shutil
@@ -12,7 +11,7 @@ import pytest
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.dbt_project.plain_dbt import dbt
 from tests.edits import edit, write_edits
 from tests.projects import write
@@ -196,7 +195,7 @@ def test_built_change_by_change_it_is_what_is_built_of_all_of_them(graded_demo, 
         done += [person.change(each and f"some_{each}") for each in changes]
         if n >= len(FIRST):
             killed_build(folder, person.random)
-        build = json.loads(gradelake(folder, "build", "--json").stdout)
+        build = json_of(folder, "build", "--json")
         nodes = set(build.get("seconds_by_node", ()))  # none where all edits were kept
         if n == 0:
             edited, _ = row_ids(folder)

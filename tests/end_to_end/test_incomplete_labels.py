@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -12,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.drawn import texts
 from tests.projects import write
 from tests.report_page import Page
@@ -102,7 +101,7 @@ def test_boards_tables_statistics_and_pictures_mark_it(folder, tmp_path):
     done = gradelake(folder, *words, "--label-set", HALF)
     assert f"{HALF} (incomplete)" in done.stdout
     assert done.stderr.splitlines()[0] == f"note: {says}"
-    found = json.loads(gradelake(folder, *words, "--label-set", HALF, "--json").stdout)
+    found = json_of(folder, *words, "--label-set", HALF, "--json")
     assert {(row["label_set"], row["is_incomplete"]) for row in found["correlations"]} == {
         (HALF, True)
     }

@@ -11,7 +11,7 @@ import shutil
 import pytest
 
 from gradelake.grading.prompts.written_reply import FEATURES
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.grading.misbehaving import Server, answer
 from tests.places import REPOSITORY
 from tests.reading import published
@@ -56,7 +56,7 @@ def judged(demo, server, tmp_path_factory):
 
 def seen_by(folder) -> list[tuple[str, str]]:
     """(query, passage) of the sampled pairs."""
-    shown = json.loads(gradelake(folder, "distil", "--show", "demo_labels", "--json").stdout)
+    shown = json_of(folder, "distil", "--show", "demo_labels", "--json")
     return [(pair["query_id"], pair["passage_id"]) for pair in shown["pairs"]]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradelake.sql.common.rubric_items import item_id_of
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.edits import edit as edit_row
 from tests.edits import write_edits
 from tests.end_to_end.edited_demo import BIRDS, ask
@@ -116,7 +116,7 @@ def test_a_build_of_some_models_leaves_nothing_old_to_the_next_whole_one(folder)
         "select system, score, n_answered from leaderboard where measure = 'AP' and level = 2 "
         "and label_set = 'assessor:human' and system in ('bm25', 'newcomer') order by system"
     )
-    old, new = json.loads(gradelake(folder, "sql", "--format", "json", query).stdout)
+    old, new = json_of(folder, "sql", "--format", "json", query)
     assert old["score"] > 0
     assert (old["score"], old["n_answered"]) == (new["score"], new["n_answered"])
 

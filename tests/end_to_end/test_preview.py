@@ -1,6 +1,5 @@
 """`gradelake rubric preview` says what the next build will say, and writes nothing."""
 
-import json
 import os
 import random
 import shutil
@@ -14,7 +13,7 @@ from gradelake.ingest.rubric.preview import Version
 from gradelake.ingest.rubric.save import Saved
 from gradelake.sql.build.building import build
 from gradelake.sql.common.project import Project
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.edits import COLUMNS, edit, write_edits
 from tests.end_to_end.edited_demo import BREAD, ask
 
@@ -100,7 +99,7 @@ def test_a_sheet_is_tried_out_before_it_is_saved_and_nothing_is_written(folder):
     (folder / "wrong.txt").write_text(sheet.replace("Which gas makes the dough rise?", ""))
     files = contents(folder)
     asked = ("rubric", "preview", "--from", "sheet.txt")
-    said = json.loads(gradelake(folder, *asked, "--json").stdout)
+    said = json_of(folder, *asked, "--json")
     shown = gradelake(folder, *asked).stdout
     refused = gradelake(folder, "rubric", "preview", "--from", "wrong.txt", code=2)
     assert contents(folder) == files
@@ -115,7 +114,7 @@ def test_a_sheet_is_tried_out_before_it_is_saved_and_nothing_is_written(folder):
     assert "nothing was written" in shown
     assert "wrong.txt:" in refused.stderr
     gradelake(folder, "rubric", "edit", "--from", "sheet.txt")
-    assert json.loads(gradelake(folder, "rubric", "preview", "demo", "--json").stdout) == said
+    assert json_of(folder, "rubric", "preview", "demo", "--json") == said
     gradelake(folder, "build")
     assert gradelake(folder, "rubric", "preview").stdout == "no edits since r2\n"
 

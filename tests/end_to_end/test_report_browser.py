@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from gradelake.sql.shown.kinds import shown
 from tests.browser import Look, look_twice
-from tests.command_line import gradelake, typed
+from tests.command_line import gradelake, json_of, typed
 from tests.end_to_end.edited_demo import BIRDS
 from tests.reading import published
 
@@ -388,27 +388,6 @@ def test_ranks_have_intervals_ranges_and_letters_as_the_command_has(browser, dem
     assert all(0 <= float(each) <= 1 for each in ends), "as the measure is"
 
 
-def test_lines_beside_the_picture_join_those_that_share_a_letter(browser, demo_page, known):
-    look = at_board(browser, demo_page, MEASURE, 390)
-    marks = look.page.locator("#leaderboard-chart svg line[stroke-linecap=square]")
-    boxes = [mark.bounding_box() for mark in marks.all()]
-    assert len(boxes) == sum(len(one["groups"]) for one in known)
-    places = sorted({round(box["y"]) for box in boxes})
-    assert len(places) == len(known)
-    lines: dict[int, set[str]] = {}
-    for box in boxes:
-        system = known[places.index(round(box["y"]))]["system"]
-        lines.setdefault(round(box["x"]), set()).add(system)
-    letters = {letter for one in known for letter in one["groups"]}
-    groups = [{one["system"] for one in known if letter in one["groups"]} for letter in letters]
-    for group in groups:
-        assert any(group <= line for line in lines.values())
-    svg = look.page.locator("#leaderboard-chart svg").bounding_box()
-    assert max(lines) + 5 <= svg["x"] + svg["width"]
-    assert not look.wider_than_the_window
-    assert look.said == []
-
-
 # --- label sets that score answers ----------------------------------------------------------------
 
 NUGGETS, SUPPORT = "assigns/v0/nuggets", "supports/first_citation"
@@ -459,7 +438,7 @@ def test_views_have_the_scores_of_each_topic(browser, pages, demo_answers):
         "select system, query_id, value from topic_scores where collection = 'answers' "
         f"and label_set = '{NUGGETS}' and measure = 'Vital' and level = 1"
     )
-    rows = json.loads(gradelake(demo_answers, "sql", sql, "--format", "json").stdout)
+    rows = json_of(demo_answers, "sql", sql, "--format", "json")
     expected = {(row["system"], row["query_id"]): f"{row['value']:.3f}" for row in rows}
     assert len(expected) == 12
     look = Look(browser, pages["answers"], 1280)

@@ -218,7 +218,7 @@ def _add_and_see_done(browser, folder: Path, server: Server) -> None:
     olga.goto(f"{server.url}/people")
     assert "/enter#" not in olga.content()  # shown once
     olga.goto(f"{server.url}/c/demo/review/")
-    for queue, size, who in (("twenty", 20, ("zoe", "yan")), ("mine", 1, ("olga",))):
+    for queue, size, who in (("few", 8, ("zoe", "yan")), ("mine", 1, ("olga",))):
         olga.get_by_label("Name", exact=True).fill(queue)
         olga.get_by_label("Task").select_option("lexical")
         olga.get_by_label("Cards", exact=True).fill(str(size))
@@ -228,13 +228,13 @@ def _add_and_see_done(browser, folder: Path, server: Server) -> None:
         olga.get_by_role("button", name="Add", exact=True).click()
         expect(olga.get_by_role("heading", name=queue)).to_be_visible()
 
-    grades = {"zoe": [n % 6 for n in range(20)], "yan": [n % 6 if n % 4 else 3 for n in range(20)]}
+    grades = {"zoe": [n % 6 for n in range(8)], "yan": [n % 6 if n % 4 else 3 for n in range(8)]}
     zoe = browser.new_context().new_page()
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     yan = browser.new_context(**phone).new_page()
     for name, page in (("zoe", zoe), ("yan", yan)):
         page.goto(links[name])
-        page.goto(f"{server.url}/c/demo/review/twenty/")
+        page.goto(f"{server.url}/c/demo/review/few/")
         page.wait_for_selector("h2")
     for grade in grades["zoe"]:
         answer(zoe, grade)
@@ -245,23 +245,23 @@ def _add_and_see_done(browser, folder: Path, server: Server) -> None:
         assert all(box["height"] >= 48 and box["y"] + box["height"] <= 844 for box in boxes)
         yan.get_by_role("button", name=f"{grade} ").tap()
         yan.get_by_role("button", name="Keep it").tap()
-        expect(yan.locator(".count")).to_have_text(f"{n} of 20 answered")
+        expect(yan.locator(".count")).to_have_text(f"{n} of 8 answered")
     expect(yan.locator("h2")).to_have_text("All cards are answered")
 
     found = {name: {row[:3]: row[5] for row in reviews(folder, name)} for name in grades}
     assert {name: list(said.values()) for name, said in found.items()} == grades
     olga.goto(f"{server.url}/c/demo/review/")
-    expect(olga.get_by_text("Done: everybody has answered 20 of 20 cards")).to_be_visible()
+    expect(olga.get_by_text("Done: everybody has answered 8 of 8 cards")).to_be_visible()
     n_differ = sum(found["zoe"][card] != grade for card, grade in found["yan"].items())
     answers = [[found[name][card] >= 4 for card in found["zoe"]] for name in ("yan", "zoe")]
-    same = f"yan and zoe gave {20 - n_differ} of 20 cards of lexical the same grade"
+    same = f"yan and zoe gave {8 - n_differ} of 8 cards of lexical the same grade"
     kappa = f"kappa from grade 4 on: {cohen_kappa_score(*answers):.3f}"
     expect(olga.get_by_text(f"{same}; {kappa}")).to_be_visible()
     olga.get_by_role("link", name="Review 1 card").click()
     answer(olga, 3)
     own = {row[:3] for row in reviews(folder, "olga")}  # what she reviews herself is not hers
     left = sum(found["zoe"][card] != found["yan"][card] for card in found["zoe"].keys() - own)
-    olga.get_by_role("link", name=f"Next: {left} to resolve in twenty").click()
+    olga.get_by_role("link", name=f"Next: {left} to resolve in few").click()
     expect(olga.locator("h2")).to_have_text(f"Card 1 of {left}")
     olga.keyboard.press("2")
     expect(olga.locator(".count")).to_have_text(f"1 of {left} answered")

@@ -10,7 +10,7 @@ from statistics import mean
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.grading.project import engine_code
 from tests.projects import project
 from tests.reading import live, published
@@ -210,7 +210,7 @@ def test_a_queue_of_support_has_a_card_for_each_sentence_and_what_it_cites(by_ha
     folder = shutil.copytree(by_hand, tmp_path / "rag")
     gradelake(folder, "grade", "rag", "--grader", "supports")
     of_ann = ("queue", "add", "rag", "first", "--grader", "supports", "--assessor", "ann")
-    made = json.loads(gradelake(folder, *of_ann, "--overlap", "1", "--json").stdout)
+    made = json_of(folder, *of_ann, "--overlap", "1", "--json")
     cards = live(folder).rows(
         "select item_text, passage_id, grade from lake.intermediate.int_review_cards"
     )

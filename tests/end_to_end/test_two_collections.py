@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,7 @@ def test_each_collection_is_planned_for_its_own_graders(demo_answers):
         "demo": ["lexical_nuggets", "lexical_direct"],  # `lexical` has no questions here
         "answers": ["assigns", "supports", "battles"],  # `meets` has no criteria
     }.items():
-        planned = json.loads(gradelake(demo_answers, "plan", collection, "--json").stdout)
+        planned = json_of(demo_answers, "plan", collection, "--json")
         assert [plan["grader"] for plan in planned["plans"]] == graders
         assert {each["grader"] for each in planned["refused"]} <= {"lexical", "meets"}
     # named, a grader does what it is asked to: this is how `demo` has some
@@ -27,9 +27,7 @@ def test_each_collection_is_planned_for_its_own_graders(demo_answers):
 
 def test_a_query_of_one_collection_names_it(demo_answers):
     def shown(*words: str) -> str:
-        return json.loads(gradelake(demo_answers, "rubric", "show", *words, "--json").stdout)[
-            "collection"
-        ]
+        return json_of(demo_answers, "rubric", "show", *words, "--json")["collection"]
 
     assert shown("volcanoes") == "answers"
     assert shown("volcano-prediction") == "demo"

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from tests import oracle
-from tests.command_line import gradelake
+from tests.command_line import json_of
 from tests.end_to_end.edited_demo import BIRDS
 from tests.reading import published
 
@@ -34,7 +34,7 @@ def judgments(graded_demo) -> dict[tuple[str, str], int]:
 
 def ask(folder, entry: str, *options: str) -> list[dict]:
     words = ("--grader", "lexical", *options, "--format", "json")
-    return json.loads(gradelake(folder, "sql", f"@{entry}", *words).stdout)
+    return json_of(folder, "sql", f"@{entry}", *words)
 
 
 def test_uncovered_passages_are_the_relevant_ones_that_no_item_covers(

@@ -1,6 +1,5 @@
 """A file of rubric edits with wrong rows: they are named, and the lake stays as it is."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.upkeep.lake_copy import fingerprint
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.edits import edit, write_edits
 from tests.end_to_end.edited_demo import BIRDS as QUERY
 from tests.rubric_oracle import item_id, items_of, read_bank
@@ -51,7 +50,7 @@ def derived(folder: Path) -> dict[str, object]:
 
 def plan(folder: Path, version: int) -> dict:
     command = ("plan", "demo", "--grader", "lexical", "--rubric-version", str(version), "--json")
-    return json.loads(gradelake(folder, *command).stdout)
+    return json_of(folder, *command)
 
 
 WRONG = {

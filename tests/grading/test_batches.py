@@ -18,6 +18,7 @@ from gradelake.sql.common.errors import BadInput
 from tests.grading.batch_server import STEPS, BatchServer, by_length
 from tests.grading.misbehaving import Asked, answer, echo, refuse
 from tests.grading.project import PASSAGES, PRICES, copy_of
+from tests.tiers import CAMPAIGN, first_of
 
 pytestmark = pytest.mark.slow
 
@@ -481,7 +482,7 @@ def require_once(judged, server, n_prompts):
     assert unread(judged) == 0
 
 
-@pytest.mark.parametrize("what", ["questions", "battles"])
+@pytest.mark.parametrize("what", first_of(1, "questions", "battles", mark=CAMPAIGN))
 def test_kills_through_submit_and_collect(priced_lake, tmp_path, monkeypatch, what):
     """At every step, before it is done, right after, and a moment later: while the lake commits."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-long-key")

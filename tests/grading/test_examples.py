@@ -10,7 +10,7 @@ import pytest
 from gradelake.grading.prompts.examples import read_examples, sample
 from gradelake.grading.prompts.scale import Scale
 from gradelake.sql.common.errors import BadInput
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.grading.test_judged_pairs import make
 from tests.sql.terminal import Terminal
 
@@ -108,7 +108,7 @@ def test_prompts_can_be_read_where_there_is_no_project(tmp_path, monkeypatch):
     monkeypatch.delenv("GRADELAKE_CONFIG", raising=False)
     shown = gradelake(tmp_path, "prompts", "show", "sun").stdout
     assert shown == (Path(__file__).parents[2] / "grading/prompts/sun.yaml").read_text()
-    assert len(json.loads(gradelake(tmp_path, "prompts", "list", "--json").stdout)) == 47
+    assert len(json_of(tmp_path, "prompts", "list", "--json")) == 47
     render = ("prompts", "render", "helm", "--query", "Q", "--passage", "P")
     assert "Question: Q Passage: P" in gradelake(tmp_path, *render).stdout
     own = gradelake(tmp_path, "prompts", "show", "mine", code=2)

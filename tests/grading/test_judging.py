@@ -1,7 +1,6 @@
 """Queues of judgments: what is drawn, what people see, and what comes into the lake."""
 
 import csv
-import json
 import shutil
 from collections import Counter
 from math import sqrt
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.grading import reviewing
 from tests.grading.reviewing import review
 from tests.reading import live
@@ -118,9 +117,7 @@ def test_a_pair_is_judged_blind_on_the_collections_scale(folder):
     )
     assert kept == [(low, "why", label_of[first]), (high, None, label_of[second])]
     (queue,) = [
-        one
-        for one in json.loads(gradelake(folder, "queue", "list", "demo", "--json").stdout)
-        if one["queue"] == "blind"
+        one for one in json_of(folder, "queue", "list", "demo", "--json") if one["queue"] == "blind"
     ]
     assert queue["grader"] == JUDGE
     assert queue["assessors"] == [{"assessor": "bob", "n_assigned": 6, "n_answered": 2}]

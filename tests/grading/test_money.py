@@ -146,7 +146,7 @@ def test_whatever_replies_take_a_limit_is_kept_and_nearly_used(hosted):
     """Chunks come back in any order, up to four at work, with replies of 1 to 60 tokens."""
     (chunk, *_) = hosted.plan("gpt").chunks()
     grader = hosted.grader("gpt", decoding={"max_tokens": 60})
-    for seed in range(30):
+    for seed in range(10):
         chance = random.Random(seed)
         limit, usual = chance.uniform(0.05, 0.5), chance.uniform(1, 40)
         many = (_big(chunk, n, 100) for n in range(200))
@@ -192,7 +192,7 @@ def test_a_limit_is_passed_by_one_reply_at_most_where_a_server_becomes_talkative
     (chunk, *_) = hosted.plan("gpt").chunks()
     price, limit = Price("EUR", 2e-6, 1e-6, 8e-6), 5.0
     short, long = 130 * 2e-6 + 8e-6, 130 * 2e-6 + UNASKED * 8e-6
-    for n_short in (1, 10, 1000, 5000, 9000, 13000, 17000):
+    for n_short in (1, 1000, 17000):
         many = (_big(chunk, n, 160) for n in range(200))
         spending = Spending(price, limit, hosted.grader("gpt"), many, asks_server=True)
         at_work: list[Chunk] = []

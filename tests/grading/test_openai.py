@@ -62,14 +62,14 @@ def ask(engine: Engine, *passages: str, tries: int = 1):
     return responses if len(passages) > 1 else responses[0]
 
 
-# --- the plain case -------------------------------------------------------------------------------
-
-
 def test_replies_stay_with_their_prompts(server, engine):
     for n in range(6):  # the first is the last to be answered
         server.on(f"passage {n}", answer(str(n), delay=0.3 - n * 0.05))
     responses = ask(engine(), *(f"passage {n}" for n in range(6)))
     assert [response.text for response in responses] == ["0", "1", "2", "3", "4", "5"]
+
+
+# --- the plain case -------------------------------------------------------------------------------
 
 
 def test_no_more_prompts_are_on_their_way_than_allowed(server, engine):
@@ -82,15 +82,11 @@ def test_no_more_prompts_are_on_their_way_than_allowed(server, engine):
     "reply",
     [
         refuse(400, "it is flagged"),
-        refuse(401, "no such key"),
-        refuse(404, "no such model"),
         refuse(429, "insufficient_quota", code="insufficient_quota"),
         refuse(500, "it broke"),
         refuse(307, Location="http://elsewhere.example/"),
-        sent({"choices": []}),
         Reply(b"{", status=200),
         Reply(hang_up=True),
-        Reply(b"x" * 100_000, endless=True),
     ],
     ids=lambda reply: f"{reply.status} {reply.body[:20]!r}",
 )
@@ -221,10 +217,7 @@ def test_what_replies_took_has_their_reasoning_and_0_is_not_known(server, engine
     ("reply", "why"),
     [
         (refuse(500, "out of cheese"), "InternalServerError: .*out of cheese"),
-        (refuse(503), "InternalServerError"),
-        (sent({"detail": "worker lost"}, status=500), "worker lost"),
         (Reply(b"<h1>Bad gateway</h1>", 502, kind="text/html"), "Bad gateway"),
-        (refuse(409), "ConflictError"),
         (refuse(422, "cannot process"), "cannot process"),
         (refuse(400, "invalid prompt"), "BadRequestError: .*invalid prompt"),
         (refuse(403, "flagged as violence"), "flagged as violence"),
@@ -234,13 +227,8 @@ def test_what_replies_took_has_their_reasoning_and_0_is_not_known(server, engine
         ),
         (Reply(b'{"choices": [{"mess'), "the reply is not JSON"),
         (Reply(b"<html>Welcome to our hotel!</html>", kind="text/html"), "a chat API"),
-        (Reply(b"", kind="application/json"), "the reply is not JSON"),
-        (sent([1, 2]), "has no choices"),
         (sent({"choices": []}), "has no choices"),
-        (sent({"choices": None}), "has no choices"),
-        (sent({"object": "list"}), "has no choices"),
         (answer(5), "content is not text: 5"),
-        (answer([{"type": "text"}]), "the reply is empty"),
         (Reply(b"[" * 200_000 + b"]" * 200_000), "nested too deep"),
         (Reply(hang_up=True), "no connection: Server disconnected"),
         (answer(None), "the reply is empty"),

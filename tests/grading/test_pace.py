@@ -15,6 +15,7 @@ from gradelake.grading.engines._pace import Pace
 from gradelake.grading.engines.openai import Engine
 from tests.grading.misbehaving import answer
 from tests.grading.subjects import end
+from tests.tiers import first_of
 
 
 class _Clock(selectors.SelectSelector):
@@ -137,7 +138,7 @@ def test_what_a_server_takes_before_it_refuses_is_found_within_a_tenth(asked):
     assert rate >= 0.9 * 40 / 0.5
 
 
-@pytest.mark.parametrize("capacity", [12, 40, 150])
+@pytest.mark.parametrize("capacity", first_of(2, 12, 40, 150))
 def test_where_replies_take_longer_the_more_wait_throughput_is_found_without_a_long_queue(
     asked, capacity
 ):

@@ -23,13 +23,23 @@ OK, UN, DEF, BAD = "ok", "unanswerable", "defaulted", "failed"
 LISTS = yaml.safe_load((Path(__file__).parent / "replies.yaml").read_text())
 
 
+def said(kind: dict) -> list[list]:
+    """Its replies, each with what every parser makes of it."""
+    three, none = ([each] * len(kind["parsers"]) for each in (3, BAD))
+    found = [*kind.get("replies", ()), *([text, *none] for text in kind.get("failed", ()))]
+    for before, after in kind.get("marks", ()):
+        begun = f"{before}##final score: 0"
+        found += [[f"{begun}{after}3", *three], [begun, *none], [begun + after, *none]]
+    return found
+
+
 @pytest.mark.parametrize("kind", LISTS, ids=lambda kind: kind["about"])
 def test_a_reply_says_what_the_list_says(kind):
     scale = Scale.parse(kind["scale"])
     output = "scale" if kind.get("is_held") else "text"
     prompt = SimpleNamespace(grade_scale=scale, output=output)
     wrong = []
-    for text, *wanted in kind["replies"]:
+    for text, *wanted in said(kind):
         for parser, expected in zip(kind["parsers"], wanted, strict=True):
             response = Response(text, finish=kind.get("finish"))
             reading = (
@@ -45,7 +55,7 @@ def test_a_reply_says_what_the_list_says(kind):
 
 
 def test_the_list_has_many_replies():
-    assert sum(len(kind["replies"]) for kind in LISTS) > 250
+    assert sum(len(said(kind)) for kind in LISTS) > 250
 
 
 def test_a_three_of_a_scale_up_to_two_is_not_a_grade():

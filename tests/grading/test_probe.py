@@ -1,6 +1,5 @@
 """Probes: made-up variants of judged passages, what they do to grades, and the alarm of a night."""
 
-import json
 import math
 import shutil
 from collections import Counter, defaultdict
@@ -12,7 +11,7 @@ from scipy import stats
 from gradelake.grading.probe.attacks import CLAIM, ORDER, variants
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import a_night, gradelake
+from tests.command_line import a_night, gradelake, json_of
 from tests.grading.project import wait_for
 from tests.grading.test_sentinel import Watched, watched_lake  # noqa: F401
 from tests.reading import published
@@ -151,7 +150,7 @@ class Probed(Watched):
     def probe(self, *options: str, code: int = 0) -> dict:
         assert self.project
         asked = ("probe", "tiny", "--size", "10", "--json", *options)
-        return json.loads(gradelake(self.folder, *asked, code=code).stdout)
+        return json_of(self.folder, *asked, code=code)
 
     def counted(self) -> list[tuple]:
         """(round, grades, variants)."""
@@ -243,7 +242,7 @@ def test_the_demo_is_probed_by_wholes_and_by_questions(graded_demo, tmp_path):
     rises = {row["attack"]: row["mean_rise"] for row in direct if not row["is_relevant"]}
     assert rises["query_words"] > rises["again"] == 0  # it counts common words
     assert rises["shuffled"] == 0
-    shown = json.loads(gradelake(folder, "sql", "@probes", "--format", "json").stdout)
+    shown = json_of(folder, "sql", "@probes", "--format", "json")
     assert len(shown) == len(direct) + len(by_questions)
     boards = published(folder)
     assert boards.value("select count(*) from lake.marts.judge_drift") == 0

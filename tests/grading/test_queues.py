@@ -1,6 +1,5 @@
 """Queues: who is asked for which cards, what they are chosen from, what settles a difference."""
 
-import json
 import shutil
 from collections import Counter
 from itertools import combinations
@@ -17,7 +16,7 @@ from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.grading import reviewing
 from tests.lakes import start_demo
 from tests.reading import live
@@ -158,9 +157,7 @@ def test_people_differ_and_a_third_settles(folder):
     assert "Grade " not in shown.partition("your grade")[0]
     review(folder, "bob", high, "", low, "")
     (queue,) = [
-        one
-        for one in json.loads(gradelake(folder, "queue", "list", "demo", "--json").stdout)
-        if one["queue"] == "both"
+        one for one in json_of(folder, "queue", "list", "demo", "--json") if one["queue"] == "both"
     ]
     assert (queue["n_done"], queue["n_conflicts"]) == (2, 1)
     shown = review(folder, "dora", "d", high, options=("--settle",))
@@ -224,7 +221,7 @@ def test_a_pool_is_judged_before_anything_has_graded_it(tmp_path):
     order = "volcano-prediction,bird-navigation,hash-collisions"
     people = ("--assessor", "ann", "--assessor", "bob", "--assessor", "cy")
     pool = ("queue", "add", "demo", "pool", "--from", "pool", "--depth", "2", "--queries", order)
-    made = json.loads(gradelake(tmp_path, *pool, *people, "--json").stdout)
+    made = json_of(tmp_path, *pool, *people, "--json")
     tops = set()
     for file in (tmp_path / "runs").iterdir():
         entries = [line.split() for line in file.read_text().splitlines()]
@@ -260,7 +257,7 @@ def test_a_pool_is_judged_before_anything_has_graded_it(tmp_path):
     assert {row[:3]: row[3] for row in judged} == {
         (who, *pair): label for who, pairs in said.items() for pair, label in pairs.items()
     }
-    (listed,) = json.loads(gradelake(tmp_path, "queue", "list", "--json").stdout)
+    (listed,) = json_of(tmp_path, "queue", "list", "--json")
     assert listed["n_done"] == listed["n_cards"]
     (tmp_path / "seeds").mkdir(exist_ok=True)
     (tmp_path / "seeds" / "panels.csv").write_text(PANEL)

@@ -22,7 +22,7 @@ from gradelake.sql.common.project import Project
 from gradelake.sql.lake.keys import KEYS
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.operations.doctor import repeated_keys
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.edits import edit, write_edits
 from tests.grading import reviewing
 from tests.grading.typed_review import ASKED, TypedReview
@@ -104,7 +104,7 @@ def test_verdicts_are_kept_and_no_grade_changes(folder):
     assert "reviewed 4 now: 2 agreed with, 2 not, 1 skipped; 2,815 left" in shown
     assert "ann on lexical, demo: 4 reviewed, 2 agreed with (50%)" in shown
     assert live(folder).rows(GRADES) == before
-    newest = json.loads(gradelake(folder, "log", "--json").stdout)["commits"][:2]
+    newest = json_of(folder, "log", "--json")["commits"][:2]
     assert newest[0]["message"] == "review demo lexical ann: 4 reviews", "a line for a sitting"
     assert not newest[1]["message"].startswith("review")
     files = (folder / "lake" / "data" / "raw" / "grade_reviews").rglob("*.parquet")

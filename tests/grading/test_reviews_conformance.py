@@ -193,10 +193,8 @@ def place(graded_demo, tmp_path_factory) -> tuple[Project, Reviewable, list[Card
         return project, grader, deal(lake, assignment).cards
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(each, marks=[pytest.mark.slow] * (each is not Server)) for each in SUBJECTS],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SUBJECTS)
 def test_reviews_keep_their_promises(place, kind):
     project, grader, cards = place
     first = SUBJECTS.index(kind) * len(PROMISES)

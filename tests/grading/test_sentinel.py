@@ -22,7 +22,7 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from tests.benchmarks.drift import REFERENCE, Judge, counts, evidence_sql
-from tests.command_line import a_night, gradelake
+from tests.command_line import a_night, gradelake, json_of
 from tests.conftest import made_once
 from tests.grading.project import Judged, wait_for
 from tests.projects import toml
@@ -225,7 +225,7 @@ def test_killed_in_a_round_it_grades_each_pair_once(watching):
             process.kill()
         process.wait()
     watching.mood("")
-    done = json.loads(gradelake(watching.folder, "sentinel", "daily", "--json").stdout)
+    done = json_of(watching.folder, "sentinel", "daily", "--json")
     assert [(each["round"], each["left"]) for each in done["rounds"]] == [(2, 0)]
     assert done["rounds"][0]["recovered"] > 0
     assert watching.counted() == [(1, 40, 40), (2, 40, 40)]

@@ -8,7 +8,7 @@ from gradelake.grading.graders.configured import judges
 from gradelake.grading.graders.grader_reader import read_grader
 from gradelake.grading.graders.trials import trials_of
 from gradelake.sql.common.errors import BadInput
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 
 MOODY = """
 decoding = frozenset({"temperature", "seed", "top_p", "max_tokens"})
@@ -135,7 +135,7 @@ def test_all_trials_are_graded_in_a_row_and_resumed(moody, judged):
     moody(decoding=WARM, trials=2)
     judged.project, judged.close()
     asked = ("grade", judged.name, "--grader", "moody.all", "--json")
-    planned = json.loads(gradelake(judged.folder, *asked, "--dry-run").stdout)["plans"]
+    planned = json_of(judged.folder, *asked, "--dry-run")["plans"]
     assert [(plan["grader"], plan["missing_pairs"]) for plan in planned] == [
         ("moody", 12),
         ("moody.2", 12),
@@ -144,7 +144,7 @@ def test_all_trials_are_graded_in_a_row_and_resumed(moody, judged):
     assert "not begun: moody.2" in late.stderr
     first = gradelake(judged.folder, "grade", judged.name, "--grader", "moody", "--limit", "4")
     assert "moody graded 4 pairs" in first.stdout
-    trials = json.loads(gradelake(judged.folder, *asked).stdout)["trials"]
+    trials = json_of(judged.folder, *asked)["trials"]
     assert [(run["grader"], run["pairs"]) for run in trials] == [("moody", 8), ("moody.2", 12)]
-    again = json.loads(gradelake(judged.folder, *asked).stdout)["trials"]
+    again = json_of(judged.folder, *asked)["trials"]
     assert [run["pairs"] for run in again] == [0, 0]

@@ -3,11 +3,9 @@
 SmolLM2-135M is too small for any of it and proves the machinery: its grades mean nothing.
 """
 
-import json
-
 import pytest
 
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.grading import smollm
 from tests.grading.project import wait_for
 from tests.grading.test_probe import check_mart
@@ -114,7 +112,7 @@ def test_what_attacks_do_to_its_grades_is_what_plain_python_makes_of_them(judged
     about = {"engine": "openai", "model": "smol", "base_url": served, "prompt": "product_search"}
     judged.grader("smol", **about)
     asked = ("probe", "tiny", "--grader", "smol", "--size", "5", "--json")
-    done = json.loads(gradelake(judged.folder, *asked).stdout)
+    done = json_of(judged.folder, *asked)
     assert done["left"] == done["failed"] == 0
     gradelake(judged.folder, "build")
     assert len(check_mart(judged.folder, "smol", cut=1)) > 5

@@ -295,9 +295,6 @@ def test_a_run_refused_for_its_queries_lands_once_the_topics_have_them(tiny):
     assert tiny.systems() == {"good", "more"}
 
 
-# --- all or nothing -----------------------------------------------------------------------------
-
-
 def stop_after(n: int, error: BaseException):
     """A `console.progress` that raises once n runs were read."""
 

@@ -87,6 +87,13 @@ def test_a_dictionary_of_topics_is_topics_and_one_of_passages_is_passages(tmp_pa
             assert lake.value(f"select count(*) from lake.raw.{table}") == 2
 
 
+def test_without_a_file_of_topics_queries_are_their_own_texts(tmp_path):
+    (tmp_path / "a.csv").write_text("search_term,sku,position\nred shoes,1,1\nred shoes,2,2\n")
+    project = Project.read(start(tmp_path, "shop").file)
+    outcome = ingest_collection(project, "shop", [])
+    assert outcome.counts == {"queries": 1, "systems": 1, "run_entries": 2}
+
+
 # what a stranger would have in a gradelake.toml, or in the shell that runs what `start` prints
 PLANTED = '\nir_dataset = "foo"\nregistered_by = "payload/evil.py"\n# '
 RUN, QRELS, JUDGED = "q1 Q0 p1 1 2.5 x\n", "q1 0 p1 1\n", "query,passage,label\nq1,p1,1\n"

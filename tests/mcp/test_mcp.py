@@ -1,6 +1,5 @@
 """What a model gets over MCP: questions of the book and SQL, of a release and nothing else."""
 
-import json
 import os
 import shlex
 import signal
@@ -16,7 +15,7 @@ from gradelake.mcp.reply import UNTRUSTED
 from gradelake.sql.ask import book
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import json_of
 from tests.mcp.client import called, records, refusal, table, talk, text
 from tests.serve.server import Server
 from tests.sql.escapes import REFUSED, STATEMENTS, filled_in, state
@@ -89,7 +88,7 @@ def test_an_answer_is_what_its_command_line_prints(graded_demo):
         seen_at = answer.structured_content["seen_at"]
         program, *words = shlex.split(seen_at["command"])
         assert program == "gradelake"
-        printed = json.loads(gradelake(graded_demo, *words, "--format", "json").stdout)
+        printed = json_of(graded_demo, *words, "--format", "json")
         assert records(answer) == printed != []
         assert seen_at["command"] in text(answer)
     assert text(answers[0]).startswith(

@@ -1,6 +1,5 @@
 """The board in Chromium: each thing has its path in the bar; others open it; "back" goes back."""
 
-import json
 import re
 from collections.abc import Iterator
 from urllib.parse import quote, unquote, urlencode
@@ -9,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import WIDE, chromium, look_twice
-from tests.command_line import gradelake
+from tests.command_line import json_of
 from tests.serve.hostile import ITEM, PASSAGES, QUERIES, SYSTEM, XSS
 from tests.serve.server import Server
 from tests.tiers import EVERY
@@ -143,7 +142,7 @@ def test_sections_have_paths_and_their_links_lead_on_by_keyboard(rita):
 
 def test_two_systems_are_told_apart_as_the_command_does(rita, odd):
     asked = "--measure", "P@10", "--label-set", "assessor:me", "--level", "1"
-    said = json.loads(gradelake(odd.folder, "compare", "plain", SYSTEM, *asked, "--json").stdout)
+    said = json_of(odd.folder, "compare", "plain", SYSTEM, *asked, "--json")
     at(rita, f"compare?a=plain&b={encoded(SYSTEM)}&measure=P%4010&level=1")
     expect(rita.locator("#compare-says")).to_have_text(said["sentence"])
     shown = [*said["says"].values()]

@@ -20,7 +20,7 @@ from gradelake.sql.operations.upkeep.people_files import people_files
 from gradelake.sql.operations.upkeep.restore import restore
 from gradelake.sql.operations.upkeep.verify import verify
 from tests import projects
-from tests.command_line import gradelake, start
+from tests.command_line import gradelake, json_of, start
 from tests.sql.small_lake import file_of, graders, overwritten, passages
 
 
@@ -303,7 +303,7 @@ def test_the_settings_are_read_where_they_cannot_be(tmp_path):
 
 def test_the_commands_tell_what_they_did(project, tmp_path):
     folder = project.folder
-    told = json.loads(gradelake(folder, "lake", "backup", str(tmp_path / "b"), "--json").stdout)
+    told = json_of(folder, "lake", "backup", str(tmp_path / "b"), "--json")
     assert (told["releases"], told["files"]) == (["r1"], 7)
     restored = gradelake(tmp_path, "lake", "restore", "b", "new").stdout
     assert "the lake is sound" in restored

@@ -1,6 +1,5 @@
 """build, sql, log and doctor as a person meets them, on the demo collection."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from gradelake.sql.ask.book import entries
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.edits import edit, write_edits
 from tests.sql.small_lake import file_of
 
@@ -33,7 +32,7 @@ def test_a_table_for_people_and_files_for_programs_whose_ending_tells_the_format
         ["p000", "1"],
         ["p001", "1"],
     ]
-    objects = json.loads(gradelake(folder, "sql", two, "--format", "json").stdout)
+    objects = json_of(folder, "sql", two, "--format", "json")
     assert objects == [{"passage_id": "p000", "grade": 1}, {"passage_id": "p001", "grade": 1}]
     for name, reader in (
         ("board.csv", pl.read_csv),
@@ -100,7 +99,7 @@ def test_every_question_of_the_book_runs_and_says_what_it_answers(edited_folder)
 
 
 def test_the_log_lists_commits_and_releases_newest_first(folder):
-    commits = json.loads(gradelake(folder, "log", "--json").stdout)["commits"]
+    commits = json_of(folder, "log", "--json")["commits"]
     assert commits[0]["release"] == "r1"
     assert commits[0]["message"].startswith("build: ")
     assert [c["version"] for c in commits] == sorted((c["version"] for c in commits), reverse=True)
@@ -117,7 +116,7 @@ def test_releases_can_be_named_and_older_ones_read(folder):
     (folder / "runs" / "another.run").write_text("volcano-prediction Q0 p037 1 1.0 another\n")
     gradelake(folder, "ingest", "demo")
     assert gradelake(folder, "sql", count, "--format", "csv").stdout == before, "not built yet"
-    built = json.loads(gradelake(folder, "build", "--name", "with-another", "--json").stdout)
+    built = json_of(folder, "build", "--name", "with-another", "--json")
     assert built["release"] == "with-another"
     assert [file.name for file in folder.parent.iterdir()] == [ODD_NAME], "all stays in the lake"
     assert gradelake(folder, "sql", count, "--format", "csv").stdout != before
@@ -148,9 +147,7 @@ def test_texts_are_shown_as_they_are_and_wrong_uses_of_sql_are_told(project):
     folder = project.folder
     done = gradelake(folder, "sql", "select ':smile:' as \"[b]n\", ['[/b]x'] as l")
     assert done.stdout.split() == ["[b]n", "l", ":smile:", "[/b]x"]
-    assert json.loads(
-        gradelake(folder, "sql", "select 'nan'::double as n", "--format", "json").stdout
-    ) == [{"n": None}]
+    assert json_of(folder, "sql", "select 'nan'::double as n", "--format", "json") == [{"n": None}]
     for arguments, message in (
         (["select 1; select 2"], "one statement at a time"),
         (["select 1", "--output", "/nonexistent/x.csv"], "cannot be written"),

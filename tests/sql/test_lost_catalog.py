@@ -18,7 +18,7 @@ from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.releases import publishing
 from tests import projects
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.postgres_server import new_database, postgres_server
 from tests.sql.small_lake import file_of, grades, passages, publish, small_lake
 
@@ -97,7 +97,7 @@ def test_it_is_recovered_from_a_release_and_what_came_later_is_told(project, how
         transaction.insert("grades", grades([f"p{i:03d}" for i in range(10, 28)]))
     id_before = lake_id(project)
     lose(project, how)
-    done = json.loads(gradelake(project.folder, "lake", "recover", "--from", "r1", "--json").stdout)
+    done = json_of(project.folder, "lake", "recover", "--from", "r1", "--json")
     # ten of these passages were gone after r1; eight grades are of pairs that r1 has not
     assert done["gone"] == [{"table": "raw.grades", "collection": "c", "rows": 8}]
     assert done["commits"] == []

@@ -1,6 +1,5 @@
 """What `gradelake sql` does with answers longer than the screen, and how it counts rows."""
 
-import json
 import shutil
 
 import pytest
@@ -8,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from gradelake.sql.common import pager
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.sql.terminal import Terminal
 
 LONG = "select range as n from range(100)"
@@ -41,9 +40,7 @@ def test_what_is_longer_than_the_screen_goes_through_the_pager_as_the_terminal_w
     shown(demo, query, **noted)
     paged = (tmp_path / "paged by").read_text().splitlines()
     assert paged == on_screen[on_screen.index("label_set") :].splitlines()
-    n = json.loads(
-        gradelake(demo, "sql", "select count(*) as n from leaderboard", "--format=json").stdout
-    )
+    n = json_of(demo, "sql", "select count(*) as n from leaderboard", "--format=json")
     assert paged[-1] == f"({n[0]['n']:,} rows)"
     assert max(map(cell_len, paged)) <= 100
 

@@ -1,7 +1,9 @@
 """Pictures from their specs: every form, the same bytes each time, texts that stay texts."""
 
 import re
+from functools import cache
 from io import BytesIO
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
@@ -162,6 +164,11 @@ HOSTILE = [
 SPOKEN = [re.sub("[\x00\x1b\ud800]", "\ufffd", name) for name in HOSTILE]
 
 
+@cache
+def drawn(name: str, form: str) -> bytes:
+    return draw(PICTURES[name][0], form)
+
+
 def test_every_spec_has_a_picture_here():
     assert PICTURES.keys() == specs().keys()
 
@@ -169,7 +176,7 @@ def test_every_spec_has_a_picture_here():
 @pytest.mark.parametrize("name", PICTURES)
 def test_every_picture_is_drawn_in_every_form_with_a_mark_for_each_row(name):
     picture, kind = PICTURES[name]
-    files = {form: draw(picture, form) for form in FORMS}
+    files = {form: drawn(name, form) for form in FORMS}
     assert len(marks(files["svg"], kind)) == len(picture.rows)
     assert files["pdf"].startswith(b"%PDF")
     image = Image.open(BytesIO(files["png"])).convert("RGB")
@@ -189,13 +196,9 @@ def test_marks_say_what_rows_say():
 
 
 def test_the_same_rows_give_the_same_bytes_whatever_was_drawn_before():
-    drawn = {
-        (name, form): draw(picture, form)
-        for name, (picture, _) in PICTURES.items()
-        for form in FORMS
-    }
-    for (name, form), before in reversed(drawn.items()):
-        assert draw(PICTURES[name][0], form) == before, (name, form)
+    for name, form in [*product(PICTURES, FORMS)][::-1]:
+        assert draw(PICTURES[name][0], form) == drawn(name, form), (name, form)
+        assert not re.search(rb"20[2-9]\d-\d\d-\d\d|CreationDate", drawn(name, form)), "no date"
 
 
 def test_systems_that_share_a_group_have_one_line_beside_them():
@@ -258,6 +261,15 @@ def test_no_picture_overflows_a_column_of_a_paper(name):
     if name == "scatter":
         across, down = re.search(r'class="background"[^>]*h([\d.]+)v([\d.]+)', svg).groups()
         assert across == down
+
+
+def test_type_is_as_large_as_asked_for():
+    sizes = {}
+    for size in (9, 12):
+        svg = draw(PICTURES["leaderboard"][0], "svg", font_size=size).decode()
+        sizes[size] = [float(x) for x in re.findall(r'font-size="([0-9.]+)px"', svg)]
+    assert min(sizes[9]) == 9 * 96 / 72, "of the axes, in pixels"
+    assert sizes[12] == pytest.approx([size * 12 / 9 for size in sizes[9]])
 
 
 def test_files_and_the_page_by_day_have_the_same_colours():

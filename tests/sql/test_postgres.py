@@ -26,7 +26,7 @@ from gradelake.sql.lake.connection import grader_lock
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.postgres import advisory_lock
 from tests import command_line, projects
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.grading.project import Judged, make_template
 from tests.postgres_server import new_database, restart_server
 from tests.tiers import first_of
@@ -89,7 +89,7 @@ def test_the_demo_on_postgres_gives_the_same_board_also_after_a_crash(demo, cata
         transaction.run("delete from {lake}.intermediate.int_board_scores")
     assert gradelake(folder, "sql", query, "--format", "csv").stdout == ours
     assert gradelake(folder, "sql", query, "--format", "csv", "--live").stdout != ours
-    commits = json.loads(gradelake(folder, "log", "--json").stdout)["commits"]
+    commits = json_of(folder, "log", "--json")["commits"]
     assert [c["release"] for c in commits if c["release"]] == ["r1"]
 
     # a grader at work holds a lock of the database; its pairs land once

@@ -2,13 +2,9 @@
 
 import csv
 import io
-import json
-import os
 import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -30,8 +26,7 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.transaction import NO_DATA
 from gradelake.sql.operations.doctor import examine
 from gradelake.sql.releases import publishing
-from tests.command_line import gradelake
-from tests.places import REPOSITORY
+from tests.command_line import gradelake, json_of
 from tests.serve.server import Server
 from tests.sql.small_lake import graders, publish, small_lake
 
@@ -306,76 +301,6 @@ def test_the_columns_of_an_answer_have_the_words_of_the_marts(demo):
     assert "--explain is of a question" in wrong.stderr
 
 
-def test_a_question_is_added_by_a_few_lines_of_the_books_data(graded_demo, tmp_path):
-    """In a copy of the package, whose other parts are links."""
-    ask = tmp_path / "gradelake" / "sql" / "ask"
-    ask.mkdir(parents=True)
-    for folder, left_out in ((REPOSITORY / "gradelake", "sql"), (REPOSITORY / "sql", "ask")):
-        there = ask.parent if left_out == "ask" else ask.parent.parent
-        for each in folder.iterdir():
-            if each.name != left_out:
-                (there / each.name).symlink_to(each.resolve())
-    shutil.copytree(REPOSITORY / "sql" / "ask", ask, dirs_exist_ok=True)
-    with (ask / "book.yaml").open("a") as book:
-        book.write(
-            """
-  worst_label:
-    asks: How low do a query's labels go?
-    mart: relevance_labels
-    parameters: label_set query_id tau=5
-    means: {tau: labels below it count}
-    columns: label_set query_id n worst=lowest mean:ratio
-    made:
-      n: count(*)
-      lowest: min(label)
-      mean: avg(label)
-    where: [label < cast($tau as integer)]
-    group: all
-    order: -n label_set query_id
-"""
-        )
-
-    def asked(*words: str) -> str:
-        told = [sys.executable, "-m", "gradelake", "sql", *words]
-        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-        done = subprocess.run(
-            told, cwd=graded_demo, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert "@worst_label" in asked("@")
-    said = asked("@worst_label", "--help")
-    assert "How low do a query's labels go?" in said
-    assert re.search(r"--tau +5 +labels below it count", said)
-    given = ("--label-set", "assessor:human", "--tau", "2")
-    found = list(csv.DictReader(io.StringIO(asked("@worst_label", *given, "--format", "csv"))))
-    judged = rows(
-        graded_demo,
-        "select query_id, label from relevance_labels "
-        "where label_set = 'assessor:human' and label < 2",
-    )
-    labels = {}
-    for row in judged:
-        labels.setdefault(row["query_id"], []).append(int(row["label"]))
-    expected = [
-        {
-            "label_set": "assessor:human",
-            "query_id": query_id,
-            "n": str(len(own)),
-            "worst": str(min(own)),
-            "mean": str(sum(own) / len(own)),
-        }
-        for query_id, own in sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
-    ]
-    assert found == expected
-    written = asked("--as-sql", "@worst_label", *given)
-    assert written.startswith("-- How low do a query's labels go?\nselect\n    label_set,\n")
-    assert asked(written, "--format", "csv").splitlines()[1:] == [
-        ",".join(row.values()) for row in expected
-    ]
-
-
 @pytest.mark.slow
 def test_one_word_that_is_a_question_or_a_table_says_how_it_is_asked(demo):
     for word, hint in {
@@ -463,7 +388,7 @@ def test_a_lake_without_a_collection_is_not_built_and_says_what_to_do(tmp_path):
         refused = gradelake(tmp_path, *words, code=2).stderr
         assert "the lake has no collection yet\n  Bring one in: gradelake ingest mine" in refused
     assert "after `gradelake ingest`" in gradelake(tmp_path, "sql", "@kappa", code=2).stderr
-    commits = json.loads(gradelake(tmp_path, "log", "--json").stdout)["commits"]
+    commits = json_of(tmp_path, "log", "--json")["commits"]
     assert not [commit for commit in commits if commit["release"]]
     missing = gradelake(tmp_path, "sql", "from leaderboard", "--live", code=2).stderr
     assert missing.splitlines() == [

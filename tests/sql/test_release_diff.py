@@ -1,14 +1,12 @@
 """What moved between two releases, on boards small enough to check by hand."""
 
-import json
-
 import pytest
 
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.releases.diff import compare
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.sql.test_retention import project_in, publish
 
 BOARD = "(collection, label_set, level, system, measure, score, rank)"
@@ -141,5 +139,5 @@ def test_the_command_prints_it_for_people_and_for_programs(project):
     assert "leaderboards: 1 of 3 moved" in lines
     assert "c judge:a AP (level 2): 4 systems moved; tau-b 0.333 over the 3 on both" in lines
     assert ["new", "-", "0.200", "-", "4"] in [line.split() for line in lines]
-    read = json.loads(gradelake(project.folder, *command, "--json").stdout)
+    read = json_of(project.folder, *command, "--json")
     assert read["leaderboards"][0]["systems"][0]["rank_after"] == 1

@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from gradelake.sql.ask.book import entries
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.sql.small_lake import file_of, small_lake
 from tests.sql.terminal import CTRL_C, ENTER, UP, Terminal
 from tests.tiers import first_of
@@ -40,7 +40,7 @@ def shell(demo, cache):
 
 
 def best_system(folder: Path) -> str:
-    return json.loads(gradelake(folder, "sql", BOARD, "--format", "json").stdout)[0]["system"]
+    return json_of(folder, "sql", BOARD, "--format", "json")[0]["system"]
 
 
 def piped(folder: Path, text: str | bytes, *arguments: str, code: int = 0) -> CompletedProcess:

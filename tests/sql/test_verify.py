@@ -23,7 +23,7 @@ from gradelake.sql.operations.upkeep.retention import maintain
 from gradelake.sql.operations.upkeep.verify import verify
 from gradelake.sql.operations.upkeep.verify_rows import Verified
 from tests import projects
-from tests.command_line import gradelake
+from tests.command_line import gradelake, json_of
 from tests.sql.small_lake import file_of, graders, mark, overwritten, passages, publish, small_lake
 
 pytestmark = pytest.mark.slow
@@ -387,7 +387,7 @@ def test_the_command_leaves_1_with_faults_and_prints_one_object(project):
     folder = project.folder
     file = file_of(project, "grades")
     file.unlink()
-    found = json.loads(gradelake(folder, "lake", "verify", "--json", code=1).stdout)
+    found = json_of(folder, "lake", "verify", "--json", code=1)
     assert not found["ok"]
     assert [fault["file"] for fault in found["faults"]] == [str(file)]
     told = gradelake(folder, "lake", "verify", code=1).stdout
