@@ -5,6 +5,11 @@ import re
 
 import pytest
 
+from gradelake.analyses.card.card import read_card
+from gradelake.sql.common.project import Project
+from gradelake.sql.lake.opening import Lake
+from gradelake.sql.shown.answer import Page
+from gradelake.sql.shown.forms import paged
 from tests.command_line import gradelake, json_of
 from tests.reading import published
 
@@ -12,11 +17,14 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def card(graded_demo) -> dict:
-    done = gradelake(
-        graded_demo, "export", "track", "demo", "--card", "lexical", "--format", "json"
-    )
-    return json.loads(done.stdout)
+def page(graded_demo) -> Page:
+    with Lake.published(Project.find(graded_demo)) as lake:
+        return read_card(lake, "judge:lexical", ["demo"], "nDCG@10")
+
+
+@pytest.fixture(scope="module")
+def card(page) -> dict:
+    return json.loads(paged(page, "json"))
 
 
 def rows(card: dict, name: str) -> list[dict]:
@@ -90,15 +98,12 @@ def test_what_is_not_known_is_said_with_what_would_tell(card):
     assert not [why for why in said.values() if "Not known" in why], "all is in this release"
 
 
-def test_a_card_is_markdown_and_latex_with_the_same_sections(graded_demo, card, tmp_path):
-    markdown = gradelake(graded_demo, "export", "track", "demo", "--card", "judge:lexical").stdout
+def test_a_card_is_markdown_and_latex_with_the_same_sections(page, card):
+    markdown, latex = paged(page, "markdown"), paged(page, "latex")
     assert re.findall(r"(?m)^## (.*)$", markdown) == [each["title"] for each in card["sections"]]
     for table in re.findall(r"(?m)(?:^\|.*\n)+", markdown):
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
         assert len(widths) == 1
-    tex = tmp_path / "card.tex"
-    gradelake(graded_demo, "export", "track", "demo", "--card", "lexical", "-o", tex)
-    latex = tex.read_text()
     assert latex.count(r"\subsection*") == len(card["sections"])
     assert latex.count(r"\begin{tabular}") == sum(bool(each["rows"]) for each in card["sections"])
     bare = re.sub(r"\\[{}&%$#_]", "", re.sub(r"(?m)^%.*$", "", latex))

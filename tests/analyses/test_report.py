@@ -3,6 +3,7 @@
 import json
 import re
 import statistics
+from functools import cache
 
 import numpy as np
 import pytest
@@ -470,6 +471,7 @@ def little(tmp_path_factory, new_lake):
     return folder
 
 
+@cache
 def page_of(folder, collection: str, *options: str) -> Page:
     gradelake(folder, "report", collection, *options)
     return Page(folder / "reports" / f"{collection}.html")

@@ -40,23 +40,23 @@ def test_the_page_shows_what_comes_out_and_the_figures_are_the_papers(tmp_path):
         assert line.startswith(one.removesuffix("|"))
 
 
-def test_a_cut_where_no_label_is_counts_those_above_it(tmp_path):
-    """RUBRIC's Table 6: labels of 4 or more, of which here all are 5."""
-    reproduce.make_counted(tmp_path)
-    asked = ("stats", "agreement", "car", "--cut", "4", "--format", "latex")
-    written = gradelake(tmp_path, *asked).stdout
-    assert r"4--5 & \fbox{\textbf{1,910}} & 1,117 & 3,027 & 0.368 \\" in written
-    assert r"0--3 & 880 & \fbox{\textbf{2,445}} & 3,325 & 0.368 \\" in written
-    words = ("sql", "--format", "json", "@kappa", "--collection", "car")
-    kappas = {row["cut"]: row["kappa"] for row in json_of(tmp_path, *words)}
-    assert kappas.keys() == {f">={cut}|>=1" for cut in range(1, 6)}
-    assert [*kappas.values()] == pytest.approx([0.368] * 5, abs=5e-4)
-
-
-def test_what_is_not_at_hand_is_skipped_with_a_reason(tmp_path, monkeypatch):
+def test_what_is_not_at_hand_is_skipped_with_a_reason_and_the_rest_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(reproduce, "missing_dl19", lambda: "no TREC DL 2019")
     monkeypatch.setattr(reproduce, "missing_llmjudge", lambda: "no LLMJudge")
     lines = list(reproduce.tables(tmp_path))
     assert lines[-2:] == ["skipped: no TREC DL 2019", "skipped: no LLMJudge"]
     assert [folder.name for folder in tmp_path.iterdir()] == ["counted"], "of printed figures"
     assert "| Table 5 of RUBRIC or the Workbench, Nugget 4-5: kappa | 0.16 | 0.16 |" in lines
+    of_cuts(tmp_path / "counted")
+
+
+def of_cuts(folder):
+    """RUBRIC's Table 6: a cut where no label is counts those above it. Of 4 or more all are 5."""
+    asked = ("stats", "agreement", "car", "--cut", "4", "--format", "latex")
+    written = gradelake(folder, *asked).stdout
+    assert r"4--5 & \fbox{\textbf{1,910}} & 1,117 & 3,027 & 0.368 \\" in written
+    assert r"0--3 & 880 & \fbox{\textbf{2,445}} & 3,325 & 0.368 \\" in written
+    words = ("sql", "--format", "json", "@kappa", "--collection", "car")
+    kappas = {row["cut"]: row["kappa"] for row in json_of(folder, *words)}
+    assert kappas.keys() == {f">={cut}|>=1" for cut in range(1, 6)}
+    assert [*kappas.values()] == pytest.approx([0.368] * 5, abs=5e-4)

@@ -299,6 +299,7 @@ def make_llmjudge(folder: Path) -> None:
         "min_relevant": 1,
     }
     project(folder, {"llmjudge": collection}, files={"passages.jsonl": rows})
+    lakes.start_lake(folder)
     command(folder, "ingest", "llmjudge")
     command(folder, "import", "grades", "llmjudge", file, "--rater", "both")
     command(folder, "build")
@@ -341,6 +342,7 @@ def make_counted(folder: Path) -> None:
             "max_relevance": 3,
         }
     project(folder, collections, files=files)
+    lakes.start_lake(folder)
     for name, of_judges in labels.items():
         command(folder, "ingest", name)
         for judge in of_judges:
