@@ -87,7 +87,7 @@ def test_of_nonsense_nothing_is_sure(tmp_path, name):
 # all are tried by `make campaigns`: each takes seconds, and a build more of them
 TRIED = [*FOLDERS][::5]
 COMPARED = TRIED[::3]
-IN_TURN = [FOLDERS[name] for name in dict.fromkeys([*TRIED, *FOLDERS])]
+IN_TURN = dict.fromkeys([*TRIED, *FOLDERS])
 
 
 def follow(folder: Path) -> None:
@@ -105,13 +105,14 @@ def counts(folder: Path, tables: tuple[str, ...]) -> dict[str, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", first_of(len(TRIED), *IN_TURN, mark=CAMPAIGN))
-def test_what_start_prints_brings_all_of_it_in(tmp_path, form):
+@pytest.mark.parametrize("name", first_of(len(TRIED), *IN_TURN, mark=CAMPAIGN))
+def test_what_start_prints_brings_all_of_it_in(tmp_path, name):
+    form = FOLDERS[name]
     form.fill(tmp_path)
     follow(tmp_path)
     rows = form.counts()
     assert counts(tmp_path, (*rows,)) == rows
-    if form.systems and (EVERY or form.name in COMPARED):
+    if form.systems and (EVERY or name in COMPARED):
         gradelake(tmp_path, "build")
         one, other = form.systems
         assert one in gradelake(tmp_path, "compare", one, other).stdout
