@@ -35,7 +35,7 @@ class Rows:
         return cls(frozenset(range(low, high + 1)), str(low) if low == high else f"{low}-{high}")
 
 
-@question("agreement", "Say how often labels and judgments agree.")
+@question("agreement", "Say how often labels and judgments agree.", marts=["confusion", "kappa"])
 @options.of_label_sets("May be repeated; the tables are stacked (default: all).")
 @options.with_reference
 @options.numbered("--cut", "Merge the labels: N and higher, and lower.")
@@ -140,10 +140,16 @@ def columns_of(judgments: Sequence[Rows]) -> list[Column]:
     return [
         Column("label", "Label", is_key=True),
         *(
-            Column(f"judgment_{c.name}", c.name.replace("-", "--"), "count", group="Judgments")
+            Column(
+                f"judgment_{c.name}",
+                c.name.replace("-", "--"),
+                "count",
+                group="Judgments",
+                means=f"Passages with the label that people judged {c.name}.",
+            )
             for c in judgments
         ),
-        Column("total", "Total", "count"),
+        Column("total", "Total", "count", means="Passages with the label."),
         Column("kappa", "Cohen's kappa", "kappa"),
     ]
 

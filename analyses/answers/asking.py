@@ -21,11 +21,12 @@ import click
 from gradelake.analyses import answers
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import Growing, answering
+from gradelake.sql.common.command_line import Growing, answering, refuse_beside
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.common.words import has_words
+from gradelake.sql.lake.dictionary import words_of
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown import text
 from gradelake.sql.shown.answer import Answer
@@ -104,13 +105,14 @@ class Written:
 @dataclass(frozen=True)
 class Statistic:
     """A question with its options, as whoever asks it finds it; `short` says in a line what it
-    is."""
+    is, `marts` have the words for its columns, the first that has a column of their name."""
 
     name: str
     short: str
     section: str
     options: Sequence[click.Parameter]
     function: Callable[..., Answer]
+    marts: Sequence[str]
 
     @property
     def about(self) -> str:
@@ -128,7 +130,11 @@ class Statistic:
             asked = command.make_context(self.name, [*words]).params
         except click.ClickException as error:
             raise BadInput(error.format_message()) from None
-        return self.function(lake, collection, **asked)
+        return self.explained(lake, self.function(lake, collection, **asked))
+
+    def explained(self, lake: Lake, answer: Answer) -> Answer:
+        """Its answer with what the columns mean."""
+        return answer.explained(words_of(lake, self.marts))
 
 
 _known: dict[str, Statistic] = {}
@@ -152,27 +158,30 @@ def sections() -> list[Statistic]:
 
 
 def question(
-    name: str, short: str, *, draws: bool = False, section: str = ""
+    name: str, short: str, *, draws: bool = False, section: str = "", marts: Sequence[str] = ()
 ) -> Callable[[Callable[..., Answer]], Callable]:
     """Make a command of `stats` of a function of a lake, a collection and its options.
 
     The command's help is the function's docstring; `short` stands in the list of commands. What it
     `draws` can be had as a picture, too. `section`: the title of a section of the report, which has
-    the answer by its defaults.
+    the answer by its defaults. `marts`: whose words its columns have, before `leaderboard`.
     """
 
     def decorate(function: Callable[..., Answer]) -> Callable:
-        own = reversed(getattr(function, "__click_params__", []))
-        _known[name] = Statistic(name, short, section, [*own], function)
+        parameters = [*reversed(getattr(function, "__click_params__", []))]
+        statistic = Statistic(name, short, section, parameters, function, [*marts, "leaderboard"])
+        _known[name] = statistic
 
         @stats.command(name, short_help=short)
         @options.on_collection
         @formed
+        @click.option("--explain", is_flag=True, help="Also say what the columns mean.")
         @(drawn if draws else lambda command: command)
         @wraps(function)
-        def command(read, collection, **asked):
+        def command(read, collection, explain, **asked):
             with console.working(f"asking for {name}"), read() as lake:
-                return function(lake, collection, **asked)
+                found = function(lake, collection, **asked)
+                return statistic.explained(lake, found) if explain else found
 
         return function
 
@@ -241,6 +250,7 @@ def drawn(command: Callable[..., Answer]) -> Callable[..., Answer]:
             if sized := [name for name, size in sizes.items() if size is not None]:
                 raise BadInput(f"{sized[0]} is of a picture", "Add --picture FILE.")
             return command(*arguments, **asked)
+        refuse_beside("--picture", {"--explain": "has no columns"})
         from gradelake.sql.shown.pictures.picture import draw, form_of
 
         form = form_of(picture)  # before any work
@@ -262,6 +272,8 @@ def _sized(name: str, unit: str, what: str) -> Callable[[Callable], Callable]:
 def _refuse(form: str, standalone: bool) -> None:
     if standalone and form != "latex":
         raise BadInput(f"--standalone is for LaTeX, not for --format {form}")
+    if form in ("csv", "latex"):
+        refuse_beside(f"--format {form}", {"--explain": "has tables alone"})
     parameters = click.get_current_context().params
     if parameters["form"] and parameters["as_json"]:
         raise BadInput(f"--json and --format {form} cannot be used together")

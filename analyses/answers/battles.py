@@ -9,26 +9,26 @@ from gradelake.sql.shown.kinds import Interval, shown
 COLUMNS = [
     Column("rank", kind="rank", is_key=True),
     parts.SYSTEM,
-    Column("rating", kind="count"),
-    Column("interval", kind="interval", of="count", is_beside=True),
-    Column("best_rank", kind="rank", is_detail=True),
-    Column("worst_rank", kind="rank", is_detail=True),
-    Column("ranks"),
-    Column("n_battles", kind="count", is_detail=True),
-    Column("wins", kind="count"),
-    Column("losses", kind="count"),
-    Column("ties", kind="count"),
+    Column(
+        "rating", kind="count", means="Its strength in the Bradley-Terry model, on Elo's scale."
+    ),
+    Column("interval", kind="interval", of="count", is_beside=True, means=parts.OVER_QUERIES),
+    *parts.RANKS,
+    Column("n_battles", kind="count", is_detail=True, means="Battles that it fought."),
+    Column("wins", kind="count", means="Battles that it won."),
+    Column("losses", kind="count", means="Battles that it lost."),
+    Column("ties", kind="count", means="Battles that nobody won."),
 ]
 AGREEMENT = [
     Column("assessor", is_key=True),
-    Column("other", "with", is_key=True),
+    Column("other", "with", is_key=True, means="The other person, or the judge."),
     Column("n_battles", "battles", "count"),
     Column("n_same", "said the same", "count"),
     Column("kappa", kind="kappa"),
 ]
 
 
-@question("battles", "Rate systems by the battles of their answers.")
+@question("battles", "Rate systems by the battles of their answers.", marts=["battle_agreement"])
 @options.named("--label-set", "The judge's: GRADER/battles.", required=True)
 @options.in_segment
 @options.replicated("Bootstrap samples of queries.", 1000)

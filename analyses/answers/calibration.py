@@ -48,7 +48,12 @@ OF_BINS = [
 ]
 
 
-@question("calibration", "Say whether graders' probabilities are what they say.", draws=True)
+@question(
+    "calibration",
+    "Say whether graders' probabilities are what they say.",
+    draws=True,
+    marts=["judge_calibration", "calibration_bins"],
+)
 @click.option(
     "--grader", "graders", multiple=True, metavar="NAME", required=True, help="May be repeated."
 )

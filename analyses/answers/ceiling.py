@@ -23,7 +23,7 @@ COLUMNS = [
 ]
 
 
-@question("ceiling", "Compare judges with how far people agree.")
+@question("ceiling", "Compare judges with how far people agree.", marts=["human_ceiling"])
 @options.of_label_sets("Of this judge; repeat it for more. Default: all.")
 @options.of_kinds("Kind of kappa. Default: all four.", options.KINDS[:4])
 @options.replicated("Bootstrap samples of queries.")

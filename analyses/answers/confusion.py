@@ -23,11 +23,17 @@ COLUMNS = [
     Column("label", kind="label", is_key=True),
     Column("judgment", kind="label", is_key=True),
     Column("n", "pairs", "count"),
-    Column("share", kind="percent"),
+    Column(
+        "share",
+        kind="percent",
+        means="Those as a share of all with the label, or with the judgment.",
+    ),
 ]
 
 
-@question("confusion", "Count how often each label meets each judgment.", draws=True)
+@question(
+    "confusion", "Count how often each label meets each judgment.", draws=True, marts=["confusion"]
+)
 @options.named("--label-set", options.LABEL_SET, required=True)
 @options.with_reference
 @click.option(

@@ -13,19 +13,21 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.shown.answer import Answer, Column, Table
 
 OTHER_LABELS = "Bring other labels in, `gradelake import labels` or `gradelake grade`; then build."
-RESAMPLED = ("queries", "systems", "both")
-STATISTIC = Column("statistic", is_key=True)
+RESAMPLED = {"queries": "queries", "systems": "systems", "both": "queries and systems"}
+IN_BEST_GROUP = "Whether people's board shows none of them to be worse than its best."
+TO_BOARDS = ["leaderboard_agreement", "top_agreement"]
+STATISTIC = Column("statistic", is_key=True, means="The correlation of two boards.")
 COLUMNS = [
     parts.LABEL_SET,
     parts.LEVEL,
     STATISTIC,
-    Column("value", kind="tau"),
+    Column("value", kind="tau", means="How well the boards agree; 1: both have the same order."),
     *(
         replace(column, head=f"over {over}", is_beside=True)
-        for over in RESAMPLED
-        for column in parts.figure(over, "", "tau")[1:]
+        for over, what in RESAMPLED.items()
+        for column in parts.figure(over, "", "tau", over=what)[1:]
     ),
-    parts.P,
+    replace(parts.P, means="How often systems in random order would agree at least as well."),
     parts.N_SYSTEMS,
     parts.N_QUERIES,
     parts.LABELLED_SHARE,
@@ -34,9 +36,11 @@ COLUMNS = [
 BETTER = [
     parts.LABEL_SET,
     STATISTIC,
-    Column("resampled", is_key=True),
-    *parts.figure("difference", "difference", "tau"),
-    Column("probability", kind="p"),
+    Column("resampled", is_key=True, means="What is resampled: queries, systems or both."),
+    *parts.figure(
+        "difference", "difference", "tau", "Its correlation less that of the other label set."
+    ),
+    Column("probability", kind="p", means="The share of resamples in which it agrees better."),
 ]
 TOPS = [
     parts.LABEL_SET,
@@ -50,13 +54,18 @@ TOPS = [
 ]
 CHOICES = [
     parts.LABEL_SET,
-    Column("systems", "its best"),
+    Column("systems", "its best", means="The systems that it ranks first."),
     *parts.figure("loss", "loss", "score"),
-    Column("in_best_group", "in the best group", "flag"),
+    Column("in_best_group", "in the best group", "flag", means=IN_BEST_GROUP),
 ]
 
 
-@question("correlation", "Compute how well leaderboards agree, with intervals.", draws=True)
+@question(
+    "correlation",
+    "Compute how well leaderboards agree, with intervals.",
+    draws=True,
+    marts=TO_BOARDS,
+)
 @options.measured
 @options.of_label_sets("Compare this one; repeat it for more. Default: all.")
 @options.with_official_ranks

@@ -42,6 +42,7 @@ from gradelake.sql.shown.kinds import shown as as_shown
 
 STATISTICS = ("spearman", "kendall")
 HEADS = {"spearman": "rho", "kendall": "tau"}
+WORDS = {"spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 OFFICIAL = """
     select label_set, level, measure, spearman, kendall from lake.marts.leaderboard_correlation
     where collection = ? and leaderboard = ?
@@ -259,11 +260,19 @@ class Boards:
             self.about["standard_error"] = median(of_cells)
         keys = [f"{measure} {statistic}" for measure, statistic in self.columns]
         figures = [
-            Column(key, HEADS[statistic], "tau", group=measure)
+            Column(
+                key,
+                HEADS[statistic],
+                "tau",
+                group=measure,
+                means=f"{WORDS[statistic]} of the boards by {measure}.",
+            )
             for key, (measure, statistic) in zip(keys, self.columns, strict=True)
         ]
         table = self._with_best(Table("", figures, table), style)
-        wins = [Column("wins", "Wins", "count")] * style.has_wins
+        wins = [
+            Column("wins", "Wins", "count", means="Columns in which it is among the best.")
+        ] * style.has_wins
         caption = f"{self.collection}: {_caption(shown, self.about, style)}"
         rows = _named(self.rows, table, choosing.completeness(self.lake, self.collection))
         columns = [*KEYS, *figures, *wins, *REMARKS]

@@ -14,13 +14,18 @@ SHADES = 12  # that readers tell apart
 COLUMNS = [
     Column("query_id", kind="id", is_title=True),
     Column("item_id", kind="id", is_detail=True),
-    Column("item", is_title=True),
-    Column("grades", is_key=True),
-    Column("share", kind="percent"),
+    Column("item", is_title=True, means="The text of the item."),
+    Column("grades", is_key=True, means="A grade, or a range of them."),
+    Column("share", kind="percent", means="The share of the item's passages that have it."),
 ]
 
 
-@question("grades", "Show the distribution of grades of each rubric item.", draws=True)
+@question(
+    "grades",
+    "Show the distribution of grades of each rubric item.",
+    draws=True,
+    marts=["grade_grid"],
+)
 @options.named("--grader", "Whose grades.", required=True)
 @options.named("--rubric-version", "A version of the rubric.", default="newest")
 @options.named("--query", "The items of this query only, by its id.")

@@ -15,20 +15,25 @@ COLUMNS = [
     Column("reference_cut", kind="label", is_detail=True),
     *parts.figure("kappa", "kappa", "kappa"),
     parts.N_PAIRS,
-    Column("n_disagreeing", "queries apart", "count"),
+    Column(
+        "n_disagreeing",
+        "queries apart",
+        "count",
+        means="Queries with a pair on which the two differ.",
+    ),
 ]
 BETTER = [
     parts.LABEL_SET,
     KIND,
     *parts.figure("kappa", "kappa", "kappa"),
-    *parts.figure("against", "its", "kappa"),
-    *parts.figure("difference", "difference", "kappa"),
+    *parts.figure("against", "its", "kappa", "The kappa of the other label set."),
+    *parts.figure("difference", "difference", "kappa", "The first kappa less the second."),
     parts.P,
     parts.N_PAIRS,
 ]
 
 
-@question("kappa", "Compute kappas; does a judge agree better?")
+@question("kappa", "Compute kappas; does a judge agree better?", marts=["kappa"])
 @options.of_label_sets("Compare this one; repeat it for more. Default: all.")
 @options.with_reference
 @options.named("--against", "Test whether each label set agrees better than this one.")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
 from gradelake.analyses.answers.boards_picture import boards_picture
 from gradelake.analyses.answers.scores import Scores, read_scores
@@ -23,6 +24,12 @@ CORRELATIONS = """
     where collection = ? and leaderboard = ?
 """
 NOTHING = (None, None, None)
+MEANS = {  # what stands beside a score
+    "stderr": "Its standard error over queries.",
+    "half_interval": "Half of its 95% interval over queries.",
+    "rank": "Its rank by that score.",
+    "groups": parts.GROUPS,
+}
 BESIDE = {  # what may stand beside a score -> what the caption says of it
     "stderr": " Beside a score: its standard error over queries.",
     "half_interval": " Beside a score: half of its 95% interval over queries (Student's t).",
@@ -164,7 +171,10 @@ def _table(
         Column("rank", "Rank", "rank", is_key=True),
         Column("system", "System", is_key=True),
         *(column for of_one in scores for column in of_one),
-        *(Column(f"{name}_rank", _capital(name), "rank") for name in sorted(official)),
+        *(
+            Column(f"{name}_rank", _capital(name), "rank", means="Its official rank.")
+            for name in sorted(official)
+        ),
         *(Column(key, kind="text", is_detail=True) for key in remarks),
     ]
     rows = _rows(lake, collection, shown, order, first, official, layout)
@@ -320,9 +330,17 @@ def _columns(each: Scores, is_one: bool, beside: Sequence[str]) -> list[Column]:
         head = f"{each.measure} ({each.level})" if each.has_level else each.measure
     kinds = {"rank": "rank", "groups": "text"}
     return [
-        Column(key, head, "score", group=group),
+        Column(key, head, "score", group=group, means=f"Its {each.measure} by {each.label_set}."),
         *(
-            Column(f"{key}_{name}", name, kinds.get(name, "score"), group=group, is_beside=True)
+            Column(
+                f"{key}_{name}",
+                name,
+                kinds.get(name, "score"),
+                "score",
+                group,
+                is_beside=True,
+                means=MEANS[name],
+            )
             for name in beside
         ),
     ]

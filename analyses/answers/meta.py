@@ -30,10 +30,25 @@ OF_LABELS = {
     "alpha": "kappa",
     "ari": "kappa",
 }
-QRELS = [Column(key, kind=kind) for key, kind in OF_LABELS.items()]
+MARTS = ["leaderboard_agreement", "kappa", "topic_scores"]
+MEANS = {  # of what no mart has
+    "pearson": "Pearson's r of the two boards' scores.",
+    "tauap_b": "tau-AP, which weighs mistakes at the top more, in another form for ties.",
+    "tau_gap": "tau_GAP: two systems count the more, the further apart the truth has them.",
+    "@": "Kendall's tau-b over the truth's first systems, of which the name says how many.",
+    "f1": "The harmonic mean of precision and recall.",
+    "tp": "Passages relevant by both.",
+    "fp": "Passages relevant by the labels alone.",
+    "fn": "Passages relevant by the truth alone.",
+    "jaccard": "The share of the passages relevant by either that are relevant by both.",
+    "kappa_linear": "Kappa weighted by how far apart labels are.",
+    "alpha": "Krippendorff's alpha.",
+    "ari": "The adjusted Rand index of both sides' labels.",
+}
+QRELS = [Column(key, kind=kind, means=MEANS.get(key, "")) for key, kind in OF_LABELS.items()]
 
 
-@question("meta", "Compute what TREC AutoJudge says of judges.")
+@question("meta", "Compute what TREC AutoJudge says of judges.", marts=MARTS)
 @options.named("--reference", "The truth: a label set.", required=True)
 @options.named("--reference-measure", "Its measure. Default: that of each board.")
 @options.of_label_sets("Whose boards; repeat it for more. Default: all.")
@@ -77,7 +92,10 @@ def meta(lake, collection, reference, label_sets, measures, top, only_shared_que
             truth = read_reference(lake, collection, reference, asked["reference_level"], like)
             found.append(meta_evaluation(board, truth, top, only_shared_queries))
             labelled[board.label_set] = (board, truth)
-    statistics = [Column(name, name, "tau") for name in found[0].statistics]
+    statistics = [
+        Column(name, name, "tau", means=MEANS.get(name.partition("@")[1] or name, ""))
+        for name in found[0].statistics
+    ]
     tables = [Table.of("rows", ABOUT + statistics + COMPLETE, map(_row, found))]
     if asked["qrels"]:
         rows = [

@@ -15,8 +15,19 @@ MEASURE = Column("measure", "measure", is_key=True)
 SYSTEM = Column("system", "system", is_key=True)
 N_SYSTEMS = Column("n_systems", "systems", "count")
 N_QUERIES = Column("n_queries", "queries", "count")
+INTERVAL = (
+    "The confidence interval of the figure before it, over {}; no_interval: why there is none."
+)
+OVER_QUERIES = INTERVAL.format("queries")
 N_PAIRS = Column("n", "pairs", "count")
-P = Column("p", "p", "p")
+P_VALUE = "How often chance alone would give a difference at least as large."
+P = Column("p", "p", "p", means=P_VALUE)
+GROUPS = "Letters: systems that share one do not differ significantly among all of them."
+RANKS = [
+    Column("best_rank", kind="rank", is_detail=True, means="The best of its ranks."),
+    Column("worst_rank", kind="rank", is_detail=True, means="The worst of its ranks."),
+    Column("ranks", means="The ranks that it could have with other queries."),
+]
 LABELLED_SHARE = Column("labelled_share", kind="share", is_detail=True)
 IS_INCOMPLETE = Column("is_incomplete", kind="flag", is_detail=True)
 
@@ -26,13 +37,16 @@ def interval_of(spread: Spread) -> Interval:
     return Interval(spread.low, spread.high, spread.no_interval or "")
 
 
-def figure(key: str, head: str, kind: str) -> list[Column]:
-    """A figure, its interval beside it, and what CSV and JSON have of its bootstrap."""
+def figure(key: str, head: str, kind: str, means: str = "", over: str = "queries") -> list[Column]:
+    """A figure, its interval `over` what is resampled beside it, and what CSV and JSON have of its
+    bootstrap."""
+    interval, error = INTERVAL.format(over), f"The standard error over {over}."
+    undefined = "Resamples in which the figure is undefined."
     return [
-        Column(key, head, kind),
-        Column(f"{key}_interval", "interval", "interval", of=kind, is_beside=True),
-        Column(f"{key}_standard_error", kind=kind, is_detail=True),
-        Column(f"{key}_undefined", kind="count", is_detail=True),
+        Column(key, head, kind, means=means),
+        Column(f"{key}_interval", "interval", "interval", kind, is_beside=True, means=interval),
+        Column(f"{key}_standard_error", kind=kind, is_detail=True, means=error),
+        Column(f"{key}_undefined", kind="count", is_detail=True, means=undefined),
     ]
 
 

@@ -19,11 +19,9 @@ COLUMNS = [
     Column("rank", kind="rank", is_key=True),
     parts.SYSTEM,
     Column("score", kind="score"),
-    Column("interval", kind="interval", is_beside=True),
-    Column("best_rank", kind="rank", is_detail=True),
-    Column("worst_rank", kind="rank", is_detail=True),
-    Column("ranks"),
-    Column("groups"),
+    Column("interval", kind="interval", is_beside=True, means=parts.OVER_QUERIES),
+    *parts.RANKS,
+    Column("groups", means=parts.GROUPS),
     Column("stderr", kind="score", is_detail=True),
 ]
 

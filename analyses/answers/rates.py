@@ -7,13 +7,17 @@ from gradelake.sql.shown.answer import Answer, Column, Table
 
 COLUMNS = [
     Column("label_cut", kind="label", is_detail=True),
-    Column("cut", is_key=True),
-    Column("share", is_key=True),
-    *parts.figure("value", "value", "score"),
+    Column("cut", is_key=True, means="The labels that count as relevant."),
+    Column(
+        "share",
+        is_key=True,
+        means="What is estimated: the judge's share, the corrected one, or an error rate.",
+    ),
+    *parts.figure("value", "value", "score", "The estimate."),
 ]
 
 
-@question("rates", "Estimate the share of relevant passages by a judge.")
+@question("rates", "Estimate the share of relevant passages by a judge.", marts=["kappa"])
 @options.named("--label-set", "The judge's labels.", required=True)
 @options.with_reference
 @options.replicated("Bootstrap samples of queries.")

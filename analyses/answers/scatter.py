@@ -40,9 +40,14 @@ AGREEMENT = """
 
 COLUMNS = [
     parts.SYSTEM,
-    Column("reference", "by the reference", "score"),
-    Column("labels", "by the labels", "score"),
-    Column("is_far", "far from its place", "flag"),
+    Column("reference", "by the reference", "score", means="Its score by the reference."),
+    Column("labels", "by the labels", "score", means="Its score by the labels."),
+    Column(
+        "is_far",
+        "far from its place",
+        "flag",
+        means="Whether its two ranks differ by more than a tenth of the systems.",
+    ),
 ]
 
 

@@ -20,30 +20,58 @@ NAMES = {
     "p_bh": "Benjamini-Hochberg",
     "p_tukey": "randomised Tukey HSD",
 }
+AMONG_ALL = [*NAMES][1:]
 PAIRS = [
-    Column("first", is_key=True),
-    Column("second", is_key=True),
-    Column("mean_first", "its score", "score"),
-    Column("mean_second", "the second's", "score"),
-    Column("difference", kind="score"),
-    Column("interval", kind="interval", is_beside=True),
-    *(Column(key, "p" if key == "p" else f"p, {name}", "p") for key, name in NAMES.items()),
-    Column("verdict", "the first is"),
+    Column("first", is_key=True, means="The better of the two systems."),
+    Column("second", is_key=True, means="The other."),
+    Column("mean_first", "its score", "score", means="The mean score of the first."),
+    Column("mean_second", "the second's", "score", means="The mean score of the second."),
+    Column("difference", kind="score", means="The first mean less the second."),
+    Column("interval", kind="interval", is_beside=True, means=parts.OVER_QUERIES),
+    Column("p", "p", "p", means=parts.P_VALUE),
+    *(
+        Column(
+            key,
+            f"p, {NAMES[key]}",
+            "p",
+            means=f"p corrected for all pairs that are tested: {NAMES[key]}.",
+        )
+        for key in AMONG_ALL
+    ),
+    Column("verdict", "the first is", means="Whether the first is better."),
 ]
-COUNTS = [Column("correction", is_key=True), Column("significant", "different", "count")]
+CORRECTION = Column(
+    "correction", is_key=True, means="How p is corrected for all pairs that are tested."
+)
+COUNTS = [
+    CORRECTION,
+    Column("significant", "different", "count", means="Pairs that differ significantly."),
+]
 BOTH = [
-    Column("both", "both, same way", "count"),
-    Column("opposite", "both, opposite", "count"),
-    Column("only", "only here", "count"),
-    Column("only_reference", "only reference", "count"),
-    Column("neither", kind="count"),
+    Column(
+        "both", "both, same way", "count", means="Pairs that both find different, the same way."
+    ),
+    Column(
+        "opposite",
+        "both, opposite",
+        "count",
+        means="Pairs that both find different, the opposite way.",
+    ),
+    Column("only", "only here", "count", means="Pairs that the label set alone finds different."),
+    Column(
+        "only_reference",
+        "only reference",
+        "count",
+        means="Pairs that the reference alone finds different.",
+    ),
+    Column("neither", kind="count", means="Pairs that neither finds different."),
 ]
 ERRORS = [
-    Column("correction", is_key=True),
-    Column("error", is_key=True),
-    Column("n_errors", "pairs", "count"),
-    Column("n_pairs", "of", "count"),
-    *parts.figure("share", "share", "share"),
+    CORRECTION,
+    Column("error", is_key=True, means="The error, where the label set decides."),
+    Column("n_errors", "pairs", "count", means="Pairs with that error."),
+    Column("n_pairs", "of", "count", means="Pairs that could have it."),
+    *parts.figure("share", "share", "share", "The share of those that have it."),
 ]
 
 

@@ -23,7 +23,7 @@ from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import TO_GRADE, TO_LABEL, TO_RANK, did_you_mean, require_known
 from gradelake.sql.common.words import has_words
 from gradelake.sql.lake.connection import quote
-from gradelake.sql.lake.dictionary import meanings
+from gradelake.sql.lake.dictionary import words_of
 from gradelake.sql.lake.opening import Lake
 
 # what brings in what a parameter names, where a lake has none of it
@@ -89,15 +89,12 @@ class Entry:
 
     def meanings(self, lake: Lake, columns: Iterable[str]) -> dict[str, str]:
         """What the columns of its answer mean: the words of the tables that it reads."""
-        known = meanings(lake)
-        tables = [
-            known.get(name if schema in ("", "marts") else f"{schema}.{name}", {})
+        tables = (
+            name if schema in ("", "marts") else f"{schema}.{name}"
             for schema, name in _READ.findall(self.sql)
-        ]
-        return {
-            name: next((of[column] for of in tables if column in of), "")
-            for name, column in ((name, self.columns.get(name, name)) for name in columns)
-        }
+        )
+        words = words_of(lake, tables)
+        return {name: words.get(self.columns.get(name, name), "") for name in columns}
 
     def written_out(self, values: dict[str, str | None]) -> str:
         """Its SQL with each value in the place of its parameter, and without filters for any."""

@@ -27,7 +27,7 @@ class Column:
     `kind` is one of `KINDS`; an interval's ends look as `of`, the kind of what it bounds. Columns
     of one `group` stand under its name. `is_key`: it says what a row is. `is_beside`: it belongs to
     the column before. `is_title`: said once above its rows, in print. `is_detail`: in CSV and JSON
-    alone.
+    alone. `means`: what it is, where no mart says it.
     """
 
     key: str
@@ -39,6 +39,7 @@ class Column:
     is_beside: bool = False
     is_title: bool = False
     is_detail: bool = False
+    means: str = ""
 
     @property
     def looks(self) -> Kind:
@@ -165,6 +166,7 @@ class Answer:
     of it in words, each behind what it is about, or by itself. `notes`: what limits it. `next`:
     what could be done next. `picture`: its rows drawn, for those who ask for a picture. `details`:
     what JSON has beside the tables. `forms`: those that this answer alone can have, by name.
+    `means`: what its columns mean, for those who ask.
     """
 
     asked: Mapping[str, Any]
@@ -177,6 +179,15 @@ class Answer:
     details: Mapping[str, Any] = field(default_factory=dict)
     exit_code: int = 0
     forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+    means: Mapping[Column, str] = field(default_factory=dict)
+
+    def explained(self, words: Mapping[str, str]) -> "Answer":
+        """The same with what its columns mean: in their own words, or in these, by their keys."""
+        means: dict[Column, str] = {}
+        for column in (column for table in self.tables for column in table.columns):
+            name = column.key.rpartition(" ")[2]  # a label set may stand before it
+            means[column] = column.means or words.get(name, "")
+        return replace(self, means=means)
 
     def shown_tables(self) -> list[Table]:
         """The tables that people read: of extra ones those that have rows."""
@@ -187,13 +198,28 @@ class Answer:
         known = {each.name: each for each in self.tables}
         if table not in known:
             raise BadInput(f"there is no table {table!r}", did_you_mean(table, known))
-        return replace(self, tables=[known[table]])
+        columns = known[table].columns
+        means = {column: words for column, words in self.means.items() if column in columns}
+        return replace(self, tables=[known[table]], means=means)
 
     def _says(self) -> dict[str, str] | list[str]:
         """The facts by what they are about; lines where some stand by themselves."""
         if all(about for about, _ in self.facts):
             return dict(self.facts)
         return [self.fact(*one) for one in self.facts]
+
+    def explanation(self) -> list[Table]:
+        """What its columns mean, as a table, if somebody asked."""
+        rows = [
+            (column.shown_head, ", ".join(column.values(None)), words)
+            for column, words in self.means.items()
+        ]
+        heads = map(Column, ("column", "in CSV and JSON", "meaning"))
+        return [Table("columns", [*heads], rows)] if rows else []
+
+    def _meanings(self) -> dict[str, str]:
+        """What its columns mean, by their names in CSV and JSON; two tables may share one."""
+        return {key: words for column, words in self.means.items() for key in column.values(None)}
 
     @staticmethod
     def fact(about: str, words: str) -> str:
@@ -208,6 +234,7 @@ class Answer:
             **({"says": self._says()} if self.facts else {}),
             **self.details,
             **{table.name: table.records() for table in self.tables},
+            **({"columns": self._meanings()} if self.means else {}),
             "notes": list(self.notes),
             "next": list(self.next),
         }

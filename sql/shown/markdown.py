@@ -25,6 +25,8 @@ def render(answer: Answer, level: int = 3) -> str:
             continue
         parts += [f"{'#' * level} {plain(table.caption)}"] if table.caption else []
         parts += shown
+    for table in answer.explanation():
+        parts += table_parts(table)
     parts += _list(answer.notes)
     parts += _list(answer.next)
     return "\n\n".join(parts) + "\n"

@@ -14,7 +14,7 @@ import pytest
 
 import gradelake
 from gradelake.analyses import answers
-from gradelake.analyses.answers.asking import stats
+from gradelake.analyses.answers.asking import _known, stats
 from gradelake.analyses.report.html import environment
 from gradelake.nightly import night_text
 from gradelake.sql.common.errors import BadInput
@@ -389,7 +389,8 @@ def mine(tmp_path, monkeypatch):
     (folder / "mine.py").write_text(MINE)
     monkeypatch.setattr(answers, "__path__", [*answers.__path__, str(folder)])
     yield
-    stats.commands.pop("mine", None)
+    for every in (stats.commands, _known):
+        every.pop("mine", None)
 
 
 def test_a_file_with_a_question_is_a_command_in_every_form_and_a_function(mine, small, tmp_path):
