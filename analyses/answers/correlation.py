@@ -137,11 +137,7 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
     if any(one.better for one in found):
         caption = f"Agrees better than {against}?"
         tables.append(Table.of("better", BETTER, _better(found), caption=caption))
-    if tops:
-        caption = "Among the first by the reference (intervals over queries)"
-        tables.append(Table.of("tops", TOPS, _tops(tops), caption=caption))
-        caption = "Taking the label set's best system for the reference's"
-        tables.append(Table.of("choices", CHOICES, map(_choice, tops), caption=caption))
+    tables += _tables_of_tops(tops)
     notes = [*parts.incomplete(one.board for one in found), *_undefined(found)]
     against_whom = f"official ranks {official.leaderboard}" if official else reference
     picture = correlation_picture(lake, collection, found, against_whom, asked["confidence"])
@@ -173,6 +169,18 @@ def _best_group(theirs, groups: dict, settings: dict):
     if theirs.level not in groups:
         groups[theirs.level] = rank_uncertainty(theirs, **settings).top
     return groups[theirs.level]
+
+
+def _tables_of_tops(tops):
+    """How well boards agree at the top, and what their choices cost; none where nobody asked."""
+    if not tops:
+        return []
+    at_top = "Among the first by the reference (intervals over queries)"
+    chosen = "Taking the label set's best system for the reference's"
+    return [
+        Table.of("tops", TOPS, _tops(tops), caption=at_top),
+        Table.of("choices", CHOICES, map(_choice, tops), caption=chosen),
+    ]
 
 
 def _correlations(found):

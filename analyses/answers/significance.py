@@ -109,7 +109,6 @@ def significance(
           --label-set judge:Sun --level 1 --reference assessor:nist
     """
     from gradelake.analyses.stats.boards import read_board, read_reference
-    from gradelake.analyses.stats.decisions import decision_errors
     from gradelake.analyses.stats.significance import compare_pairs
 
     refuse_without("--reference", reference, "--reference-level")
@@ -124,13 +123,8 @@ def significance(
     counts = Table.of("counts", COUNTS + BOTH * bool(theirs), _counts(pairs, theirs, alpha))
     tables.append(counts)
     if theirs:
-        errors = [
-            vars(one)
-            | {"correction": NAMES[one.correction]}
-            | parts.spread("share", one.share, one.spread)
-            for one in decision_errors(pairs, theirs, alpha, seed=seed)
-        ]
         caption = f"Decision errors, where {label_set} decides for {reference}"
+        errors = _decision_errors(pairs, theirs, alpha, seed)
         tables.append(Table.of("decision_errors", ERRORS, errors, caption=caption))
     how = "all sign patterns" if pairs.is_exact else "random sign patterns"
     board, n_pairs = pairs.board, len(pairs.p)
@@ -186,6 +180,15 @@ def _counts(pairs, theirs, alpha: float) -> Iterator[dict[str, Any]]:
         n_found = int(np.count_nonzero(pairs.significant(key, alpha)))
         beside = agreement_on_pairs(pairs, theirs, key, alpha) if theirs else {}
         yield {"correction": name, "significant": n_found} | beside
+
+
+def _decision_errors(pairs, theirs, alpha: float, seed: int) -> Iterator[dict[str, Any]]:
+    """How often each correction goes wrong where these pairs decide for the reference's."""
+    from gradelake.analyses.stats.decisions import decision_errors
+
+    for error in decision_errors(pairs, theirs, alpha, seed=seed):
+        share = parts.spread("share", error.share, error.spread)
+        yield vars(error) | {"correction": NAMES[error.correction]} | share
 
 
 def _least_p(pairs, alpha: float) -> list[str]:

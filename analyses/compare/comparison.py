@@ -136,10 +136,7 @@ def compare(
     }
     best = [row for row in rows if row["difference"] > 0][:LISTED]
     worst = [row for row in rows[::-1] if row["difference"] < 0][:LISTED]
-    labels = f"{label_set}{choosing.at_level(lake, measure, level)}"
-    if complete := board.completeness.says:
-        labels += f"; {complete}"
-    said = {"labels": labels} | says(found, decided)
+    said = {"labels": _labels(lake, board)} | says(found, decided)
     if lake.value(SAME_RUN, collection=collection, a=a, b=b):
         said["runs"] = f"the files of {a} and {b} are byte for byte the same"
     tables = [_deciders("best", b, best, found), _deciders("worst", a, worst, found)]
@@ -151,6 +148,13 @@ def compare(
         picture=topics_picture(lake, board, decided),
         details=found | {"best": best, "worst": worst},
     )
+
+
+def _labels(lake: Lake, board: Board) -> str:
+    """By which labels a board is, and how complete they are."""
+    labels = f"{board.label_set}{choosing.at_level(lake, board.measure, board.level)}"
+    complete = board.completeness.says
+    return f"{labels}; {complete}" if complete else labels
 
 
 def _figures(board: Board, pairs: Pairs, decided: Decided) -> dict[str, Any]:
