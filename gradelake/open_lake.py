@@ -272,10 +272,10 @@ class OpenLake:
     ) -> dict[str, Any]:
         """Write what the release says of each collection (none: all) as one HTML file each."""
         from gradelake.analyses.report.files import write_reports
-        from gradelake.analyses.report.page import Request
+        from gradelake.analyses.report.page import ReportRequest
 
         file, previewed = (Path(each) if each else None for each in (output, preview))
-        request = Request(
+        request = ReportRequest(
             collections,
             file,
             reference,

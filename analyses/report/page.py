@@ -72,7 +72,7 @@ USUAL = "select label_set, level from lake.marts.usual_levels where collection =
 
 
 @dataclass(frozen=True)
-class Request:
+class ReportRequest:
     """Of one report, and, first, of the files of several.
 
     - collections: all in the lake where none is named
@@ -112,7 +112,7 @@ def make_report(
     project: Project,
     lake: Lake,
     collection: str,
-    request: Request | None = None,
+    request: ReportRequest | None = None,
     progress: Callable = console.progress,
 ) -> tuple[str, dict[str, Any]]:
     """The page, and what it has, for the command to tell; call it within `one_state`.
@@ -122,7 +122,7 @@ def make_report(
     preview that is none.
     """
     lake.require_collection(collection)
-    of = Material(project, lake, collection, request or Request(), progress)
+    of = Material(project, lake, collection, request or ReportRequest(), progress)
     packs = _packs(of)
     html = render(
         name=collection,
@@ -171,7 +171,7 @@ class Material:
     project: Project
     lake: Lake
     collection: str
-    request: Request
+    request: ReportRequest
     progress: Callable
 
     @cached_property

@@ -60,12 +60,12 @@ def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure,
     """
     from gradelake.nightly import night_text
     from gradelake.nightly.alert import Alerts
-    from gradelake.nightly.night import Limits, work
+    from gradelake.nightly.night import NightLimits, work
     from gradelake.nightly.step import known
 
     alerts = Alerts(on_failure, webhook)
     started = time.monotonic()
-    limits = Limits(max_pairs, max_minutes, max_cost, retry_failed)
+    limits = NightLimits(max_pairs, max_minutes, max_cost, retry_failed)
     arguments = _without_secrets(limits, on_failure, webhook)
     done = None
     try:

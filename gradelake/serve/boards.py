@@ -18,8 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from gradelake.analyses.compare.comparison import compare
-from gradelake.analyses.report.page import Request as ReportRequest
-from gradelake.analyses.report.page import make_report
+from gradelake.analyses.report.page import ReportRequest, make_report
 from gradelake.serve.pages import at, page, route
 from gradelake.serve.people import Person
 from gradelake.serve.readers import Readers

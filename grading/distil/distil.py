@@ -28,7 +28,7 @@ from gradelake.sql.lake.opening import Lake
 
 
 @dataclass
-class Plan:
+class DistilPlan:
     request: DistilRequest
     sample: Sample
 
@@ -44,7 +44,7 @@ class Plan:
 
 
 @dataclass
-class Outcome(WritingRun, Plan):
+class DistilRun(WritingRun, DistilPlan):
     rubric_id: str | None = None
     is_new: bool = True
     rubrics: dict[int, str] = field(default_factory=dict)  # label -> its text
@@ -101,7 +101,7 @@ def draw(lake: Lake, request: DistilRequest) -> Sample:
     )
 
 
-def distil(project: Project, request: DistilRequest, arguments: list[str]) -> Outcome:
+def distil(project: Project, request: DistilRequest, arguments: list[str]) -> DistilRun:
     """Draw, explain, distil and store a new version of a rubric.
 
     Nothing is stored before all is done; explanations are kept meanwhile, so that a run that was
@@ -111,7 +111,7 @@ def distil(project: Project, request: DistilRequest, arguments: list[str]) -> Ou
     """
     about = Asked(request.collection, "distil")
     with ReplyLog.of_run(project, request.grader, about) as log:
-        outcome = Outcome(request, draw(log.lake, request))
+        outcome = DistilRun(request, draw(log.lake, request))
         with writers(log, outcome) as crew:
             made = Distilled(outcome.sample.pairs, _explain(request, crew))
             if not crew.stop():
@@ -157,7 +157,7 @@ def _explain(request: DistilRequest, crew: Writers) -> list[Explanation | None]:
     return found
 
 
-def _check_explained(outcome: Outcome, made: Distilled) -> None:
+def _check_explained(outcome: DistilRun, made: Distilled) -> None:
     for label in outcome.sample.available:
         if not _explanations_of(made, label):
             why = next(

@@ -17,7 +17,7 @@ from gradelake.sql.lake.opening import Lake
 
 
 @dataclass
-class Answer:
+class RubricText:
     """What is said of a rubric: for programs, for people, and what may be done next."""
 
     content: dict[str, Any]
@@ -28,7 +28,7 @@ class Answer:
         return self.content
 
 
-def _shown(project: Project, stated: str) -> Answer:
+def _shown(project: Project, stated: str) -> RubricText:
     from gradelake.grading.distil.rubric_file import PERSON
     from gradelake.grading.graders.label_rubrics import find_label_rubric, pairs_of
 
@@ -50,24 +50,24 @@ def _shown(project: Project, stated: str) -> Answer:
         f"{counted(facts['iterations'], 'iterations')}, {facts['created_at']:%Y-%m-%d %H:%M} UTC"
     )
     texts = (f"\n\nLabel {label}\n{text}" for label, text in rubric.texts.items())
-    return Answer(content, "".join([head, *texts]))
+    return RubricText(content, "".join([head, *texts]))
 
 
-def _exported(project: Project, stated: str, file: str) -> Answer:
+def _exported(project: Project, stated: str, file: str) -> RubricText:
     from gradelake.grading.distil.rubric_file import write_rubric
     from gradelake.grading.graders.label_rubrics import find_label_rubric
 
     with Lake.writer(project) as lake:
         rubric = find_label_rubric(lake, stated, "--export")
     write_rubric(rubric, Path(file))
-    return Answer(
+    return RubricText(
         {"file": file, "name": rubric.name, "rubric_id": rubric.rubric_id},
         f"{file}: {rubric.name}@{rubric.rubric_id}, {counted(len(rubric.texts), 'labels')}",
         f"edit its texts, then: gradelake distil --import {rubric.name} {shell_word(file)}",
     )
 
 
-def _imported(project: Project, name: str, file: str) -> Answer:
+def _imported(project: Project, name: str, file: str) -> RubricText:
     from gradelake.grading.distil import rubric_file
 
     rubric_file.check_rubric_name(name, "--import")
@@ -76,9 +76,9 @@ def _imported(project: Project, name: str, file: str) -> Answer:
         rubric_id, is_new = rubric_file.store_edited(lake, name, base, texts, typed())
     content = {"name": name, "rubric_id": rubric_id, "is_new": is_new}
     if not is_new:
-        return Answer(content, _known(name, rubric_id))
+        return RubricText(content, _known(name, rubric_id))
     labels = counted(len(texts), "labels")
-    return Answer(
+    return RubricText(
         content,
         f"{name}@{rubric_id}: {labels}, edited from {base.name}@{base.rubric_id}",
         f'graders with label_rubrics = "{name}" judge by it from now on',
@@ -86,7 +86,7 @@ def _imported(project: Project, name: str, file: str) -> Answer:
 
 
 def _show(result):
-    if isinstance(result, Answer):
+    if isinstance(result, RubricText):
         console.say(result.text)
         if result.hint:
             console.hint(result.hint)
@@ -226,7 +226,7 @@ def distil(project, show, export, edited, dry_run, **stated):
     request = _request(project, **stated)
     if dry_run:
         with Lake.writer(project) as lake:
-            return distilling.Plan(request, distilling.draw(lake, request))
+            return distilling.DistilPlan(request, distilling.draw(lake, request))
     return distilling.distil(project, request, typed())
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # workers, who need no lake, import this
 
 
 @dataclass(frozen=True)
-class Request:
+class GradingRequest:
     collection: str
     grader: Grader
     rubric_version: int | None = None  # None: the newest

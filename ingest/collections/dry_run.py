@@ -10,7 +10,7 @@ from typing import Any
 
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
-from gradelake.ingest.collections.targets import Outcome
+from gradelake.ingest.collections.targets import Ingested
 from gradelake.ingest.mapping.columns import columns_of, meant
 from gradelake.ingest.reading.rows import is_table, rows_of
 from gradelake.sql.common import console
@@ -62,7 +62,7 @@ class Part:
 class DryRun:
     """What an ingest would have done; `read_as`: "KIND from FILE" -> the columns of its roles."""
 
-    outcome: Outcome
+    outcome: Ingested
     read_as: dict[str, dict[str, str]]
     parts: list[Part]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.ingest.collections import trec
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import read_judgments
 from gradelake.ingest.mapping.form import said_of
@@ -32,7 +32,7 @@ def import_labels(
     arguments: list[str],
     max_label: int | None = None,
     form: Form | None = None,
-) -> Imported:
+) -> ImportedFile:
     """Store a judge's labels as grades with an empty item_id, from TREC qrels or a table.
 
     `form`: what the file looks like (mapping/said.py), where that is not as usual.
@@ -41,7 +41,7 @@ def import_labels(
     for an unknown collection or judge name, and `Rejected` for a file that cannot be used.
     """
     shown = str(path)
-    done = Imported(shown, collection, "labels", {"judge": judge})
+    done = ImportedFile(shown, collection, "labels", {"judge": judge})
     known_as = "Name a file in TREC qrels format."
     with landing(lake, done, "--judge", arguments, known_as) as land:
         kinds = ("judgments", "labels")

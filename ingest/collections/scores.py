@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import roles_of
 from gradelake.ingest.mapping.form import said_of
@@ -33,7 +33,7 @@ def import_scores(
     arguments: list[str],
     measure: str | None = None,
     form: Form | None = None,
-) -> Imported:
+) -> ImportedFile:
     """Store scores that were made elsewhere as the board `scores:NAME`, in one commit.
 
     `form`: what the file looks like (mapping/said.py), where that is not as usual.
@@ -44,7 +44,7 @@ def import_scores(
     board of its name. Raises `BadInput` for an unknown collection, a name that cannot be used, or a
     measure that is named nowhere, or twice; `Rejected` for a file with faults.
     """
-    done = Imported(str(path), collection, "scores", {"board": name})
+    done = ImportedFile(str(path), collection, "scores", {"board": name})
     with landing(lake, done, "--name", arguments, _HINT) as land:
         file = file_of_import(lake.project.folder, path, ["scores"], form)
         if land.is_known([measure, said_of(file)]):

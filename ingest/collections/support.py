@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import roles_of
 from gradelake.ingest.mapping.form import ROLES, said_of
@@ -42,7 +42,7 @@ def import_support(
     assessor: str,
     arguments: list[str],
     form: Form | None = None,
-) -> Imported:
+) -> ImportedFile:
     """Store support labels of a table (`COLUMNS`), in one commit.
 
     `form`: what the file looks like (mapping/said.py), where that is not as usual.
@@ -53,7 +53,7 @@ def import_support(
     former one. Raises `BadInput` for an unknown collection or a name that cannot be
     used, and `Rejected` for a file with faults, of which nothing lands.
     """
-    done = Imported(str(path), collection, "support labels", {"assessor": assessor})
+    done = ImportedFile(str(path), collection, "support labels", {"assessor": assessor})
     known_as = f"Name a table with {', '.join(COLUMNS)}."
     with landing(lake, done, "--assessor", arguments, known_as) as land:
         file = file_of_import(lake.project.folder, path, ["support"], form)

@@ -38,7 +38,7 @@ T = TypeVar("T", bound=Iterable[Any])
 
 
 @dataclass
-class Outcome:
+class Ingested:
     """What an ingest did: rows written by kind, inputs left alone, and what was refused."""
 
     collection: str
@@ -110,7 +110,7 @@ class Outcome:
 class Targets:
     """One collection's targets within one transaction, and the account of what happened to them."""
 
-    def __init__(self, transaction: Transaction, collection: Collection, outcome: Outcome):
+    def __init__(self, transaction: Transaction, collection: Collection, outcome: Ingested):
         self.transaction = transaction
         self.collection = collection
         self.outcome = outcome

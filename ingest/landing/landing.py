@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.noting import listening
@@ -23,7 +23,7 @@ class Landing:
     what the ledger knows it by."""
 
     transaction: Transaction
-    done: Imported
+    done: ImportedFile
     target: str
     sha256: str
     arguments: list[str]
@@ -49,7 +49,7 @@ class Landing:
 
 @contextmanager
 def landing(
-    lake: Lake, done: Imported, option: str, arguments: list[str], form: str
+    lake: Lake, done: ImportedFile, option: str, arguments: list[str], form: str
 ) -> Iterator[Landing]:
     """The import of a file, in one transaction; without `commit` nothing of it stays. `option` says
     whose it is, `form` what the file should be.

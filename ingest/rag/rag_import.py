@@ -20,8 +20,8 @@ from gradelake.ingest.collections.scores import notes_of_missing
 from gradelake.ingest.collections.starter import write_for_logs
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
 from gradelake.ingest.collections.systems import RANKING, enter, entries_of, write_answers
-from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.collections.targets import Ingested, Targets, hash_of
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.mapping.form import File
 from gradelake.ingest.mapping.presets import Sample, best_of, presets_of
 from gradelake.ingest.mapping.said import Form, file_of_import
@@ -57,7 +57,7 @@ class Options:
 
 def import_rag(
     project: Project | None, collection: str, path: Path, options: Options, arguments: list[str]
-) -> Imported:
+) -> ImportedFile:
     """Store a log as systems, in one commit: those that it names, or one that is called as its file
     is. Without a project this folder becomes one. A changed file replaces its systems.
 
@@ -77,7 +77,7 @@ def import_rag(
     with Lake.create(project) as lake:
         what = f"rag {collection} {options.system or path.name}"
         with lake.transaction("import", what) as transaction:
-            into = Targets(transaction, settings, Outcome(collection))
+            into = Targets(transaction, settings, Ingested(collection))
             into.query_ids = into.known("queries", "query_id")
             done = _import(into, path, shown, options)
             done.warnings[:0] = made
@@ -99,7 +99,7 @@ def _file(path: Path, folder: Path, form: Form) -> File:
     return File(shown, shown.said | {_BOARD: (form.get("preset") or "log").split("_")[0]})
 
 
-def _import(into: Targets, path: Path, shown: File, options: Options) -> Imported:
+def _import(into: Targets, path: Path, shown: File, options: Options) -> ImportedFile:
     """Write what a log brings, unless it is what the lake has."""
     sha256 = files.sha256_of(path)
     rows, columns = read(path, shown)
@@ -113,7 +113,7 @@ def _import(into: Targets, path: Path, shown: File, options: Options) -> Importe
     of_content = hash_of((sha256, options.marks, options.references, named, *said, *new))
     targets = {name: log_of(into.name, name) for name in names.values()}
     by = {"system" if len(targets) == 1 else "systems": ", ".join(targets)}
-    done = Imported(str(shown), into.name, "questions", by)
+    done = ImportedFile(str(shown), into.name, "questions", by)
     if all(into.transaction.recorded(each) == of_content for each in targets.values()):
         return done
     done.warnings += _from_elsewhere(into, targets, shown)

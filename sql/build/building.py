@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from gradelake.sql.build import changes, seeds
-from gradelake.sql.build.plan import TEST, Plan, plan
+from gradelake.sql.build.plan import TEST, BuildPlan, plan
 from gradelake.sql.build.runner import COUNTED, Runner, standing
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
@@ -78,7 +78,7 @@ class _Choice:
     def is_partial(self) -> bool:
         return bool(self.selectors or self.only)
 
-    def nodes(self, project: Project, models: Plan, changed: list[str] | None) -> set[str]:
+    def nodes(self, project: Project, models: BuildPlan, changed: list[str] | None) -> set[str]:
         """The ids of these models, and of their tests."""
         if self.only:
             return _with_all_they_read(models, self.only)
@@ -226,7 +226,7 @@ def _require_measures(gone: list[str]) -> None:
         )
 
 
-def _to_make(models: Plan, changed: list[str] | None) -> set[str]:
+def _to_make(models: BuildPlan, changed: list[str] | None) -> set[str]:
     """What is downstream of what changed (None: all), and the data tests of that. Views are as
     they were, while the definitions are."""
     if changed is None:
@@ -235,7 +235,7 @@ def _to_make(models: Plan, changed: list[str] | None) -> set[str]:
     return {each for each in made if models.nodes[each].kind != "view"}
 
 
-def source_or_seed(models: Plan, changed: list[str]) -> list[str]:
+def source_or_seed(models: BuildPlan, changed: list[str]) -> list[str]:
     """The ids of what `changes.since` names."""
     raw = "source:raw."
     tables = [each for each in changed if each.startswith(raw)]
@@ -243,14 +243,14 @@ def source_or_seed(models: Plan, changed: list[str]) -> list[str]:
     return named + [f"source.gradelake.raw.{each.removeprefix(raw)}" for each in tables]
 
 
-def _with_all_they_read(models: Plan, names: Sequence[str]) -> set[str]:
+def _with_all_they_read(models: BuildPlan, names: Sequence[str]) -> set[str]:
     """Some models and what they are made of, with the tests of these alone; none of columns."""
     made = models.above(models.ids(names))
     tests = (node for node in models.nodes.values() if node.kind == TEST and not node.generic)
     return made | {test.id for test in tests if made.issuperset(test.reads)}
 
 
-def _as_dbt_chooses(project: Project, models: Plan, selectors: list[str]) -> set[str]:
+def _as_dbt_chooses(project: Project, models: BuildPlan, selectors: list[str]) -> set[str]:
     """What dbt's own selection finds. Raises `BadInput` with dbt's words where it finds nothing."""
     from gradelake.sql.build import dbt
 

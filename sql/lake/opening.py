@@ -86,7 +86,7 @@ class Lake:
     def _open_writer(cls, project: Project, create: bool = False) -> "Lake":
         connection = connect()
         attach(connection, project, read_only=False, create=create)
-        files.limits = files.Limits(project.max_unzipped_gb, project.max_unzipped_ratio)
+        files.limits = files.UnzipLimits(project.max_unzipped_gb, project.max_unzipped_ratio)
         lake = cls(project, connection, None)
         migrate(lake)
         return lake

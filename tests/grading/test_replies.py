@@ -29,7 +29,7 @@ from gradelake.grading.engines import EngineUnusable, Response
 from gradelake.grading.generate import generation
 from gradelake.grading.generate.generation_bank import GenerationRequest
 from gradelake.grading.graders.configured import configured, writing
-from gradelake.grading.plan.request import Request
+from gradelake.grading.plan.request import GradingRequest
 from gradelake.grading.probe import probe
 from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.grading.run import grader_run
@@ -122,7 +122,7 @@ class World(Watched):
     def _work(self, name: str) -> None:
         project = self.project
         if name == "grade":
-            request = Request(self.name, configured(project, self.lake, "judge"), limit=24)
+            request = GradingRequest(self.name, configured(project, self.lake, "judge"), limit=24)
             grader_run.grade(project, replace(request, limit=24 - self.n_graded()), list)
         elif name == "generate":
             asked = GenerationRequest(self.name, writing(project, "writer", "generate"), "written")
