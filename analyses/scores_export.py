@@ -76,7 +76,7 @@ ROWS = """
 
 @click.command("scores", short_help="Write topic scores and means as track tools read them.")
 @options.named("--label-set", "As in the leaderboard.", required=True)
-@options.of_measures("One of the board's measures, as often as you like (default: all).")
+@options.of_measures("One of the board's measures; may be repeated (default: all).")
 @options.numbered("--level", "The relevance level (default: the usual one).")
 @click.option(
     "--layout",

@@ -36,9 +36,11 @@ class Rows:
 
 
 @question("agreement", "Say how often labels and judgments agree.", marts=["confusion", "kappa"])
-@options.of_label_sets("May be repeated; the tables are stacked (default: all).")
+@options.of_label_sets(
+    "Only this label set; may be repeated, and the tables are stacked (default: all)."
+)
 @options.with_reference
-@options.numbered("--cut", "Merge the labels: N and higher, and lower.")
+@options.numbered("--cut", "Merge the labels into two: N or higher, and lower.")
 @options.numbered(
     "--judgment-cut",
     "With --cut: the same for the judgments (default: the collection's min_relevant).",
@@ -51,8 +53,8 @@ class Rows:
 def agreement(lake, collection, label_sets, reference, cut, judgment_cut, each_kappa):
     """Say how often labels and judgments of COLLECTION agree, with Cohen's kappa.
 
-    Beside labels 4 and 0 stands the kappa of the boxed judgment; beside each label of a scale that
-    ends below 4, or where the judgments' does. Labels below 0 count as 0.
+    Beside labels 4 and 0 stands the kappa of the boxed judgment; beside every label, if its scale
+    or that of the judgments ends below 4. Labels below 0 count as 0.
 
     \b
     Examples:

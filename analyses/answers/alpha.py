@@ -25,7 +25,7 @@ BY_QUERY = [
 
 
 @question("alpha", "Compute Krippendorff's alpha of label sets.", marts=["topic_scores"])
-@options.of_label_sets("Assessors and judges to compare; repeat it. Default: all.")
+@options.of_label_sets("An assessor or judge to compare; may be repeated. Default: all.")
 @click.option(
     "--metric",
     type=click.Choice(["ordinal", "nominal", "interval"]),

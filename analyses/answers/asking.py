@@ -53,7 +53,7 @@ def _modules() -> set[str]:
     return {f"{answers.__name__}.{module.name}" for module in iter_modules(answers.__path__)}
 
 
-@click.group("stats", cls=Questions, short_help="Ask of boards, labels and agreement.")
+@click.group("stats", cls=Questions, short_help="Ask about boards, labels and agreement.")
 def stats():
     """Ask what SQL alone does not answer: intervals, significance, agreement, estimates; and have
     every answer as a table, CSV, JSON, LaTeX, Markdown, HTML or a picture.
@@ -198,11 +198,15 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
         "--format",
         "form",
         type=click.Choice([*FORMS, *also]),
-        help="Default: as --output ends (.csv, .json, .tex, .md, .html), else a table.",
+        help=(
+            "Default: by the ending of --output (.csv, .json, .tex, .md, .html), otherwise a table."
+        ),
     )
     @options.to_output()
-    @options.named("--table", "This of its tables alone; CSV has the first by default.")
-    @click.option("--standalone", is_flag=True, help="LaTeX: a document to compile.")
+    @options.named("--table", "Only this table of the answer; CSV has the first by default.")
+    @click.option(
+        "--standalone", is_flag=True, help="With LaTeX: a whole document, ready to compile."
+    )
     @wraps(command)
     def answer(*arguments, form, output, table, standalone, **asked):
         asked_form = form
@@ -238,11 +242,15 @@ def drawn(command: Callable[..., Answer]) -> Callable[..., Answer]:
         "--picture",
         metavar="FILE",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="Draw it: the file, whose ending says svg, png or pdf.",
+        help="Draw the answer to this file: .svg, .png or .pdf.",
     )
-    @_sized("--width", "INCHES", "How wide the picture is. Default: as what is in it needs.")
-    @_sized("--height", "INCHES", "How high it is. Default: as what is in it needs.")
-    @_sized("--font-size", "POINTS", "Of its usual text; all else in proportion. Default: 9.")
+    @_sized("--width", "INCHES", "Width of the picture. Default: what its content needs.")
+    @_sized("--height", "INCHES", "Height of the picture. Default: what its content needs.")
+    @_sized(
+        "--font-size",
+        "POINTS",
+        "Size of the picture's text; all else is in proportion. Default: 9.",
+    )
     @wraps(command)
     def draw_it(*arguments, picture, width, height, font_size, **asked):
         sizes = {"--width": width, "--height": height, "--font-size": font_size}

@@ -50,7 +50,7 @@ OF_BINS = [
 
 @question(
     "calibration",
-    "Say whether graders' probabilities are what they say.",
+    "Say how well graders' probabilities are calibrated.",
     draws=True,
     marts=["judge_calibration", "calibration_bins"],
 )
@@ -58,13 +58,16 @@ OF_BINS = [
     "--grader", "graders", multiple=True, metavar="NAME", required=True, help="May be repeated."
 )
 @options.with_reference
-@options.numbered("--cut", "A grade from which on (default: min_relevant, or the nearest).")
+@options.numbered(
+    "--cut",
+    "The grade from which a passage counts as relevant (default: min_relevant, or the nearest).",
+)
 def calibration(lake, collection, graders, reference, cut):
-    """Say how often people hold relevant what a grader holds so probable, bin by bin.
+    """Say how often people judged relevant what a grader found as probable, bin by bin.
 
-    On the picture's dashed line a probability is what it says. ECE is how far a bin lies from
-    it on the average, Brier the mean squared error; both as in `judge_calibration`. Of a rubric it
-    is the newest version.
+    On the picture's dashed line, probabilities are what they say. ECE is how far bins lie from it
+    on average, Brier the mean squared error; both as in `judge_calibration`. Of a rubric, the
+    newest version counts.
 
     \b
     Examples:

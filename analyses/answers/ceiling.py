@@ -24,7 +24,7 @@ COLUMNS = [
 
 
 @question("ceiling", "Compare judges with how far people agree.", marts=["human_ceiling"])
-@options.of_label_sets("Of this judge; repeat it for more. Default: all.")
+@options.of_label_sets("Only this judge; may be repeated. Default: all.")
 @options.of_kinds("Kind of kappa. Default: all four.", options.KINDS[:4])
 @options.replicated("Bootstrap samples of queries.")
 @options.with_confidence

@@ -67,7 +67,7 @@ CHOICES = [
     marts=TO_BOARDS,
 )
 @options.measured
-@options.of_label_sets("Compare this one; repeat it for more. Default: all.")
+@options.of_label_sets("The label set to compare; may be repeated. Default: all.")
 @options.with_official_ranks
 @click.option(
     "--against",
@@ -76,7 +76,7 @@ CHOICES = [
 )
 @options.numbered(
     "--top",
-    "Also look at the first N systems by the reference, and at the best; repeat it.",
+    "Also look at the first N systems by the reference, and at the best; may be repeated.",
     click.IntRange(min=2),
     multiple=True,
 )
@@ -88,15 +88,15 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
     """Say how surely leaderboards agree with official ranks, or with another label set's.
 
     Spearman's rho, Kendall's tau-b and tau-AP as in leaderboard_correlation, with intervals from
-    resampling queries, systems, and both, and the p-value of a permutation test (systems in random
-    order agree as well). Replicates in which a figure is undefined are counted.
+    resampling queries, systems, and both, and the p-value of a permutation test (how often systems
+    in random order agree as well). Replicates in which a figure is undefined are counted.
 
-    An interval is for the correlation that boards of as many queries have on average, not for that
-    of endless ones. It lies around the value: Student's, with the bootstrap's standard error, on
-    the scale of the correlation's angle (arccos).
+    An interval is for the correlation that boards of as many queries have on average, not for the
+    one that endlessly many would give. It lies around the value: Student's, with the bootstrap's
+    standard error, on the scale of the correlation's angle (arccos).
 
-    --top adds tau-b, tau-AP and RBO over the first systems by the reference alone, and what one
-    loses, in its score, who takes a label set's best system for its best. The picture has tau-b and
+    --top adds tau-b, tau-AP and RBO over the first systems by the reference alone, and what is
+    lost, in the reference's score, by choosing a label set's best system. The picture has tau-b and
     rho with the intervals over both.
 
     \b

@@ -115,12 +115,16 @@ class Style:
 @options.of_levels("May be repeated (default: all that the labels reach).")
 @options.of_measures("May be repeated (default: all).")
 @options.with_official_ranks
-@click.option("--by-topic", is_flag=True, help="The mean of each topic's correlation, beside it.")
+@click.option(
+    "--by-topic", is_flag=True, help="Also show the mean of the topics' own correlations."
+)
 @click.option(
     "--within",
     type=click.FloatRange(0),
     metavar="X",
-    help="What is so close to the best of a column is as good; count how often each row is.",
+    help=(
+        "Take what is within X of a column's best as just as good, and count how often each row is."
+    ),
 )
 @click.option(
     "--overlapping",
@@ -130,16 +134,18 @@ class Style:
 @options.replicated("Bootstrap samples of --overlapping.", 1000)
 @click.option("--grey-below", type=float, metavar="X", help="Print what is below X in grey.")
 @click.option(
-    "--repeated", is_flag=True, help="What knows no level in each row, as in RUBRIC's Table 3."
+    "--repeated",
+    is_flag=True,
+    help="Repeat measures that have no level in each row, as in RUBRIC's Table 3.",
 )
 def correlation_table(
     lake, collection, label_sets, levels, measures, leaderboard, reference, by_topic, **style
 ):
     """Show how COLLECTION's leaderboards agree with the official one: Spearman, Kendall.
 
-    A --reference is taken at min_relevant where it is an assessor, else at the same level.
-    --measure "AP spearman" is one of two columns. A dagger stands where all systems are perfect.
-    For intervals: stats correlation.
+    A --reference is taken at min_relevant if it is an assessor, otherwise at the same level.
+    --measure "AP spearman" asks for one of its two columns. A dagger stands where all systems have
+    a perfect score. For intervals: stats correlation.
 
     \b
     Examples:

@@ -38,11 +38,11 @@ COLUMNS = [
 @options.named("--label-set", "The judge's labels.", required=True)
 @options.named(
     "--assessor",
-    "Who judged a sample of them; given once for each of those who share one.",
+    "Who judged a sample of them; may be repeated, for people who share a sample.",
     multiple=True,
     required=True,
 )
-@options.named("--sample", "Which sample, when they judged several.")
+@options.named("--sample", "Which sample, if they judged several.")
 @options.at_level
 @options.numbered(
     "--assessor-level",

@@ -28,7 +28,7 @@ COLUMNS = [
 )
 @options.named("--grader", "Whose grades.", required=True)
 @options.named("--rubric-version", "A version of the rubric.", default="newest")
-@options.named("--query", "The items of this query only, by its id.")
+@options.named("--query", "Only the items of the query with this id.")
 def grades(lake, collection, grader, rubric_version, query):
     """Show what share of passages each rubric item gave each grade, the best answered first, as
     `@item_grades` of the query book has it.

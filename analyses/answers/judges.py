@@ -67,7 +67,7 @@ JUDGES = f"""
 )
 @options.of_label_sets("May be repeated (default: all).")
 @options.with_reference
-@options.named("--measure", "Of the leaderboards.", default="nDCG@10")
+@options.named("--measure", "The leaderboards' measure.", default="nDCG@10")
 def judges(lake, collection, label_sets, reference, measure):
     """Say how far each label set agrees with people, in a column for each statistic.
 

@@ -34,14 +34,17 @@ BETTER = [
 
 
 @question("kappa", "Compute kappas; does a judge agree better?", marts=["kappa"])
-@options.of_label_sets("Compare this one; repeat it for more. Default: all.")
+@options.of_label_sets("The label set to compare; may be repeated. Default: all.")
 @options.with_reference
 @options.named("--against", "Test whether each label set agrees better than this one.")
-@options.of_kinds("As in the mart kappa. Default: binary, and of all labels on a common scale.")
+@options.of_kinds(
+    "Kind of kappa, as in the mart kappa. Default: binary, and all labels on a common scale."
+)
 @options.replicated("Bootstrap samples of queries.")
 @options.with_confidence
 def kappa(lake, collection, label_sets, reference, against, kinds, replicates, **settings):
-    """Say how surely labels agree with people's, or another label set's, beyond chance.
+    """Say how well labels agree with people's, or another label set's, beyond chance, and how
+    surely.
 
     The kappas of `gradelake sql @kappa`, each with an interval from resampling queries, around the
     kappa. With --against a paired test: the difference of two judges' kappas on the passages that

@@ -67,7 +67,9 @@ ROWS = """
 )
 @options.of_label_sets("May be repeated (default: all).")
 @options.with_reference
-@options.named("--measure", "Of the leaderboards that are correlated.", default="nDCG@10")
+@options.named(
+    "--measure", "The measure of the leaderboards that are correlated.", default="nDCG@10"
+)
 def labels(lake, collection, label_sets, reference, measure):
     """Say how many runs, topics and labels there are, and how each label set agrees with a
     reference.

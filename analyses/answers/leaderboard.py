@@ -59,9 +59,11 @@ class Layout:
 
 @question("leaderboard", "Show systems with their scores and ranks.", draws=True)
 @options.of_label_sets(
-    "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
+    "The label set that scores the systems; may be repeated (default: the only one there is)."
 )
-@options.of_measures("May be repeated; the first orders the systems (default: all).")
+@options.of_measures(
+    "The measure; may be repeated, and the first orders the systems (default: all)."
+)
 @options.of_levels(
     "May be repeated (default: 4 of a rubric, else min_relevant, or the highest label below it)."
 )
@@ -71,25 +73,30 @@ class Layout:
     type=(str, str, int),
     multiple=True,
     metavar="LABEL_SET MEASURE LEVEL",
-    help="One board, instead of all that the options above make; may be repeated.",
+    help="One board, instead of all that the options above ask for; may be repeated.",
 )
-@click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
-@click.option("--stderr", is_flag=True, help="Standard errors, beside the scores.")
-@click.option("--interval", is_flag=True, help="Half of the 95% intervals, beside the scores.")
+@click.option("--ranks", is_flag=True, help="Show the rank by each measure beside its scores.")
+@click.option("--stderr", is_flag=True, help="Show standard errors beside the scores.")
+@click.option("--interval", is_flag=True, help="Show half of the 95% intervals beside the scores.")
 @click.option(
     "--groups",
     is_flag=True,
-    help="Letters beside scores: a shared one means no significant difference (see stats ranks).",
+    help=(
+        "Show letters beside the scores: systems that share one do not differ significantly (see "
+        "stats ranks)."
+    ),
 )
 @click.option(
     "--approximate",
     is_flag=True,
-    help="~N for systems without an official rank: the better of their neighbours in the table.",
+    help="Show ~N for systems without an official rank: the better rank of their neighbours.",
 )
-@click.option("--starred", is_flag=True, help="* behind systems without an official rank.")
+@click.option("--starred", is_flag=True, help="Mark systems without an official rank with *.")
 @options.numbered("--ordered-by", "The level that orders the systems (default: the first).")
 @click.option(
-    "--correlation", is_flag=True, help="Beneath: how each column agrees with the official ranks."
+    "--correlation",
+    is_flag=True,
+    help="Show beneath how each column agrees with the official ranks.",
 )
 def leaderboard(
     lake, collection, label_sets, measures, levels, single, ranks, stderr, interval, groups, **asked

@@ -50,18 +50,20 @@ QRELS = [Column(key, kind=kind, means=MEANS.get(key, "")) for key, kind in OF_LA
 
 @question("meta", "Compute what TREC AutoJudge says of judges.", marts=MARTS)
 @options.named("--reference", "The truth: a label set.", required=True)
-@options.named("--reference-measure", "Its measure. Default: that of each board.")
-@options.of_label_sets("Whose boards; repeat it for more. Default: all.")
-@options.of_measures("Of which measures; repeat it for more.", required=True)
+@options.named("--reference-measure", "The truth's measure. Default: that of each board.")
+@options.of_label_sets("The label set whose boards to look at; may be repeated. Default: all.")
+@options.of_measures("The measure of the boards; may be repeated.", required=True)
 @options.numbered(
     "--top",
-    "Also kendall over the truth's first N systems; repeat it.",
+    "Also give Kendall's tau-b over the truth's first N systems; may be repeated.",
     click.IntRange(min=2),
     multiple=True,
     default=(15,),
 )
-@click.option("--only-shared-queries", is_flag=True, help="Over the queries that both have.")
-@click.option("--qrels", is_flag=True, help="Also how labels of passages agree, query by query.")
+@click.option("--only-shared-queries", is_flag=True, help="Use only queries that both have.")
+@click.option(
+    "--qrels", is_flag=True, help="Also show how labels of passages agree, query by query."
+)
 @options.at_level
 @options.at_reference_level
 def meta(lake, collection, reference, label_sets, measures, top, only_shared_queries, **asked):
@@ -72,7 +74,8 @@ def meta(lake, collection, reference, label_sets, measures, top, only_shared_que
     intervals: stats correlation.
 
     --qrels adds precision, recall, F1, Jaccard, kappas, Krippendorff's alpha and the adjusted Rand
-    index of each query's labels, and their means; what one of both did not label is 0 there.
+    index of each query's labels, and their means; what only one of them labelled is 0 for the
+    other.
 
     \b
     Examples:

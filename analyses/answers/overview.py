@@ -39,8 +39,10 @@ TEXTS = "select query_id, text from lake.raw.queries where collection = ?"
 
 
 @question("overview", "Show every system on every query.", draws=True, marts=["topic_scores"])
-@options.named("--measure", "As in the leaderboard. Default: nDCG@10, or its first.")
-@options.named("--label-set", "Whose labels. Default: those that a report opens on.")
+@options.named(
+    "--measure", "A measure of the leaderboard. Default: nDCG@10, or the first there is."
+)
+@options.named("--label-set", "The label set. Default: the one that a report opens on.")
 @options.in_segment
 @options.at_level
 def overview(lake, collection, measure, label_set, segment, level):

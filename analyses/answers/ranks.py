@@ -28,7 +28,7 @@ COLUMNS = [
 
 @question("ranks", "Compute how surely each system has its rank.", draws=True)
 @options.measured
-@options.named("--label-set", "Whose leaderboard.", required=True)
+@options.named("--label-set", "The label set whose leaderboard to look at.", required=True)
 @options.in_segment
 @options.at_level
 @options.at_alpha("Significance level of the groups.")

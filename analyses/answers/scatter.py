@@ -57,10 +57,10 @@ COLUMNS = [
 @options.measured
 @options.at_level
 def scatter(lake, collection, label_set, reference, measure, level):
-    """Show each system's score by the labels and by the reference's, with Kendall's tau-b.
+    """Show each system's score by the labels and by the reference, with Kendall's tau-b.
 
-    Systems that rank far from their place by the reference, by more than a tenth of all, are named,
-    the farthest first.
+    Systems whose two ranks differ by more than a tenth of all systems are named, the farthest
+    first.
 
     \b
     Examples:

@@ -77,16 +77,16 @@ ERRORS = [
 
 @question("significance", "Test which systems differ by more than chance.")
 @options.measured
-@options.named("--label-set", "Whose values to test.", required=True)
+@options.named("--label-set", "The label set whose scores to test.", required=True)
 @options.named(
     "--reference",
-    "Count how often both agree on which pairs are significant, and what goes wrong where the "
-    "label set decides for this one.",
+    "Count on which pairs this label set agrees, and what goes wrong where --label-set decides in "
+    "its place.",
 )
 @options.in_segment
 @options.at_level
 @options.at_reference_level
-@options.at_alpha("A pair with p at or below it is significant.")
+@options.at_alpha("A pair is significant if its p is at or below this.")
 @options.replicated("Permutations; with up to 14 queries all sign patterns are tried.")
 def significance(
     lake, collection, measure, label_set, reference, segment, level, reference_level, **settings
@@ -95,11 +95,11 @@ def significance(
 
     Paired randomisation tests over queries, two-sided: uncorrected, corrected by Holm and by
     Benjamini and Hochberg, and the randomised Tukey HSD, which looks at all systems at once. With
-    --reference also decision errors: shares of the pairs that one of both calls different, with
+    --reference, also decision errors: shares of the pairs that one of the two calls different, with
     intervals from resampling queries. Of pairs that the label set calls different, the reference
     calls the other way (reversed), scores the other way (other sign), cannot tell apart (untold);
-    of pairs that the reference calls different, the label set cannot tell apart (missed), calls
-    the other way (contradicted).
+    of pairs that the reference calls different, the label set cannot tell apart (missed), calls the
+    other way (contradicted).
 
     \b
     Examples:

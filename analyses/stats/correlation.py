@@ -129,8 +129,8 @@ def agreement(
     Drawn queries make a noisier board than the one observed, so replicates correlate less than
     boards of as many other queries do, by far where the official ranks' own queries are drawn for
     one side only. The intervals therefore lie around the point (`Spread.around`): they are for the
-    mean correlation of boards of as many queries and systems, not for that of endless ones.
-    tests/benchmarks/README.md has how often they hold it.
+    mean correlation of boards of as many queries and systems, not for the one that endlessly many
+    would give. tests/benchmarks/README.md has how often they hold it.
 
     The p-value is of a permutation test: the share of `n_replicates` random orders of the systems'
     scores, and the order observed, that correlate as highly (one-sided; (b + 1) / (B + 1): Phipson

@@ -31,13 +31,13 @@ from gradelake.sql.common.errors import BadInput, GradelakeError
 @click.option(
     "--on-failure",
     metavar="COMMAND",
-    help="Run by the shell, the summary on its standard input, unless all went well.",
+    help="A command for the shell, with the summary on its standard input, unless all went well.",
 )
 @click.option(
     "--webhook",
     metavar="URL",
     envvar=WEBHOOK,
-    help=f"The summary is posted there unless all went well; better in ${WEBHOOK}.",
+    help=f"Post the summary there unless all went well; better set in ${WEBHOOK}.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj

@@ -156,7 +156,7 @@ def _known(name: str, rubric_id: str | None) -> str:
     "--share",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.1,
-    help="How much of the judged pairs to draw.",
+    help="The share of the judged pairs to draw.",
 )
 @click.option(
     "--per-label", type=click.IntRange(min=1), help="Pairs per label, instead of a share."
@@ -173,7 +173,9 @@ def _known(name: str, rubric_id: str | None) -> str:
     default=1,
     help="The same seed draws the same pairs.",
 )
-@click.option("--queries", help="Only pairs of these: ids with commas between, or a file of them.")
+@click.option(
+    "--queries", help="Only pairs of these queries: ids separated by commas, or a file of ids."
+)
 @click.option(
     "--distil-prompt", default="true_distil", help="The prompt that makes a rubric of explanations."
 )

@@ -55,7 +55,7 @@ class _Asking(click.Command):
 @click.option(
     "--allow-files", is_flag=True, help="Let statements do whatever you can: read and write files."
 )
-@click.option("--as-sql", is_flag=True, help="Print the SQL of a question; it is not asked.")
+@click.option("--as-sql", is_flag=True, help="Print the SQL of a question instead of asking it.")
 @click.option("--explain", is_flag=True, help="Say what the columns of a question's answer mean.")
 @click.argument("query", required=False)
 def sql(read, format_, output, first, no_pager, allow_files, as_sql, explain, query):
