@@ -149,10 +149,10 @@ def name_of(parameter: click.Parameter) -> str:
     return f"{name}_" if iskeyword(name) else name
 
 
-def _parameter(name: str, of: click.Parameter) -> inspect.Parameter:
-    is_argument = isinstance(of, click.Argument)
+def _parameter(name: str, option: click.Parameter) -> inspect.Parameter:
+    is_argument = isinstance(option, click.Argument)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if is_argument else _PROGRESS.kind
-    default = inspect.Parameter.empty if of.required else of.to_info_dict().get("default")
+    default = inspect.Parameter.empty if option.required else option.to_info_dict().get("default")
     return inspect.Parameter(name, kind, default=default)
 
 

@@ -44,11 +44,11 @@ def init(folder, demo):
         console.hint("next: describe your collection there, then run `gradelake ingest mine`")
 
 
-def _pairs(_context, option, said: tuple[str, ...]) -> dict[str, str]:
+def _pairs(_context, option, stated: tuple[str, ...]) -> dict[str, str]:
     """`judgment=stars` of an option that may be repeated."""
-    if wrong := [each for each in said if not all(each.partition("="))]:
+    if wrong := [each for each in stated if not all(each.partition("="))]:
         raise click.BadParameter(f"{wrong[0]!r} is not {option.metavar}")
-    return dict(each.split("=", 1) for each in said)
+    return dict(each.split("=", 1) for each in stated)
 
 
 @click.command(short_help="Write a gradelake.toml for the files in a FOLDER.")
@@ -58,7 +58,7 @@ def _pairs(_context, option, said: tuple[str, ...]) -> dict[str, str]:
 @click.option("--name", help="Name of the collection (default: the folder's).")
 @click.option(
     "--as",
-    "said",
+    "presets",
     metavar="FILE=PRESET",
     multiple=True,
     callback=_pairs,
@@ -66,7 +66,7 @@ def _pairs(_context, option, said: tuple[str, ...]) -> dict[str, str]:
 )
 @answering(lambda done: done.print())
 @without_project
-def start(folder, name, said):
+def start(folder, name, presets):
     """Look at the files here or in FOLDER, and write a gradelake.toml that says what they are.
 
     Forms that tools write are known by their columns, keys and lines; presets say how. How each
@@ -81,7 +81,7 @@ def start(folder, name, said):
     """
     from gradelake.ingest.starting.start import start as run_start
 
-    return run_start(folder or Path.cwd(), name, said)
+    return run_start(folder or Path.cwd(), name, presets)
 
 
 @click.command(short_help="Bring what is new or changed in a COLLECTION into the lake.")

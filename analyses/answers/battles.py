@@ -12,7 +12,7 @@ COLUMNS = [
     Column(
         "rating", kind="count", means="Its strength in the Bradley-Terry model, on Elo's scale."
     ),
-    Column("interval", kind="interval", of="count", is_beside=True, means=parts.OVER_QUERIES),
+    Column("interval", kind="interval", ends="count", is_beside=True, means=parts.OVER_QUERIES),
     *parts.RANKS,
     Column("n_battles", kind="count", is_detail=True, means="Battles that it fought."),
     Column("wins", kind="count", means="Battles that it won."),

@@ -53,9 +53,13 @@ def ceiling(lake, collection, label_sets, kinds, replicates, **settings):
     )
 
 
-def _row(one):
-    row = dict(zip(SIDES, one.sides, strict=True)) | {"kind": one.kind, "n": one.n, "p": one.p}
-    values, spreads = (*one.kappas, one.difference), (*one.spreads, one.spread)
+def _row(together):
+    row = dict(zip(SIDES, together.sides, strict=True)) | {
+        "kind": together.kind,
+        "n": together.n,
+        "p": together.p,
+    }
+    values, spreads = (*together.kappas, together.difference), (*together.spreads, together.spread)
     for name, value, of in zip(FIGURES, values, spreads, strict=True):
         row |= parts.spread(name, value, of)
     return row

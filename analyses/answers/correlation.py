@@ -213,9 +213,9 @@ def _tops(tops):
         yield from rows.values()
 
 
-def _choice(one):
-    choice = one.choice
-    about = {"label_set": parts.named(one.board), "in_best_group": choice.in_best_group}
+def _choice(top):
+    choice = top.choice
+    about = {"label_set": parts.named(top.board), "in_best_group": choice.in_best_group}
     about["systems"] = ", ".join(choice.systems)
     return about | parts.spread("loss", choice.loss, choice.spread)
 

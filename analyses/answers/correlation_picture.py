@@ -57,5 +57,5 @@ def by_tau(tau: float | None) -> float:
     return 2.0 if tau is None else -tau
 
 
-def _by_name(one: Agreement) -> dict:
-    return {each.statistic: each for each in one.correlations}
+def _by_name(found: Agreement) -> dict:
+    return {each.statistic: each for each in found.correlations}

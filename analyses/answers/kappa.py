@@ -87,10 +87,10 @@ def kappa(lake, collection, label_sets, reference, against, kinds, replicates, *
     return Answer(asked | settings, tables=tables, notes=notes)
 
 
-def _better(one):
+def _better(compared):
     names = ("kappa", "against", "difference")
-    values = (*one.kappas, one.difference)
-    row = {"label_set": one.sides[0], "kind": one.kind, "n": one.n, "p": one.p}
-    for name, value, of in zip(names, values, (*one.spreads, one.spread), strict=True):
+    values = (*compared.kappas, compared.difference)
+    row = {"label_set": compared.sides[0], "kind": compared.kind, "n": compared.n, "p": compared.p}
+    for name, value, of in zip(names, values, (*compared.spreads, compared.spread), strict=True):
         row |= parts.spread(name, value, of)
     return row

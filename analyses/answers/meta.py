@@ -113,8 +113,8 @@ def meta(lake, collection, reference, label_sets, measures, top, only_shared_que
     return Answer({"collection": collection, "reference": reference}, tables=tables, notes=notes)
 
 
-def _row(one):
-    board = one.board
+def _row(evaluated):
+    board = evaluated.board
     about = {"label_set": parts.named(board), "measure": board.measure, "level": board.level}
-    about |= {"n_systems": one.n_systems, "n_queries": one.n_queries}
-    return about | board.completeness.as_object() | one.statistics
+    about |= {"n_systems": evaluated.n_systems, "n_queries": evaluated.n_queries}
+    return about | board.completeness.as_object() | evaluated.statistics

@@ -50,13 +50,13 @@ def figure(key: str, head: str, kind: str, means: str = "", over: str = "queries
     ]
 
 
-def spread(key: str, value: float | None, of: Spread) -> dict[str, Any]:
+def spread(key: str, value: float | None, resampled: Spread) -> dict[str, Any]:
     """The values of the columns of `figure`."""
     return {
         key: value,
-        f"{key}_interval": interval_of(of),
-        f"{key}_standard_error": of.standard_error,
-        f"{key}_undefined": of.undefined,
+        f"{key}_interval": interval_of(resampled),
+        f"{key}_standard_error": resampled.standard_error,
+        f"{key}_undefined": resampled.undefined,
     }
 
 

@@ -58,16 +58,16 @@ def decide(
     official: str | None,
     measure: str,
     read: Callable[[str, str], Board],
-    told: Callable[[Board], Pairs],
+    pairs_of: Callable[[Board], Pairs],
     progress: Callable,
 ) -> list[Decided]:
     """Of each label set that has a board of the measure, against the reference's, or else against
-    the official ranks. `told` is of `telling`."""
+    the official ranks. `pairs_of` is of `telling`."""
     board, group = None, None
     if reference:
         with suppress(BadInput):  # people's labels have no board of this measure
             board = read(reference, measure)
-            pairs = told(board) if len(board.systems) > 1 else None
+            pairs = pairs_of(board) if len(board.systems) > 1 else None
             group = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED, pairs=pairs).top
     theirs = board or (read_official_ranks(lake, collection, official) if official else None)
     found: list[Decided] = []
@@ -82,7 +82,7 @@ def decide(
         errors: dict[str, dict[str, DecisionError]] = {}
         if board:
             shared = shared_systems([ours], board)
-            pairs, reference_pairs = told(ours.of(shared)), told(board.of(shared))
+            pairs, reference_pairs = pairs_of(ours.of(shared)), pairs_of(board.of(shared))
             for one in decision_errors(pairs, reference_pairs, ALPHA, tuple(TOLD_BY), seed=SEED):
                 errors.setdefault(TOLD_BY[one.correction], {})[one.error] = one
         kendall = {one.k: one for one in top.tops if one.statistic == "kendall"}
@@ -167,7 +167,7 @@ def telling() -> Callable[[Board], Pairs]:
 def compare_systems(
     boards: dict[str, dict[str, Any]],
     read: Callable[[str, str], Board],
-    told: Callable[[Board], Pairs],
+    pairs_of: Callable[[Board], Pairs],
     has_levels: list[str],
     progress: Callable,
 ) -> dict[str, dict[str, dict[str, Any]]]:
@@ -175,7 +175,7 @@ def compare_systems(
     usual level; and into `boards`, as `read_boards` read them, how sure the ranks there are.
 
     `read` gives the board of a label set and measure, or raises `BadInput` where there is none;
-    `told` is of `telling`.
+    `pairs_of` is of `telling`.
 
     `says` has a sentence for each pair, in the order of the pairs: (0, 1), (0, 2), ..., (1, 2),
     ...; None of more than `MOST_SAID`. In a board,
@@ -191,7 +191,7 @@ def compare_systems(
             board = read(name, measure)
         except BadInput:  # not at its usual level
             continue
-        pairs = told(board) if len(board.systems) > 1 else None
+        pairs = pairs_of(board) if len(board.systems) > 1 else None
         ranked = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED, pairs=pairs)
         of = {one.system: one for one in ranked.systems}
         systems = [of.get(system) for system in boards[name]["systems"]]

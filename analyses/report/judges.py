@@ -68,8 +68,8 @@ def _drift(about: dict[str, Any]) -> str | None:
     return about["n_rounds"] and f"none in {about['n_rounds']} rounds"
 
 
-def _ceiling(one: Together | None) -> str | None:
-    return f"{by_people(one)}; its own {own(one)}" if one else None
+def _ceiling(together: Together | None) -> str | None:
+    return f"{by_people(together)}; its own {own(together)}" if together else None
 
 
 def read_ceilings(

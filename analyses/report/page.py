@@ -528,46 +528,46 @@ class Material:
         )
 
 
-def _settled(of: Material) -> dict[str, Any]:
+def _settled(material: Material) -> dict[str, Any]:
     """What the page knows from its start."""
     return {
-        "collection": of.collection,
-        "source": of.provenance["source"],
-        "min_relevant": of.cut,
-        "reference": of.reference,
-        "opens_on": of.opens_on,
-        "assessor": of.assessor,
-        "levels": of.levels,
-        "label_sets": of.scored,
-        "judged": {name: of.judged[name] for name in of.scored},
-        "circles": ask_by(of.lake, "circles", "label_set", collection=of.collection),
-        "same_runs": ask(of.lake, "same_runs", collection=of.collection),
-        "cut_systems": ask(of.lake, "cut_systems", collection=of.collection),
-        "of_answers": of.of_answers,
-        "incomplete": of.incomplete,
-        "covered": _covered(of),
-        "of_rubric": [measure for measure, kind in of.kinds.items() if kind == "rubric"],
-        "has_levels": of.levelled,
-        "queries": of.queries,
-        "systems": sorted(of.systems),
-        "counts": counting_of(of.lake, of.collection),
-        "official": of.official,
-        "compared_with": of.since,
-        "compared": of.compared,
-        "release": of.lake.release,
-        "grids": of.grids.choices,
-        "has_texts": not of.request.without_rubric,
-        "pool_depth": of.provenance["collection"]["pool_depth"],
+        "collection": material.collection,
+        "source": material.provenance["source"],
+        "min_relevant": material.cut,
+        "reference": material.reference,
+        "opens_on": material.opens_on,
+        "assessor": material.assessor,
+        "levels": material.levels,
+        "label_sets": material.scored,
+        "judged": {name: material.judged[name] for name in material.scored},
+        "circles": ask_by(material.lake, "circles", "label_set", collection=material.collection),
+        "same_runs": ask(material.lake, "same_runs", collection=material.collection),
+        "cut_systems": ask(material.lake, "cut_systems", collection=material.collection),
+        "of_answers": material.of_answers,
+        "incomplete": material.incomplete,
+        "covered": _covered(material),
+        "of_rubric": [measure for measure, kind in material.kinds.items() if kind == "rubric"],
+        "has_levels": material.levelled,
+        "queries": material.queries,
+        "systems": sorted(material.systems),
+        "counts": counting_of(material.lake, material.collection),
+        "official": material.official,
+        "compared_with": material.since,
+        "compared": material.compared,
+        "release": material.lake.release,
+        "grids": material.grids.choices,
+        "has_texts": not material.request.without_rubric,
+        "pool_depth": material.provenance["collection"]["pool_depth"],
         "measures": MEASURES,
         "tau": TAU,
-        "taus": {one["grader"]: one["tau"] for one in of.health},
+        "taus": {one["grader"]: one["tau"] for one in material.health},
     }
 
 
-def _covered(of: Material) -> dict[str, dict[int, str]]:
+def _covered(material: Material) -> dict[str, dict[int, str]]:
     """Label set whose boards have coverage of a rubric -> level -> who covers most of it."""
     found = {}
-    for name, board in of.boards.items():
+    for name, board in material.boards.items():
         ks = (one[6:] for one in board["measures"] if one.startswith("Cover@"))
         if k := max(map(int, ks), default=None):
             levels = board["boards"]
@@ -587,58 +587,60 @@ def _covers(name: str, board: dict[str, Any], level: int, k: int) -> str:
     )
 
 
-def _packs(of: Material) -> dict[str, str]:
+def _packs(material: Material) -> dict[str, str]:
     """id -> packed data: the page reads each when it needs it."""
-    pairs = of.pairs  # first: boards get from it how sure ranks are
+    pairs = material.pairs  # first: boards get from it how sure ranks are
     packs = {
         "vega": pack(vega()),
         "pictures": pack({"specs": specs(), "look": look()}),
-        "settled": pack(_settled(of)),
-        "agreement": pack(of.agreement),
-        "correlated": pack(of.correlated),
-        "days": pack(of.moved["days"]),
-        **of.grids.packs,
-        **of.rankings,
+        "settled": pack(_settled(material)),
+        "agreement": pack(material.agreement),
+        "correlated": pack(material.correlated),
+        "days": pack(material.moved["days"]),
+        **material.grids.packs,
+        **material.rankings,
     }
     scores_of, usual = {}, {}  # of query scores no more stays in memory than those of usual levels
-    for some in of.in_parts:
-        for name, scores in read_query_scores(of.lake, of.collection, some).items():
+    for some in material.in_parts:
+        for name, scores in read_query_scores(material.lake, material.collection, some).items():
             scores_of[name] = pack(scores)
-            usual[name] = at_level(scores, of.levels[name])
-    for number, name in enumerate(of.scored):
-        packs[f"board-{number}"] = pack(of.boards[name])
+            usual[name] = at_level(scores, material.levels[name])
+    for number, name in enumerate(material.scored):
+        packs[f"board-{number}"] = pack(material.boards[name])
         packs[f"pairs-{number}"] = pack(pairs[name])
         packs[f"query-scores-{number}"] = scores_of[name]
-    compared = compare_label_sets(of.alike, of.levels, of.boards, usual, of.tau)
+    compared = compare_label_sets(
+        material.alike, material.levels, material.boards, usual, material.tau
+    )
     packs["label-sets"] = pack(
-        {"pairs": compared, "higher": which_is_higher(of.of_passages, of.read)}
+        {"pairs": compared, "higher": which_is_higher(material.of_passages, material.read)}
     )
     return packs
 
 
-def _statistics(of: Material) -> list[dict[str, str]]:
+def _statistics(material: Material) -> list[dict[str, str]]:
     """Those that have a section, each by its defaults; none where it cannot be had."""
     found = []
     for one in sections():
         with suppress(BadInput):
-            shown = render_answer(one.answer(of.lake, of.collection))
+            shown = render_answer(one.answer(material.lake, material.collection))
             found.append({"name": one.name, "title": one.section, "html": shown})
     return found
 
 
-def _empty_sections(of: Material) -> set[str]:
+def _empty_sections(material: Material) -> set[str]:
     """Those with nothing in them."""
-    moved = of.moved
+    moved = material.moved
     filled = {
-        "trust": of.trust,
-        "scatter": of.reference and of.scored,
-        "correlation": of.correlated,
-        "confusion": of.confusions,
-        "grid": of.grids.choices,
-        "coverage": _covered(of),
-        "rubric": of.health,
+        "trust": material.trust,
+        "scatter": material.reference and material.scored,
+        "correlation": material.correlated,
+        "confusion": material.confusions,
+        "grid": material.grids.choices,
+        "coverage": _covered(material),
+        "rubric": material.health,
         "moved": any(moved[each] for each in ("versions", "previewed", "since", "nights", "days")),
-        "cost": of.provenance["cost"] or of.provenance["failures"],
+        "cost": material.provenance["cost"] or material.provenance["failures"],
     }
     return {each for each, has in filled.items() if not has}
 

@@ -108,11 +108,11 @@ class Board:
             printed=self.printed[columns],
         )
 
-    def pair(self, one: str, other: str) -> "Board":
+    def pair(self, first: str, second: str) -> "Board":
         """The board of two of its systems. Raises `BadInput`, `NotThere` for one it has not."""
-        if one == other:
-            raise BadInput(f"{one!r} is the same system twice", "Name two.")
-        return self.of([one, other])
+        if first == second:
+            raise BadInput(f"{first!r} is the same system twice", "Name two.")
+        return self.of([first, second])
 
     def on(self, queries: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """(weighted values with a row for each of these queries, the weight of those the board has,

@@ -211,8 +211,8 @@ def _usage(completion) -> dict[str, Any]:
     }
 
 
-def _count(told: Any, name: str) -> int | None:
-    n = _field(told, name)
+def _count(usage: Any, name: str) -> int | None:
+    n = _field(usage, name)
     return n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 else None
 
 

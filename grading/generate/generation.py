@@ -38,9 +38,9 @@ class WrittenItems(Written):
     def progress(self) -> str:
         return f"{super().progress()}, {self.n_items:,} items"
 
-    def is_remarkable(self, one: Generated) -> bool:
-        is_odd = any(getattr(one.items, name) for name in _ODD)
-        return super().is_remarkable(one) or is_odd or bool(one.cut_characters)
+    def is_remarkable(self, generated: Generated) -> bool:
+        is_odd = any(getattr(generated.items, name) for name in _ODD)
+        return super().is_remarkable(generated) or is_odd or bool(generated.cut_characters)
 
     def as_object(self) -> dict[str, Any]:
         return super().as_object() | {

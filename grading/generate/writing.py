@@ -113,8 +113,8 @@ class Written(WritingRun, WritingPlan):
             return 130
         return 3 if self.failed or self.out_of_money else 0
 
-    def is_remarkable(self, one: Generated) -> bool:
-        return one.tries > 1
+    def is_remarkable(self, generated: Generated) -> bool:
+        return generated.tries > 1
 
     def add(self, generated: list[Generated]) -> None:
         for one in generated:

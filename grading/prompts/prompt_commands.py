@@ -155,10 +155,10 @@ def render(project, name, query, items, passage, passage_file, others):
     click.echo(rendered.text)
 
 
-def _slot(said: str) -> list[str]:
-    slot, equals, text = said.partition("=")
+def _slot(stated: str) -> list[str]:
+    slot, equals, text = stated.partition("=")
     if not equals:
-        raise BadInput(f"--slot {said}: no text", "Write SLOT=TEXT.")
+        raise BadInput(f"--slot {stated}: no text", "Write SLOT=TEXT.")
     return [slot, text]
 
 

@@ -296,13 +296,19 @@ class Card:
     description: str | None = None  # of the query
     narrative: str | None = None
 
-    def answered(self, opinion: int | None, *about: Any) -> ReviewAnswer:
-        """An answer to it: (note, seconds, is_blind, settles) as `ReviewAnswer` has them. What
-        nothing has graded is agreed with, and never blind: there is nothing to see."""
+    def answered(
+        self,
+        opinion: int | None,
+        note: str | None,
+        seconds: float | None,
+        is_blind: bool,
+        settles: bool,
+    ) -> ReviewAnswer:
+        """An answer to it. What nothing has graded is agreed with, and never blind: there is
+        nothing to see."""
         if self.grade is not None:
-            return ReviewAnswer(self.grade, opinion, *about)
+            return ReviewAnswer(self.grade, opinion, note, seconds, is_blind, settles)
         assert opinion is not None
-        note, seconds, _, settles = about
         return ReviewAnswer(opinion, opinion, note, seconds, False, settles)
 
     def undone(self, is_blind: bool, before: Review | None = None) -> Undo:

@@ -24,7 +24,7 @@ class Grading:
     """What the runs of graders did, or of a grader's trials."""
 
     runs: list[tuple[GradingRequest, grader_run.Run]]
-    of: str  # what there is a run of: "grader" where there can be one only, "graders" or "trials"
+    noun: str  # what there is a run of: "grader" where there can be one only, "graders" or "trials"
 
     @property
     def exit_code(self) -> int:
@@ -33,7 +33,7 @@ class Grading:
     def as_object(self) -> dict[str, Any]:
         """What `grade --json` prints."""
         objects = [run_as_object(*each) for each in self.runs]
-        return objects[0] if self.of == "grader" else {self.of: objects}
+        return objects[0] if self.noun == "grader" else {self.noun: objects}
 
 
 def grade(

@@ -40,8 +40,8 @@ def ingest_frames(project: Project, name: str, frames: Mapping[str, Any]) -> Ing
             f"there are no frames of {unknown[0]!r}", f"Known: {', '.join(ONE + NAMED)}."
         )
     of_no_file = {
-        setting: said
-        for setting, said in project.collections.get(name, {}).items()
+        setting: settings
+        for setting, settings in project.collections.get(name, {}).items()
         if setting in _OF_NO_FILE
     }
     with TemporaryDirectory() as folder:

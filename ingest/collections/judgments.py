@@ -9,8 +9,8 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import read_judgments
-from gradelake.ingest.mapping.form import said_of
-from gradelake.ingest.mapping.said import Form, file_of_import
+from gradelake.ingest.mapping.form import settings_of
+from gradelake.ingest.mapping.stated import Form, file_of_import
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.spreadsheet import plain_cell
@@ -126,7 +126,7 @@ def import_judgments(
         done.by = {"assessor": assessor, "sample": sample}
         # an exported sample is known by its name, another file by its own
         land.target = target = imported_mark(collection, assessor, sample or path.name)
-        if land.is_known(said_of(file) or None):
+        if land.is_known(settings_of(file) or None):
             return done
         rows = done.taken(rows, lake)
         _require_known_passages(lake, collection, rows, str(path))

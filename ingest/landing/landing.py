@@ -38,12 +38,12 @@ class Landing:
             self.mark = hashlib.sha256(content).hexdigest()
         return self.transaction.recorded(self.target) == self.mark
 
-    def commit(self, **said: int) -> None:
+    def commit(self, **logged: int) -> None:
         """End the import with what the log says of it. Raises `Rejected` where the file changed
         while it was read."""
         files.require_same(Path(self.done.file), self.done.file, self.sha256)
         self.transaction.record(self.target, self.mark, self.done.written)
-        self.transaction.say(**said)
+        self.transaction.say(**logged)
         self.transaction.finish_run(self.arguments)
 
 

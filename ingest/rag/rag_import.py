@@ -24,7 +24,7 @@ from gradelake.ingest.collections.targets import Ingested, Targets, hash_of
 from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.mapping.form import File
 from gradelake.ingest.mapping.presets import Sample, best_of, presets_of
-from gradelake.ingest.mapping.said import Form, file_of_import
+from gradelake.ingest.mapping.stated import Form, file_of_import
 from gradelake.ingest.rag.brought import RETRIEVAL, Brought
 from gradelake.ingest.rag.log import FIX, Row, read
 from gradelake.ingest.rag.topics import Topics
@@ -47,7 +47,7 @@ _FROM_LOGS = "rag"  # what the ledger has in the place of the bank's hash
 class Options:
     """What is asked of an import. `system`: the name of the file's one system; `marks`: whether [1]
     in an answer cites the first context; `references`: whether they become nuggets (None: where
-    the collection has no other rubric); `form`: what is said of the file (mapping/said.py)."""
+    the collection has no other rubric); `form`: what is said of the file (mapping/stated.py)."""
 
     system: str | None = None
     marks: bool = True
@@ -96,7 +96,7 @@ def _file(path: Path, folder: Path, form: Form) -> File:
         fitting = best_of(presets_of(folder), Sample(path, str(path)), "rag")
         form = {**form, "preset": next(iter(fitting), None)}
     shown = file_of_import(folder, path, ["rag"], form)
-    return File(shown, shown.said | {_BOARD: (form.get("preset") or "log").split("_")[0]})
+    return File(shown, shown.settings | {_BOARD: (form.get("preset") or "log").split("_")[0]})
 
 
 def _import(into: Targets, path: Path, shown: File, options: Options) -> ImportedFile:
@@ -107,7 +107,7 @@ def _import(into: Targets, path: Path, shown: File, options: Options) -> Importe
     brought = Brought(_known_texts(into, rows), options.marks)
     topics = Topics(into, brought)
     named = sorted(topics.texts) if topics.are_named else None
-    said = sorted(shown.said.items())
+    said = sorted(shown.settings.items())
     # one from before there were retrievals comes in anew
     new = ["retrievals"] if any(row.retrievals for row in rows) else []
     of_content = hash_of((sha256, options.marks, options.references, named, *said, *new))
@@ -185,7 +185,9 @@ def _notes(into: Targets, brought: Brought, shown: File, columns: list[str]) -> 
     notes = [f"{shown}: read {', '.join(columns)}"]
     scores = _scores_of(brought)
     if measures := sorted(scores["measure"].unique()):
-        notes.append(f"its scores are the board scores:{shown.said[_BOARD]}: {', '.join(measures)}")
+        notes.append(
+            f"its scores are the board scores:{shown.settings[_BOARD]}: {', '.join(measures)}"
+        )
     notes += notes_of_missing(scores, shown, brought.n_questions)
     brought.counts["are new topics"] = len(brought.topics)
     brought.counts["have turns before them, kept as their narrative"] = sum(
@@ -224,7 +226,7 @@ def _write(into: Targets, brought: Brought, shown: File, sha256: str) -> None:
     into.insert("queries", frame_of("queries", ("query_id", "text", "narrative"), rows))
     for table in OF_SYSTEMS:
         into.transaction.delete(table, collection=into.name, system=[*brought.systems])
-    board = {"collection": into.name, "board": shown.said[_BOARD]}
+    board = {"collection": into.name, "board": shown.settings[_BOARD]}
     into.transaction.delete("imported_scores", **board, system=[*brought.systems])
     into.transaction.insert("imported_scores", _scores_of(brought), **board, stderr=None)
     for system, found in brought.systems.items():

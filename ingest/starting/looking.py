@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.ingest.mapping.columns import columns_of
-from gradelake.ingest.mapping.form import LISTED, ROLES, File, names_of, said_of
+from gradelake.ingest.mapping.form import LISTED, ROLES, File, names_of, settings_of
 from gradelake.ingest.mapping.labels import is_open, proposed
 from gradelake.ingest.mapping.paths import plain, value_at
 from gradelake.ingest.mapping.presets import (
@@ -90,24 +90,24 @@ class Seen:
         return ", ".join(self.brings) or "not used"
 
 
-def look_at(folder: Path, said: Mapping[str, str]) -> list[Seen]:
-    """Every file of a folder, and of those in it, that could be an input. `said`: presets of files,
-    which were told. Raises `BadInput` for a file or a preset that is not there."""
+def look_at(folder: Path, presets: Mapping[str, str]) -> list[Seen]:
+    """Every file of a folder, and of those in it, that could be an input. `presets`: those that
+    were stated, by file. Raises `BadInput` for a file or a preset that is not there."""
     forms, found = presets_of(folder), []
     paths = list(_files(folder))
     shown_as = [str(path.relative_to(folder)) for path in paths]
-    if unknown := sorted(said.keys() - {*shown_as}):
+    if unknown := sorted(presets.keys() - {*shown_as}):
         raise BadInput(f"--as {unknown[0]}: there is no such file in {folder}")
     for path, shown in zip(paths[:_MOST], shown_as, strict=False):
         if not path.resolve().is_relative_to(folder.resolve()):
             why = "a link that leads out of this folder; name it here yourself if you trust it"
             found.append(Seen(shown, why))
             continue
-        if shown not in said and (sheets := tables_of(path)):
+        if shown not in presets and (sheets := tables_of(path)):
             found += [_seen(Sample(path, File(shown, {"table": each})), forms) for each in sheets]
             continue
         sample = Sample(path, shown)
-        seen = _told(folder, sample, said[shown]) if shown in said else _seen(sample, forms)
+        seen = _told(folder, sample, presets[shown]) if shown in presets else _seen(sample, forms)
         if "judgments" in seen.brings and {*path.relative_to(folder).parts[:-1]} & _OF_JUDGES:
             kinds = {"labels": seen.brings["judgments"]}
             seen = replace(seen, brings=kinds, why=f"of a judge, by its folder; {seen.why}")
@@ -128,14 +128,14 @@ def _of_all_sheets(sheets: list[Seen]) -> Seen:
     brings: dict[str, Mapping[str, Any]] = {}
     whys = []
     for seen in sheets:
-        table = said_of(seen.shown)["table"]
+        table = settings_of(seen.shown)["table"]
         what = seen.taken_for if seen.brings else seen.why
-        for kind, said in seen.brings.items():
+        for kind, settings in seen.brings.items():
             others = [each for each in sheets if each is not seen and kind in each.brings]
             if others:
                 what = f"not used, as several sheets are {kind}: name one of them by its table"
             else:
-                brings[kind] = {"table": table, **said}
+                brings[kind] = {"table": table, **settings}
         whys.append(f"{table}: {what}")
     used = [seen for seen in sheets if {*seen.brings} & {*brings}] or sheets
     main = used[-1]
@@ -190,7 +190,7 @@ def _as_read(seen: Seen, sample: Sample) -> Seen:
     if sample.is_table or not sample.lines or is_json(sample.path):
         return seen
     mark = head_of("\n".join(sample.lines).encode(), MARKS).mark
-    brings = {kind: {"delimiter": mark, **said} for kind, said in seen.brings.items()}
+    brings = {kind: {"delimiter": mark, **settings} for kind, settings in seen.brings.items()}
     return replace(seen, brings=brings)
 
 
@@ -226,15 +226,15 @@ def _of_columns(sample: Sample) -> Seen:
             needed = {"passage"}  # an id and a title may be a topic, a sku and a title are none
         if not needed <= found.keys() or (kind == "queries" and _is_of_pairs(row)):
             continue
-        said: dict[str, Any] | None = {}
+        settings: dict[str, Any] | None = {}
         if kind == "judgments":
             held = [value_at(each, found["judgment"]) for each in sample.rows()]
-            said = proposed(held)
-            unknown = unknown or _not_understood(found["judgment"], held, said)
-        if said is None or "cuts" in said:
+            settings = proposed(held)
+            unknown = unknown or _not_understood(found["judgment"], held, settings)
+        if settings is None or "cuts" in settings:
             continue  # a run's score
         roles = ", ".join(f"{role} = {column}" for role, column in found.items())
-        brings = {kind: _unusual(kind, found, row) | said}
+        brings = {kind: _unusual(kind, found, row) | settings}
         is_sure = kind not in ("queries", "passages", "responses")
         return Seen(sample.shown, roles, brings, found, is_sure=is_sure, sample=sample)
     return Seen(sample.shown, unknown or f"columns {', '.join(row)}", sample=sample)
@@ -293,11 +293,11 @@ def _raters(sample: Sample) -> Seen | None:
         return None  # numbers of one column may be anything
     known = [scale["labels"] for name in rest if (scale := scales[name])]
     labels = {word: label for scale in known for word, label in scale.items()}
-    said = {"judgment": rest} | ({"labels": labels} if labels else {})
+    settings = {"judgment": rest} | ({"labels": labels} if labels else {})
     why = ", ".join(f"{role} = {column}" for role, column in found.items())
     why = f"{why}, a column a rater: {', '.join(rest)}"
     why += f"; passed over: {', '.join(notes)}" if notes else ""
-    return Seen(sample.shown, why, {"judgments": said}, found, is_sure=True, sample=sample)
+    return Seen(sample.shown, why, {"judgments": settings}, found, is_sure=True, sample=sample)
 
 
 def _are_notes(rows: list[dict[str, Any]], name: str) -> bool:
@@ -353,9 +353,11 @@ def _with_own_id(seen: Seen, named: set[str]) -> Seen:
     best = max((column for column in rows[0] if column not in taken), key=known, default=None)
     if best is None or known(best) <= known(usual):
         return seen
-    said = {role: best, **seen.brings[str(seen.kind)]} | {role: best}
+    settings = {role: best, **seen.brings[str(seen.kind)]} | {role: best}
     why = f"{role} = {best}, which others name; {seen.why}"
-    return replace(seen, brings={str(seen.kind): said}, roles={**seen.roles, role: best}, why=why)
+    return replace(
+        seen, brings={str(seen.kind): settings}, roles={**seen.roles, role: best}, why=why
+    )
 
 
 def _without_guesses(found: list[Seen]) -> list[Seen]:
@@ -381,12 +383,12 @@ def _ids_of(seen: Seen, queries: set[str], passages: set[str]) -> None:
     sample = seen.sample
     if sample is None:
         return
-    for said in seen.brings.values():
-        if sample.lines and not said:  # TREC's own forms
+    for settings in seen.brings.values():
+        if sample.lines and not settings:  # TREC's own forms
             cells = [line.split() for line in sample.lines]
             queries.update(each[0] for each in cells)
             passages.update(each[2] for each in cells if len(each) > 2)
             continue
-        named = {**seen.roles, **said}
+        named = {**seen.roles, **settings}
         queries |= names_in(sample, named, "query")
         passages |= names_in(sample, named, "passage")

@@ -255,18 +255,20 @@ def _of_file(name: str, text: str) -> Entry:
     return Entry(name, question, sql, parameters, note=note, looks=looks)
 
 
-def _of_columns(name: str, of: dict[str, Any]) -> Entry:
+def _of_columns(name: str, written: dict[str, Any]) -> Entry:
     """The question that book.yaml says the columns of."""
     parameters = {}
-    for word in of.get("parameters", "").split():
+    for word in written.get("parameters", "").split():
         parameter, _, own = word.partition("=")
         default, means = _usual(parameter)
-        parameters[parameter] = own or default, of.get("means", {}).get(parameter, means)
-    sql = _with_filters(_select(of.get("mart", name), of), parameters)
-    looks = {_shown(word): kind for word in of["columns"].split() if (kind := _parts(word)[2])}
-    columns = {_shown(word): _parts(word)[1].rpartition(".")[2] for word in of["columns"].split()}
-    note, live = of.get("note", ""), of.get("live", False)
-    return Entry(name, of["asks"], sql, parameters, live, note, looks, columns)
+        parameters[parameter] = own or default, written.get("means", {}).get(parameter, means)
+    sql = _with_filters(_select(written.get("mart", name), written), parameters)
+    looks = {_shown(word): kind for word in written["columns"].split() if (kind := _parts(word)[2])}
+    columns = {
+        _shown(word): _parts(word)[1].rpartition(".")[2] for word in written["columns"].split()
+    }
+    note, live = written.get("note", ""), written.get("live", False)
+    return Entry(name, written["asks"], sql, parameters, live, note, looks, columns)
 
 
 def _parts(word: str) -> tuple[str, str, str]:
@@ -279,25 +281,25 @@ def _shown(word: str) -> str:
     return name or column.rpartition(".")[2]
 
 
-def _select(mart: str, of: dict[str, Any]) -> str:
+def _select(mart: str, written: dict[str, Any]) -> str:
     """Columns of a mart as SQL, with `$asked_of_MART` where there are parameters."""
-    joined, made, columns = of.get("join", []), of.get("made", {}), []
-    for word in of["columns"].split():
+    joined, made, columns = written.get("join", []), written.get("made", {}), []
+    for word in written["columns"].split():
         shown, column = _shown(word), _parts(word)[1]
         own = f"{mart}.{column}" if joined and "." not in column else column
         found = made.get(column, own)
         columns.append(found if found.rpartition(".")[2] == shown else f"{found} as {shown}")
     order = [
         f"{made.get(name[1:], name[1:])} desc" if name[0] == "-" else name
-        for name in of.get("order", "all").split()
+        for name in written.get("order", "all").split()
     ]
-    where = of.get("where", []) + ([f"$asked_of_{mart}"] if "parameters" in of else [])
+    where = written.get("where", []) + ([f"$asked_of_{mart}"] if "parameters" in written else [])
     clauses = {
         "select": ",\n".join(columns),
         "from": "\n".join([f"marts.{mart}", *joined]),
         "where": "\nand ".join(where),
-        "group by": of.get("group"),
-        "qualify": of.get("qualify"),
+        "group by": written.get("group"),
+        "qualify": written.get("qualify"),
         "order by": ",\n".join(order),
     }
     return "".join(f"{word}\n{indent(what, '    ')}\n" for word, what in clauses.items() if what)

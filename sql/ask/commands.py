@@ -156,7 +156,9 @@ def _serve(shell: Shell) -> None:
             read_lines(shell)
 
 
-def _ask(lake, statement, values=None, of="", looks=None, *, format_, output, first, pager) -> None:
+def _ask(
+    lake, statement, values=None, measure="", looks=None, *, format_, output, first, pager
+) -> None:
     found = question.some(question.rows(lake, statement, values), first)
     with console.working("asking the lake"):
         if output:
@@ -167,7 +169,7 @@ def _ask(lake, statement, values=None, of="", looks=None, *, format_, output, fi
         console.tell(f"wrote {counted(n_rows, 'rows')} to {output}")
     else:
         with paged(pager if format_ in question.FOR_PEOPLE else "off") as for_person:
-            n_rows = question.answer(found, format_, first, of, for_person, looks)
+            n_rows = question.answer(found, format_, first, measure, for_person, looks)
     if not n_rows:
         question.tell_why_empty(lake, statement, values)
 

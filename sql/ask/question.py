@@ -136,13 +136,13 @@ def answer(
     found: duckdb.DuckDBPyRelation,
     format_: str,
     first: int | None = None,
-    of: str = "",
+    measure: str = "",
     for_person: bool = False,
     looks: Mapping[str, str] | None = None,
 ) -> int:
     """Print a result in one of `FORMATS`, its `first` rows or all; returns how many.
 
-    `for_person`, a table's last line says how many, and `of` what. `looks`: of a question, as
+    `for_person`, a table's last line says how many, and `measure` what. `looks`: of a question, as
     `Entry` has them. Raises `BadInput` with DuckDB's own words.
     """
     fetched = in_words(found.fetchall)
@@ -154,7 +154,7 @@ def answer(
         print_rows(format_, found.columns, fetched, looks)
         if format_ == "table" and fetched and for_person:
             which = "the first " if len(fetched) < all_of_them else ""
-            console.say(f"({which}{counted(len(fetched), 'rows')}{of})", wrap=True)
+            console.say(f"({which}{counted(len(fetched), 'rows')}{measure})", wrap=True)
     return len(fetched)
 
 

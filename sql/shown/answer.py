@@ -24,7 +24,7 @@ RULED = "ruled"  # of a row's first cell: a rule stands above the row
 class Column:
     """A column. `key` is its name in CSV and JSON, `head` stands above it where people read.
 
-    `kind` is one of `KINDS`; an interval's ends look as `of`, the kind of what it bounds. Columns
+    `kind` is one of `KINDS`; an interval's ends look as the kind `ends`. Columns
     of one `group` stand under its name. `is_key`: it says what a row is. `is_beside`: it belongs to
     the column before. `is_title`: said once above its rows, in print. `is_detail`: in CSV and JSON
     alone. `means`: what it is, where no mart says it.
@@ -33,7 +33,7 @@ class Column:
     key: str
     head: str = ""
     kind: str = "text"
-    of: str = "score"
+    ends: str = "score"
     group: str = ""
     is_key: bool = False
     is_beside: bool = False
@@ -58,7 +58,7 @@ class Column:
         if isinstance(value, Cell):
             return self.text(value.value) if value.shown is None else value.shown
         if isinstance(value, Interval):
-            return shown(self.of, value)
+            return shown(self.ends, value)
         return self.looks.text(value)
 
     def values(self, value: Any) -> dict[str, Any]:
@@ -242,11 +242,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Page:
-    """Answers under titles. `said`: a line below the page's own title; `details`: what JSON has
+    """Answers under titles. `subtitle`: a line below the page's own title; `details`: what JSON has
     beside the answers, which stand there by their names."""
 
     title: str
-    said: str
+    subtitle: str
     parts: Sequence["Part"]
     details: Mapping[str, Any] = field(default_factory=dict)
 

@@ -26,10 +26,10 @@ def _fact(text: str) -> str:
 def page(page: Page) -> str:
     """A page: its title, and its answers under theirs."""
     parts = "".join(f"<h2>{escape(p.title)}</h2>{render(p.answer)}" for p in page.parts)
-    title, said = escape(page.title), escape(page.said)
+    title, subtitle = escape(page.title), escape(page.subtitle)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
-        f"<title>{title}</title><h1>{title}</h1><p>{said}</p>{parts}</html>\n"
+        f"<title>{title}</title><h1>{title}</h1><p>{subtitle}</p>{parts}</html>\n"
     )
 
 

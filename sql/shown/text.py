@@ -36,8 +36,8 @@ def show(answer: Answer) -> None:
 def show_page(page: Page) -> None:
     """Print a page: its title and what is said below it, and its answers under their titles."""
     console.say(page.title)
-    if page.said:
-        console.say(page.said)
+    if page.subtitle:
+        console.say(page.subtitle)
     for part in page.parts:
         console.say(f"\n{part.title}")
         answer = part.answer
