@@ -355,7 +355,7 @@ class OpenLake:
         return f"<lake of {self.project.file}, {self._state()}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what is read, and what the marts hold."""
+        """What notebooks show: what is read, and what the marts hold."""
         words = f"<p>Lake of <code>{escape(str(self.project.file))}</code>, {escape(self._state())}"
         try:
             found = self.tables().fetchall()

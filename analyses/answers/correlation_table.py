@@ -209,7 +209,7 @@ class Boards:
     columns: list[tuple[str, str]] = field(default_factory=list)
 
     def choose_rows(self, label_sets: tuple[str, ...], levels: tuple[int, ...]) -> None:
-        """Those that were asked for, or all. Raises `BadInput` where there is none."""
+        """Choose the rows that were asked for, or all. Raises `BadInput` where there is none."""
         self.rows = _shown(self.lake, self.collection, self.cells, label_sets, levels)
         if not self.rows:
             whose = self.reference or self.about["leaderboard"]
@@ -219,7 +219,8 @@ class Boards:
             )
 
     def choose_columns(self, asked: list[tuple[str, tuple[str, ...]]], by_topic: bool) -> None:
-        """Those that were asked for, or all that are defined anywhere. Raises `BadInput`."""
+        """Choose the columns that were asked for, or all that are defined anywhere. Raises
+        `BadInput`."""
         known = choosing.measures(self.lake)
         correlated = {measure for *_, measure in self.cells}
         self.kinds = {measure: kind for measure, kind in known.items() if measure in correlated}
@@ -443,7 +444,7 @@ def _errors(
 def _by_topic(
     lake: Lake, collection: str, reference: str | None, measure: str, label_sets: list[str]
 ) -> Iterator[tuple[Key, Figures, Figures]]:
-    """Of each board the mean of its topics' correlations, and that mean's standard error."""
+    """Each board's mean of its topics' correlations, and the standard error of that mean."""
     found: dict[tuple, dict[str, list[float]]] = {}
     for *key, ours, theirs in lake.rows(
         SCORES_BY_TOPIC, collection, reference, measure, label_sets

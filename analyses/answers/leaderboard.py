@@ -327,7 +327,8 @@ def _groups(lake: Lake, collection: str, each: Scores) -> dict[str, str]:
 
 
 def _columns(each: Scores, is_one: bool, beside: Sequence[str]) -> list[Column]:
-    """Of one board the measures stand above their columns; of several, the label sets do."""
+    """The columns of a board: with one board the measures stand above them, with several the label
+    sets."""
     if is_one:
         key, group = each.measure, each.measure if beside else ""
         head = "score" if group else each.measure

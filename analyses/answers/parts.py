@@ -61,19 +61,19 @@ def spread(key: str, value: float | None, resampled: Spread) -> dict[str, Any]:
 
 
 def heading(board: Board) -> str:
-    """Whose board it is, of what."""
+    """What a board is: whose it is, of which measure and level."""
     segment = "" if board.segment is None else f", segment {board.segment}"
     counts = "" if board.counting is None else ", by weight and cluster"
     return f"{board.label_set}, {board.measure}, level {board.level}{segment}{counts}"
 
 
 def named(board: Board) -> Cell:
-    """Whose board it is, with a mark where it labels too little of what people judged."""
+    """A board's label set, with a mark where it labels too little of what people judged."""
     return Cell(board.label_set, shown=board.label_set + board.completeness.mark)
 
 
 def sized(board: Board) -> str:
-    """Of how many systems and queries it is."""
+    """How many systems and queries a board has."""
     return f"{counted(len(board.systems), 'systems')} over {counted(len(board.queries), 'queries')}"
 
 

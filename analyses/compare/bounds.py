@@ -46,7 +46,8 @@ def least_and_most(family: str, head: Head) -> tuple[float, float]:
 
 
 def _most_of_first(family: str, head: Head) -> float:
-    """Of measures that see the first relevant passage alone: one more of them at most helps."""
+    """The most for a measure that looks at the first relevant passage alone: one more helps at
+    most."""
 
     def lead(passages: list[Passage]) -> float:
         gains = [[BOUNDED[family](rank) for one in passages if (rank := one[n])] for n in (0, 1)]

@@ -151,14 +151,15 @@ def compare(
 
 
 def _labels(lake: Lake, board: Board) -> str:
-    """By which labels a board is, and how complete they are."""
+    """The labels that a board is made from, and how complete they are."""
     labels = f"{board.label_set}{choosing.at_level(lake, board.measure, board.level)}"
     complete = board.completeness.says
     return f"{labels}; {complete}" if complete else labels
 
 
 def _figures(board: Board, pairs: Pairs, decided: Decided) -> dict[str, Any]:
-    """Of two systems: their means, the difference and how surely, and on how many queries."""
+    """Figures of two systems: their means, the difference and how sure it is, on how many
+    queries."""
     mean_b, mean_a = board.units.means / UNIT
     unweighted = board.differences.mean() / UNIT if board.counting else np.nan
     return {
@@ -191,7 +192,7 @@ def _told(decided: Decided) -> dict[str, Any]:
 def _by_segment(
     lake: Lake, collection: str, board: Board, alpha: float, *of_test: int
 ) -> list[dict[str, Any]]:
-    """Of the segments that the board's label set has queries of."""
+    """What is decided on each segment that the board's label set has queries of."""
     found = []
     for segment in [] if board.segment else segments_of(lake, collection):
         with suppress(BadInput):
@@ -384,5 +385,5 @@ def _bounds(found: dict[str, Any]) -> str:
 
 
 def _rounded(**figures: float) -> dict[str, float | None]:
-    """With 10 decimals, and no -0; None for one that is undefined."""
+    """Figures with 10 decimals, and no -0; None for one that is undefined."""
     return {name: or_none(round(float(value), 10) + 0.0) for name, value in figures.items()}

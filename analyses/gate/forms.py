@@ -73,7 +73,7 @@ def answer(found: Gate, n_queries: int) -> Answer:
 
 
 def _columns(found: Gate, several: bool) -> list[Column]:
-    """Of the table of measures; fixed queries leave nothing in doubt."""
+    """The columns of the table of measures; fixed queries leave nothing in doubt."""
     is_fixed = found.rule.way == FIXED
     confidence = f"{shown('percent', 1 - 2 * found.rule.alpha)} interval"
     return [
@@ -130,7 +130,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _deciders(found: Gate, block: Block, n: int) -> list[dict[str, Any]]:
-    """Of each measure the `n` queries that differ most."""
+    """The `n` queries of each measure that differ most."""
     about = {"label_set": block.label_set, "segment": block.segment}
     return [
         about
@@ -205,7 +205,7 @@ def _limits(found: Gate) -> str:
 
 
 def _promise(found: Gate) -> str:
-    """Of a gate with several blocks: how errors are bounded."""
+    """How errors are bounded where a gate has several blocks."""
     n = len(found.verdict.measures)
     if found.rule.way == FIXED:
         return f"All {n} must pass"

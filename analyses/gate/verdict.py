@@ -44,7 +44,7 @@ def worst(measures: Sequence[Judged]) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of a system against a baseline, measure by measure."""
+    """The verdict on a system against a baseline, measure by measure."""
 
     measures: list[Judged]
     tolerance: float
@@ -56,8 +56,8 @@ class Verdict:
         return worst(self.measures)
 
     def deciders(self, n: int, judged: Sequence[Judged] | None = None) -> list[dict[str, Any]]:
-        """Of each measure, or each of these, the `n` queries that differ most, with scores in
-        points, and what its verdict would be without them."""
+        """The `n` queries that differ most for each measure, or for those that were `judged`, with
+        scores in points, and what the verdict would be without them."""
         found = []
         for place, one in enumerate(self.measures):
             if judged is not None and not any(one is each for each in judged):

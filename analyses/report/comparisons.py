@@ -61,8 +61,8 @@ def decide(
     pairs_of: Callable[[Board], Pairs],
     progress: Callable,
 ) -> list[Decided]:
-    """Of each label set that has a board of the measure, against the reference's, or else against
-    the official ranks. `pairs_of` is of `telling`."""
+    """What is decided about each label set that has a board of the measure, against the
+    reference's, or else against the official ranks. `pairs_of` is what `telling` returns."""
     board, group = None, None
     if reference:
         with suppress(BadInput):  # people's labels have no board of this measure
@@ -175,7 +175,7 @@ def compare_systems(
     usual level; and into `boards`, as `read_boards` read them, how sure the ranks there are.
 
     `read` gives the board of a label set and measure, or raises `BadInput` where there is none;
-    `pairs_of` is of `telling`.
+    `pairs_of` is what `telling` returns.
 
     `says` has a sentence for each pair, in the order of the pairs: (0, 1), (0, 2), ..., (1, 2),
     ...; None of more than `MOST_SAID`. In a board,
@@ -312,7 +312,8 @@ def _means_over_systems(ours: Board, theirs: Board) -> Board | None:
 
 
 def _said(pairs: Pairs) -> list[str]:
-    """Of each pair: who is better, also among all systems, and how much hangs on few queries."""
+    """What is said of each pair: who is better, also among all systems, and how much hangs on few
+    queries."""
     n_systems = len(pairs.board.systems)
     told = []
     for at, decided in enumerate(better.decide(pairs, ALPHA)):

@@ -12,7 +12,7 @@ SHOWN = 15  # rows of each list
 def read_health(
     lake: Lake, collection: str, rubric_version: int | None, assessor: str | None
 ) -> list[dict[str, Any]]:
-    """Of every grader that has graded items: counts at `tau` and `by_tau`, and how lists begin.
+    """The health of every grader's items: counts at `tau` and `by_tau`, and how lists begin.
 
     Without an assessor nothing is known to be relevant: no item is spurious then, no passage
     uncovered.

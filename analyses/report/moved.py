@@ -23,9 +23,9 @@ def read_moved(
     without_rubric: bool,
     preview: Path | None = None,
 ) -> dict[str, Any]:
-    """For the page: `versions` of the rubric, newest first; `since` the release compared with;
-    `nights`; `days` of grading; `previewed`: versions that are not built, of the file `preview`,
-    None without one.
+    """What moved, for the page: `versions` of the rubric, newest first; `since` the release
+    compared with; `nights`; `days` of grading; `previewed`: versions that are not built, of the
+    file `preview`, None without one.
 
     `without_rubric` leaves out items' texts, and nights, which are of the whole lake. Raises what
     `read_preview` raises.

@@ -73,7 +73,7 @@ USUAL = "select label_set, level from lake.marts.usual_levels where collection =
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """Of one report, and, first, of the files of several.
+    """What is asked of a report, or of several, which are files each.
 
     - collections: all in the lake where none is named
     - output: the file, of one collection; default: reports/COLLECTION.html
@@ -438,7 +438,7 @@ class Material:
 
     @cached_property
     def opening(self) -> Board | None:
-        """The same with each query's values."""
+        """The board that the page begins with, with each query's values."""
         if not (self.first and self.opens_on):
             return None
         measure, level = self.first["measure"], self.first["level"]
@@ -619,7 +619,7 @@ def _packs(material: Material) -> dict[str, str]:
 
 
 def _statistics(material: Material) -> list[dict[str, str]]:
-    """Those that have a section, each by its defaults; none where it cannot be had."""
+    """The statistics that have a section, each by its defaults; none where it cannot be had."""
     found = []
     for one in sections():
         with suppress(BadInput):
@@ -629,7 +629,7 @@ def _statistics(material: Material) -> list[dict[str, str]]:
 
 
 def _empty_sections(material: Material) -> set[str]:
-    """Those with nothing in them."""
+    """The sections with nothing in them."""
     moved = material.moved
     filled = {
         "trust": material.trust,

@@ -89,12 +89,12 @@ class Board:
 
     @property
     def differences(self) -> np.ndarray:
-        """Of two systems, (queries,): the first less the second."""
+        """The first of two systems less the second, on each query: (queries,)."""
         return self.values[:, 0] - self.values[:, 1]
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """Of two systems: on how many queries the first is better, worse and equal."""
+        """On how many queries the first of two systems is better, worse and equal."""
         signs = {"wins": 1, "losses": -1, "ties": 0}
         return {name: int((np.sign(self.differences) == n).sum()) for name, n in signs.items()}
 

@@ -80,8 +80,8 @@ def together(
     confidence: float,
     sides: tuple[str, str, str] = ("", "", ""),
 ) -> Together:
-    """Of three sides that meet, each with its cut: the kappas of `pairs` of them, and the sum of
-    these by `weights`, a difference.
+    """The kappas of `pairs` of three sides that meet, each with its cut, and the sum of these by
+    `weights`, a difference.
 
     Units are resampled for all kappas at once. Interval and p of the difference are Student's, with
     the bootstrap's standard error, so that they never disagree, and serve a difference of three

@@ -104,7 +104,7 @@ class Drawn:
     def replicates(
         self, draw: Callable[[np.random.Generator, int], dict], n_replicates: int, seed: int
     ) -> dict:
-        """So many of what `draw(generator, n)` draws."""
+        """Draw `n_replicates` by `draw(generator, n)`."""
         most = max(self.n_units, len(self.systems) ** 2)
         return in_blocks(draw, n_replicates, seed, most)
 
@@ -204,7 +204,8 @@ def _correlating(drawn_from: Drawn) -> Callable[[np.random.Generator, int], dict
 
 
 def shared_systems(boards: list[Board], reference: Reference) -> list[str]:
-    """In the order of the first board. Raises `BadInput` where there are fewer than two."""
+    """The systems that all of them have, in the order of the first board. Raises `BadInput` where
+    there are fewer than two."""
     theirs = reference.systems if isinstance(reference, Board) else reference.ranks
     shared = set(theirs).intersection(*(board.systems for board in boards))
     if len(shared) < 2:
@@ -260,7 +261,7 @@ def settled(boards: list[Units]) -> list[Units]:
 
 
 def _power(matrix: np.ndarray, power: float) -> np.ndarray:
-    """Of a symmetric matrix, what is not above 0 in it left out."""
+    """A power of a symmetric matrix, without what is not above 0 in it."""
     values, vectors = np.linalg.eigh(matrix)
     kept = values > 1e-9 * np.abs(values).max()
     return (vectors[:, kept] * values[kept] ** power) @ vectors[:, kept].T

@@ -105,7 +105,7 @@ class Met:
         return min(self.n_effective, n_telling or len(self.counts))
 
     def n_disagreeing(self, *distances: np.ndarray) -> int:
-        """In how many units labels are apart, by any of these."""
+        """How many units have labels that are apart, by any of these distances."""
         flat = self.counts.reshape(len(self.counts), -1)
         is_apart = np.array(
             [np.broadcast_to(of, self.counts.shape[1:]).ravel() for of in distances]

@@ -148,7 +148,7 @@ def _n_units(counts: np.ndarray, is_above: np.ndarray) -> dict[str, int]:
 def _spread(
     name: str, value: float, drawn: np.ndarray, n_drawn: int, n: int, confidence: float
 ) -> Spread:
-    """On the scale of the angle, as a correlation's: a share ends within 0 and 1."""
+    """A share's spread on the scale of the angle, as a correlation's: it ends within 0 and 1."""
     is_difference = name == "youden"
     if not is_difference:
         value, drawn = 2 * value - 1, 2 * drawn - 1

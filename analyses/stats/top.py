@@ -108,8 +108,8 @@ def top_agreement(
 def _figures(
     ours: np.ndarray, theirs: np.ndarray, ks: Sequence[int], has_scores: bool
 ) -> dict[Any, np.ndarray]:
-    """Of scores in units of 0.0001, (..., systems): each statistic by k, and the loss, NaN where
-    the reference has no scores."""
+    """Each statistic by k, and the loss, of scores in units of 0.0001, (..., systems); the loss is
+    NaN where the reference has no scores."""
     predicted, official = signs(ours), signs(theirs)
     ranks = 1 + (official < 0).sum(axis=-1)
     found: dict[Any, np.ndarray] = {}

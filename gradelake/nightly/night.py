@@ -309,7 +309,7 @@ class _Doing:
             self.work.idle = {"state": state, "jobs": [*map(vars, jobs)], "left_out": left_out}
 
     def _grade(self) -> None:
-        """Those with the least to do come first, so that the budget is shared out evenly; those
+        """Grade, those with the least to do first, so that the budget is shared out evenly; those
         that are shown what others say after them."""
         limits, budget, jobs = self.limits, self.budget, self.work.jobs
         jobs.sort(key=lambda job: (len(self._sources(job)) > 0, self._to_do(job)))

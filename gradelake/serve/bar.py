@@ -83,7 +83,7 @@ def found(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 
 
 def _questions(collection: str, words: str) -> list[dict[str, Any]]:
-    """Those of the query book."""
+    """The questions of the query book."""
     there, entries = f"{at(collection)}/ask", chain(*book.grouped().values())
     return [
         {"kind": "question", "id": one.name, "text": one.question, "href": f"{there}/{one.name}"}

@@ -45,7 +45,8 @@ class Deck:
                 self._reviews[id_] = revise(self._reviews[id_], answer, utc_now())
 
     def as_object(self, lake: Lake) -> dict[str, Any]:
-        """For gradelake/serve/static/card.js; the grader's grade only where it may be seen."""
+        """The card for gradelake/serve/static/card.js; the grader's grade only where it may be
+        seen."""
         shown = []
         texts = passage_texts(lake, self._collection, list(self.cards.values()))
         for id_, card in self.cards.items():

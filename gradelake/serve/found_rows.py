@@ -61,7 +61,8 @@ def _address(column: str, value: Any, row: dict[str, Any], release: str | None) 
 
 
 def pieces(found: duckdb.DuckDBPyRelation, format_: str) -> Iterator[str]:
-    """As `gradelake sql --csv` and `--json` print them; the first piece has the first rows."""
+    """The rows as `gradelake sql` prints them as CSV and JSON; the first piece has the first
+    rows."""
     is_csv, columns = format_ == "csv", found.columns
     head, between, tail = (_csv([columns]), "", "") if is_csv else ("[", ", ", "]")
     before = head

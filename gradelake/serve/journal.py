@@ -200,7 +200,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _names(entries: list[Entry]) -> str:
-    """Whose reviews, for the commit's message."""
+    """The names of those whose reviews these are, for the commit's message."""
     collections = sorted({key.collection for key, _ in entries})
     assessors = sorted({key.assessor for key, _ in entries})
     return f"{' '.join(collections)} {', '.join(assessors[:5])}{' ...' * (len(assessors) > 5)}"

@@ -58,7 +58,7 @@ def at(collection: str) -> str:
 
 
 def to_folder(path: str) -> Route:
-    """From a page's address without its last slash to the page; not by scheme or host."""
+    """Lead from a page's address without its last slash to the page; not by scheme or host."""
 
     async def endpoint(request: Request) -> Response:
         last = request.scope["raw_path"].decode("ascii", "replace").rpartition("/")[2]

@@ -59,7 +59,7 @@ class People:
         return next((one for one in both if one.stamp.startswith(stamp)), None)
 
     def of_secret(self, secret: str) -> Person | None:
-        """Whose secret it is; None of nobody's."""
+        """The person whose secret this is; None if it is nobody's."""
         hashed, found = _hash(secret), None
         for one in (*self._guests, *self.everybody()):
             if hmac.compare_digest(hashed, one.stamp):  # all are compared, however soon one fits

@@ -63,7 +63,8 @@ _PASSAGES = f"""
 
 @dataclass(frozen=True)
 class Chosen:
-    """Whose grades are shown, from which grade on an item is answered, and of which version."""
+    """What is shown: whose grades, from which grade on an item is answered, and of which
+    version."""
 
     collection: str
     grader: str | None
@@ -73,7 +74,7 @@ class Chosen:
     taus: list[int]
 
     def values(self) -> dict[str, Any]:
-        """For the statements below."""
+        """The values for the statements below."""
         return {key: getattr(self, key) for key in ("collection", "grader", "version", "tau")}
 
 

@@ -50,7 +50,7 @@ class ReplyLog:
     @classmethod
     @contextmanager
     def of_run(cls, project: Project, grader: Grader, about: Asked) -> Iterator[Self]:
-        """That of a command, with the lake and the grader's lock. Raises `Busy` while another
+        """The log of a command, with the lake and the grader's lock. Raises `Busy` while another
         process is at work with the grader."""
         what = f"gradelake {about.purpose} {about.collection} --grader {grader.name}"
         with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, what):

@@ -172,8 +172,8 @@ def _grade_in(text: str) -> str:
 
 
 def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
-    """Of each word, from the reply's first token; None unless every word can be told by it, and
-    for what no probabilities can be.
+    """The probability of each word, from the reply's first token; None unless every word can be
+    told by it, and where there can be none.
 
     The sum over the tokens that begin one word and no other: "Y" and "Yes" are both "Yes".
     """

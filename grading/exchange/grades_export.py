@@ -326,7 +326,7 @@ def _kept(row: Row) -> Row:
 
 
 def _by_grader(grades: pl.DataFrame | None, places: pl.DataFrame) -> dict[str, dict[str, Grades]]:
-    """By passage and grader, items in the order of their rubric."""
+    """Grades by passage and grader, items in the order of their rubric."""
     found: dict[str, dict[str, Grades]] = {}
     if grades is not None:
         placed = grades.join(places, on=["query_id", "item_id"], how="left")

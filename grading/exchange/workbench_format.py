@@ -123,7 +123,7 @@ class Object(BaseModel):
 
 
 class Judgment(Object):
-    """Of a paragraph. The workbench's own files name no assessor."""
+    """A judgment of a paragraph. The workbench's own files name no assessor."""
 
     assessor: Text | None = None
     relevance: Whole

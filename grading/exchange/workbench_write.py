@@ -76,7 +76,7 @@ class GraderEntry:
         return _object(_texts({k: v for k, v in given.items() if k not in _SAID}) | entry)
 
     def _exam(self, best: Grades, given: Row) -> dict[str, str]:
-        """Of `exam_grades`: JSON of each key. Of prompts that failed, what a file says."""
+        """The JSON of each key of `exam_grades`. Of prompts that failed, what a file says."""
         errors = given.get("llm_response_errors")
         errors = errors if isinstance(errors, dict) else {}
         items = map(_quoted, best.item_id)
@@ -114,7 +114,7 @@ class GraderEntry:
         return entry
 
     def _direct(self, best: Grades) -> dict[str, str]:
-        """Of `grades`: JSON of each key. A failed grade is 0 with an error, as the workbench has
+        """The JSON of each key of `grades`. A failed grade is 0 with an error, as the workbench has
         it."""
         grade = best.grade[0] or 0
         entry = {

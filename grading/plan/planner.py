@@ -145,7 +145,7 @@ class GradingPlan:
         )
 
     def _rate(self) -> float | None:
-        """Of what was graded while the run waited for it."""
+        """The rate of what was graded while the run waited for it."""
         if self.request.grader.in_batches:
             return None
         return self.lake.value(
@@ -270,7 +270,7 @@ def other_readers(lake: Lake, grader: Grader) -> list[str]:
 
 
 def _asking(settings: str) -> dict[str, Any]:
-    """Of what `raw.graders` has of a grader, what changes its prompts and replies."""
+    """The part of what `raw.graders` has of a grader that changes its prompts and replies."""
     return {key: value for key, value in json.loads(settings).items() if key != "reading"}
 
 

@@ -51,7 +51,7 @@ class Tries:
             self._of[entry.asked].append(entry)
 
     def of(self, row: Mapping[str, Any]) -> list[Entry]:
-        """Those of the prompt of a row of `raw.replies`."""
+        """The pairs of the prompt of a row of `raw.replies`."""
         return self._of.get(row["asked"], [])
 
     def limit(self, row: Mapping[str, Any], passage: str) -> int | None:
@@ -142,7 +142,7 @@ class BatchLog:
             transaction.say(pairs_given_up=sent.n_pairs)
 
     def prompts(self, sent: Sent) -> list[dict[str, Any]]:
-        """Those of a batch, as `intend` was given them."""
+        """The prompts of a batch, as `intend` was given them."""
         rows = self.lake.objects(
             "select * from lake.raw.replies where run_id = ? and state = 'under way'", sent.batch_id
         )
@@ -207,7 +207,7 @@ class BatchLog:
     def _grades(
         self, committer: Committer, answered: list[tuple[dict[str, Any], Response]]
     ) -> pl.DataFrame:
-        """Those of prompts' pairs that have none yet."""
+        """The grades of prompts' pairs that have none yet."""
         readings = [
             (read(self.grader, reply, row["pairs"][0]["gold_answers"]), reply)
             for row, reply in answered

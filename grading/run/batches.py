@@ -252,7 +252,7 @@ class BatchRun:
     def _prompts(
         self, part: _Part, chunk: Chunk, tries: Tries
     ) -> tuple[list[dict[str, Any]], list[bytes]]:
-        """Of each prompt of a chunk: what the log has of it, and its line in the batch's file."""
+        """What the log has of each prompt of a chunk, and its line in the batch's file."""
         rows, lines = [], []
         pairs = self._pairs(chunk)
         for number, (values, own) in enumerate(zip(chunk.prompts, pairs, strict=True)):
@@ -314,7 +314,7 @@ class _Trouble(GradelakeError):
 
 
 class _Stuck(_Trouble):
-    """One that cannot be gone on with later either, unless it is given up."""
+    """A batch that cannot be gone on with later either, unless it is given up."""
 
 
 def _title(sent: Sent) -> str:

@@ -101,7 +101,7 @@ class Sample:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Of a text that is no table."""
+        """The lines of a text that is no table."""
         if self.is_table:
             return []
         try:

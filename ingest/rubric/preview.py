@@ -251,7 +251,7 @@ class Previewed:
 
 
 def session(project: Project, collection: str | None) -> Session:
-    """To propose edits on the rubric with all that was saved. Nothing is written."""
+    """A session to propose edits on the rubric with all that was saved. Nothing is written."""
     rows = edits_file.read(project)
     with previewed(project, _RUBRIC) as preview:
         fetch(preview.lake)

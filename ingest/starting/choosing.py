@@ -113,7 +113,7 @@ def _has_ids(seen: Seen, settings: dict[str, Any]) -> bool:
 def _one_split(
     judged: list[Seen], instead: dict[str, tuple[str, Any]], names: dict[str, str]
 ) -> list[Seen]:
-    """Of judgments that are splits of one data set the one that is for tests; the others can be
+    """The one of several splits of judgments of a data set that is for tests; the others can be
     used instead."""
     by_split = {
         split: seen

@@ -182,7 +182,7 @@ class Answer:
     means: Mapping[Column, str] = field(default_factory=dict)
 
     def explained(self, words: Mapping[str, str]) -> "Answer":
-        """The same with what its columns mean: in their own words, or in these, by their keys."""
+        """The answer with what its columns mean: in their own words, or in these, by their keys."""
         means: dict[Column, str] = {}
         for column in (column for table in self.tables for column in table.columns):
             name = column.key.rpartition(" ")[2]  # a label set may stand before it
@@ -194,7 +194,7 @@ class Answer:
         return [table for table in self.tables if table.rows or not table.is_extra]
 
     def of(self, table: str) -> "Answer":
-        """The same with one of its tables alone. Raises `BadInput` for one that it has not."""
+        """The answer with one of its tables alone. Raises `BadInput` for one that it has not."""
         known = {each.name: each for each in self.tables}
         if table not in known:
             raise BadInput(f"there is no table {table!r}", did_you_mean(table, known))

@@ -24,7 +24,7 @@ def duration(seconds: float) -> str:
 
 
 def rate(n: float, unit: str = "", decimals: int = 0) -> str:
-    """So many a second: `1,055 pairs/s`."""
+    """A rate in words: `1,055 pairs/s`."""
     return f"{n:,.{decimals}f}{' ' if unit else ''}{unit}/s"
 
 

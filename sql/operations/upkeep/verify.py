@@ -75,7 +75,7 @@ class _Known:
     def what_is_wrong(
         self, named: NamedFile, project: Project, storage: Storage, deep: bool
     ) -> str | None:
-        """In words; None of a file that is whole."""
+        """What is wrong with a file, in words; None if it is whole."""
         file, path = named.file, named.file.path
         size = self.sizes.get(path)
         if size is None:
