@@ -92,9 +92,9 @@ def calibration(lake, collection, graders, reference, cut):
             f"{as_shown('score', row['expected_calibration_error'])}, "
             f"Brier {as_shown('score', row['brier'])}"
         )
-        of = {"grader": row["grader"], "cut": row["cut"], "shown": shown, "place": place}
+        point = {"grader": row["grader"], "cut": row["cut"], "shown": shown, "place": place}
         bins = lake.objects(BINS, collection, assessor, row["grader"], row["cut"])
-        rows += [of | one for one in bins]
+        rows += [point | one for one in bins]
     slots = {
         "title": f"{shortened(collection)}: calibration",
         "y": f"share judged \u2265 {level} by {shortened(assessor, 30)}",

@@ -60,6 +60,6 @@ def _row(together):
         "p": together.p,
     }
     values, spreads = (*together.kappas, together.difference), (*together.spreads, together.spread)
-    for name, value, of in zip(FIGURES, values, spreads, strict=True):
-        row |= parts.spread(name, value, of)
+    for name, value, resampled in zip(FIGURES, values, spreads, strict=True):
+        row |= parts.spread(name, value, resampled)
     return row

@@ -62,8 +62,8 @@ def confusion(lake, collection, label_set, reference, by_label):
     judgments = choosing.shown_labels(highest[reference], (judgment for _, judgment in counts))
     totals: dict[int, int] = {}
     for pair, n in counts.items():
-        of = pair[not by_label]
-        totals[of] = totals.get(of, 0) + n
+        side = pair[not by_label]
+        totals[side] = totals.get(side, 0) + n
     rows = []
     for label in labels:
         for judgment in judgments:

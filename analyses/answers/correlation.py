@@ -191,8 +191,8 @@ def _correlations(found):
         for each in one.correlations:
             row = about | board.completeness.as_object()
             row |= {"statistic": each.statistic, "value": each.value, "p": each.p_value}
-            for over, of in each.spread.items():
-                row |= parts.spread(over, None, of)
+            for over, resampled in each.spread.items():
+                row |= parts.spread(over, None, resampled)
             yield row
 
 
@@ -223,9 +223,10 @@ def _choice(top):
 def _undefined(found):
     for one in found:
         for each in one.correlations:
-            for over, of in each.spread.items():
-                if of.undefined:
+            for over, resampled in each.spread.items():
+                if resampled.undefined:
                     yield (
                         f"{one.board.label_set}, {each.statistic}, over {over}: undefined in "
-                        f"{of.undefined:,} replicates; the interval is computed from the others"
+                        f"{resampled.undefined:,} replicates; the interval is computed from the "
+                        "others"
                     )

@@ -237,8 +237,12 @@ class Boards:
         ]
         if by_topic:
             self._add_topics({measure for measure, _ in asked})
-            asked = [(measure + end, of) for measure, of in asked for end in ("", TOPICS)]
-        self.columns = list(dict.fromkeys((measure, each) for measure, of in asked for each in of))
+            asked = [
+                (measure + end, statistics) for measure, statistics in asked for end in ("", TOPICS)
+            ]
+        self.columns = list(
+            dict.fromkeys((measure, each) for measure, statistics in asked for each in statistics)
+        )
 
     def _is_known(self, name: str, level: int, measure: str) -> bool:
         return None not in self.cells.get((name, level, measure), {None: None}).values()
@@ -386,7 +390,7 @@ def _with_cover_of_judges(cells: dict[Key, Figures], asked: set[str]) -> dict[Ke
 
 def _caption(cells: list[Cell], about: dict[str, Any], style: Style) -> str:
     reference = about.get("reference")
-    of = f"those of {reference}" if reference else f"the ranks of {about['leaderboard']}"
+    ranks = f"those of {reference}" if reference else f"the ranks of {about['leaderboard']}"
     best = "the best of a column" + ("" if reference else " apart from people's own")
     has_wins = style.within is not None or style.overlapping
     bold = f"Bold{' italic' * has_wins}: {best}"
@@ -404,7 +408,7 @@ def _caption(cells: list[Cell], about: dict[str, Any], style: Style) -> str:
     if any(cell.shown == PERFECT_CELL.shown for cell in cells):
         bold += f"; {PERFECT_CELL.shown}: undefined, as all systems have a perfect score"
     return (
-        f"rank correlation of leaderboards from labels with {of}: Spearman's rho and Kendall's "
+        f"rank correlation of leaderboards from labels with {ranks}: Spearman's rho and Kendall's "
         "tau-b, by the level from which a passage is relevant; what knows no level stands "
         f"{'in each row' if style.repeated else 'once'}. {bold}; --: undefined; incomplete: labels "
         "miss many of the pairs that people judged."

@@ -57,9 +57,9 @@ def grades(lake, collection, grader, rubric_version, query):
         for one, item, each, name in zip(ids, items, counts, names.values(), strict=True)
         for place, some in enumerate(scale)
     ]
-    of = shortened(query_id) if query_id else shortened(collection)
+    whose = shortened(query_id) if query_id else shortened(collection)
     slots = {
-        "title": f"{of}: {len(items)} items, rubric {rubric_version}",
+        "title": f"{whose}: {len(items)} items, rubric {rubric_version}",
         "x": f"passages with each grade by {shortened(grader)}",
     }
     too_many = unfit(len(items), "items", "Choose a query with --query.")

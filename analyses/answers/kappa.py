@@ -91,6 +91,8 @@ def _better(compared):
     names = ("kappa", "against", "difference")
     values = (*compared.kappas, compared.difference)
     row = {"label_set": compared.sides[0], "kind": compared.kind, "n": compared.n, "p": compared.p}
-    for name, value, of in zip(names, values, (*compared.spreads, compared.spread), strict=True):
-        row |= parts.spread(name, value, of)
+    for name, value, resampled in zip(
+        names, values, (*compared.spreads, compared.spread), strict=True
+    ):
+        row |= parts.spread(name, value, resampled)
     return row

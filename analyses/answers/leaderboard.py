@@ -270,9 +270,9 @@ def _correlations(
             for *key, spearman, kendall in lake.rows(CORRELATIONS, collection, leaderboard)
         }
         for statistic in ("Spearman", "Kendall"):
-            of = f", {leaderboard}" * (len(leaderboards) > 1)
+            by = f", {leaderboard}" * (len(leaderboards) > 1)
             above = EMPTY if rows else EMPTY.marked(RULED)
-            row: list[Any] = [above, Cell(statistic, shown=statistic + of)]
+            row: list[Any] = [above, Cell(statistic, shown=statistic + by)]
             for each in shown:
                 figures = found.get((each.label_set, each.level, each.measure), {})
                 row += [figures.get(statistic), *[EMPTY] * len(layout.beside)]

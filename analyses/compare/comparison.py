@@ -196,8 +196,8 @@ def _by_segment(
     found = []
     for segment in [] if board.segment else segments_of(lake, collection):
         with suppress(BadInput):
-            of = (board.label_set, board.measure, board.level, segment)
-            own = read_board(lake, collection, *of).pair(*board.systems)
+            asked = (board.label_set, board.measure, board.level, segment)
+            own = read_board(lake, collection, *asked).pair(*board.systems)
             (decided,) = decide(compare_pairs(own, *of_test), alpha)
             about = {"segment": segment, "n_queries": len(own.queries)}
             found.append(about | _told(decided))
@@ -254,8 +254,8 @@ def usual_board(
 def _usual_label_set(
     lake: Lake, collection: str, systems: Sequence[str], measure: str | None
 ) -> str:
-    of = {"collection": collection, "systems": [*systems], "measure": measure}
-    usable = lake.column(WITH_BOARDS, **of)
+    asked = {"collection": collection, "systems": [*systems], "measure": measure}
+    usable = lake.column(WITH_BOARDS, **asked)
     shown, shares = shown_label_sets(lake, collection), judged_shares(lake, collection)
     judged = {row["label_set"]: shares.get(row["label_set"], 0.0) for row in shown}
     own = {name: share for name, share in judged.items() if name in usable}
@@ -287,8 +287,8 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
         "select family, cutoff from lake.marts.measures where measure = ?", board.measure
     )
     k = cutoff or FIRST
-    of = {"collection": collection, "label_set": board.label_set, "a": a, "b": b, "k": k}
-    heads = {query: parts for query, *parts in lake.rows(HEADS, **of)}
+    asked = {"collection": collection, "label_set": board.label_set, "a": a, "b": b, "k": k}
+    heads = {query: parts for query, *parts in lake.rows(HEADS, **asked)}
     passages = [one for in_heads, _ in heads.values() for one in in_heads]
     theirs = {
         "b": [one for one in passages if one[0]],

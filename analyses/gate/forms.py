@@ -230,9 +230,9 @@ def _unseen(judged: Judged) -> str:
     """What so many queries cannot show, whatever their differences are."""
     found = judged.difference
     what = {PASSED: "losses", FELL: "gains"}.get(judged.verdict, "losses or gains")
-    kind, of = ("ratio", " effective queries") if judged.pair.counting else ("count", "")
+    kind, noun = ("ratio", " effective queries") if judged.pair.counting else ("count", "")
     share = shown("percent", found.unseen)
-    return f"{what} on fewer than {share} of queries may not show in {shown(kind, found.n)}{of}"
+    return f"{what} on fewer than {share} of queries may not show in {shown(kind, found.n)}{noun}"
 
 
 def _sentence(found: Gate, judged: Judged) -> str:

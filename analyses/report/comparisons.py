@@ -193,8 +193,8 @@ def compare_systems(
             continue
         pairs = pairs_of(board) if len(board.systems) > 1 else None
         ranked = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED, pairs=pairs)
-        of = {one.system: one for one in ranked.systems}
-        systems = [of.get(system) for system in boards[name]["systems"]]
+        by_name = {one.system: one for one in ranked.systems}
+        systems = [by_name.get(system) for system in boards[name]["systems"]]
         for level, by_measure in boards[name]["boards"].items():
             if measure in by_measure and (level == board.level or measure not in has_levels):
                 by_measure[measure] |= {
@@ -235,10 +235,10 @@ def compare_label_sets(
             known = tau(two, ours, theirs)
             says = [one.says(known) for one in (two, two.turned)]
             with_people = any(name.startswith("assessor:") for name in names)
-            of = (scores_of[name][measure] for name in names)
-            own = by_query(two.systems, *of, with_tau=with_people and measure in MEASURES)
+            pair = (scores_of[name][measure] for name in names)
+            by_queries = by_query(two.systems, *pair, with_tau=with_people and measure in MEASURES)
             of_other = found.setdefault(ours, {}).setdefault(theirs, {})
-            of_other[measure] = known | {"says": says, "far": two.far} | own
+            of_other[measure] = known | {"says": says, "far": two.far} | by_queries
     return found
 
 
@@ -255,16 +255,16 @@ def by_query(
     scores = [
         np.array([board["systems"][system] for system in systems], dtype=float) for board in boards
     ]
-    known = [np.maximum(of, 0) / 10_000 for of in scores]  # NaN: the query does not count
+    known = [np.maximum(values, 0) / 10_000 for values in scores]  # NaN: the query does not count
     change = known[1] - known[0]
     found = {"uneven": np.abs(change - change.mean(axis=0)).mean(axis=0)}
     if any(len(board["systems"]) > len(systems) for board in boards):
         found |= {"a": known[0].mean(axis=0), "b": known[1].mean(axis=0)}
-    shown = {name: [or_none(one) for one in of.round(5)] for name, of in found.items()}
+    shown = {name: [or_none(one) for one in values.round(5)] for name, values in found.items()}
     if with_tau and len(systems) > 1:
         shown["taus"] = [
             _tau(ours[both], theirs[both]) if both.sum() > 1 else None
-            for ours, theirs in zip(*(of.T for of in scores), strict=True)
+            for ours, theirs in zip(*(values.T for values in scores), strict=True)
             for both in [(ours >= 0) & (theirs >= 0)]
         ]
     return shown

@@ -25,8 +25,8 @@ def read_judges(
     """A row for each judge, the most trustworthy first; then for each other person: a judge that
     agrees as well as they do is as good as they are. `taus`, `kappas`, `ceilings`, `against`: as
     `overview` has them."""
-    of = {"collection": collection, "assessor": assessor, "measure": measure}
-    known = ask_by(lake, "judges", "label_set", **of)
+    asked = {"collection": collection, "assessor": assessor, "measure": measure}
+    known = ask_by(lake, "judges", "label_set", **asked)
     people = [name for name in kappas if name.startswith("assessor:")]
     rows = [
         {

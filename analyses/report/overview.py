@@ -146,8 +146,8 @@ def _of_judge(
 def by_people(together: Together) -> str:
     """How far two people agree with each other: `0.52 (0.40 to 0.61)`."""
     spread = together.spreads[2]
-    of = {"kappa": together.kappas[2]} | vars(spread)
-    return _figures("kappa", of).removeprefix("kappa ")
+    row = {"kappa": together.kappas[2]} | vars(spread)
+    return _figures("kappa", row).removeprefix("kappa ")
 
 
 def own(together: Together) -> str:

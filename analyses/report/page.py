@@ -122,45 +122,51 @@ def make_report(
     preview that is none.
     """
     lake.require_collection(collection)
-    of = Material(project, lake, collection, request or ReportRequest(), progress)
-    packs = _packs(of)
+    material = Material(project, lake, collection, request or ReportRequest(), progress)
+    packs = _packs(material)
     html = render(
         name=collection,
-        at=of.request.at,
-        compared=of.compared,
-        empty_sections=_empty_sections(of),
-        without_rubric=of.request.without_rubric,
-        provenance=of.provenance,
-        settled=_settled(of),
-        first=of.first,
-        other_levels=_other_levels(of.levels, of.of_passages, of.cut),
-        n_assessors=of.n_assessors,
-        n_judged=sum(row["n_labels"] for row in of.shown if row["label_set"] == of.reference),
-        confusions=of.confusions,
-        trust=of.trust,
-        measure=of.measure,
-        correlated=of.correlated,
-        decided=of.decided,
-        against=of.against,
-        sentences=of.sentences,
-        queues=[] if of.request.without_rubric else lake.objects(QUEUES, collection),
-        next_steps=next_steps(
-            of.judges, of.n_assessors, of.incomplete, of.health, of.provenance["failures"]
+        at=material.request.at,
+        compared=material.compared,
+        empty_sections=_empty_sections(material),
+        without_rubric=material.request.without_rubric,
+        provenance=material.provenance,
+        settled=_settled(material),
+        first=material.first,
+        other_levels=_other_levels(material.levels, material.of_passages, material.cut),
+        n_assessors=material.n_assessors,
+        n_judged=sum(
+            row["n_labels"] for row in material.shown if row["label_set"] == material.reference
         ),
-        left_out=of.left_out,
+        confusions=material.confusions,
+        trust=material.trust,
+        measure=material.measure,
+        correlated=material.correlated,
+        decided=material.decided,
+        against=material.against,
+        sentences=material.sentences,
+        queues=[] if material.request.without_rubric else lake.objects(QUEUES, collection),
+        next_steps=next_steps(
+            material.judges,
+            material.n_assessors,
+            material.incomplete,
+            material.health,
+            material.provenance["failures"],
+        ),
+        left_out=material.left_out,
         replicates=REPLICATES,
         seed=SEED,
-        health=of.health,
-        moved=of.moved,
-        statistics=_statistics(of),
+        health=material.health,
+        moved=material.moved,
+        statistics=_statistics(material),
         packs=packs,
     )
     return html, {
-        "label_sets": len(of.boards),
-        "systems": len(of.systems),
-        "grids": sum(map(len, of.grids.choices.values())),
-        "left_out": of.left_out,
-        "sentences": [vars(one) for one in of.sentences],
+        "label_sets": len(material.boards),
+        "systems": len(material.systems),
+        "grids": sum(map(len, material.grids.choices.values())),
+        "left_out": material.left_out,
+        "sentences": [vars(one) for one in material.sentences],
     }
 
 
@@ -244,7 +250,9 @@ class Material:
     @cached_property
     def leaderboard(self) -> str | None:
         """The official ranks that at least two systems have."""
-        usable = (name for name, of in self.official.items() if len(self.systems & of.keys()) > 1)
+        usable = (
+            name for name, ranks in self.official.items() if len(self.systems & ranks.keys()) > 1
+        )
         return next(usable, None)
 
     @cached_property

@@ -36,10 +36,10 @@ def read_rankings(
         items = ask_by(lake, "query_items", "query_id", **rubric)
     number = 0
     for batch in batches:
-        of = {"collection": collection, "first_query": batch[0], "last_query": batch[-1]}
-        rankings = ask_by(lake, "rankings", "query_id", "system", **of)
+        asked = {"collection": collection, "first_query": batch[0], "last_query": batch[-1]}
+        rankings = ask_by(lake, "rankings", "query_id", "system", **asked)
         keys = ("query_id", "label_set")
-        labels = ask_by(lake, "passage_labels", *keys, label_sets=label_sets, **of)
+        labels = ask_by(lake, "passage_labels", *keys, label_sets=label_sets, **asked)
         with_text: dict[str, set[str]] = {}
         for query_id in batch:
             ranked, in_grids = rankings.get(query_id, {}), grids.shown.get(query_id, set())

@@ -230,7 +230,9 @@ def boards_by_measure(
         queries = sorted(counts, key=lambda query: (query not in answered, query))
         # a query with rubric items that no system answered counts as well
         queries += [f"(unanswered {n})" for n in range(1, n_queries - len(queries) + 1)]
-        row_of, column_of = ({one: n for n, one in enumerate(of)} for of in (queries, systems))
+        row_of, column_of = (
+            {one: n for n, one in enumerate(names)} for names in (queries, systems)
+        )
         values = np.zeros((len(queries), len(systems)))
         for system, query, value in scores:
             if query in row_of:  # else it weighs nothing, or is of another segment

@@ -94,9 +94,9 @@ def together(
     ]
 
     def each(counts: np.ndarray) -> np.ndarray:
-        of = zip(pairs, distances, strict=True)
+        sides = zip(pairs, distances, strict=True)
         # without the third side, which stands as far from the end as the two make together
-        found = np.array([kappa(counts.sum(axis=-sum(pair)), distance) for pair, distance in of])
+        found = np.array([kappa(counts.sum(axis=-sum(pair)), distance) for pair, distance in sides])
         return np.stack([*found, np.tensordot(weights, found, 1)], axis=-1)
 
     drawn = met.resampled(each, n_replicates, seed)

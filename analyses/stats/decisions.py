@@ -169,9 +169,9 @@ def _shares(ours: Calls, theirs: Calls) -> dict[tuple[str, str], tuple[np.ndarra
             "missed": (called == 0) & (known != 0),
             "contradicted": called * known < 0,
         }
-        of = {"judge": (called != 0).sum(axis=-1), "people": (known != 0).sum(axis=-1)}
+        counts = {"judge": (called != 0).sum(axis=-1), "people": (known != 0).sum(axis=-1)}
         for error, whose in ERRORS.items():
-            n_errors, n_pairs = counted[error].sum(axis=-1), of[whose]
+            n_errors, n_pairs = counted[error].sum(axis=-1), counts[whose]
             share = np.where(n_pairs > 0, n_errors / np.maximum(n_pairs, 1), np.nan)
             found[correction, error] = n_errors, n_pairs, share
     return found

@@ -119,7 +119,9 @@ def rank_uncertainty(
     for place, system in enumerate(order):
         name = board.systems[system]
         rank, score = int(ranks[place]), round(float(means[place]), 10)
-        error, lower, upper = (or_none(of[place]) for of in (errors, means - half, means + half))
+        error, lower, upper = (
+            or_none(figures[place]) for figures in (errors, means - half, means + half)
+        )
         best_rank, worst_rank = _whole(best[place]), _whole(worst[place])
         letters = "".join(letter(n) for n, group in enumerate(groups) if place in group)
         found.append(

@@ -181,7 +181,7 @@ def rates(
     rows = lake.rows(COUNTS, **asked, relevant=min_relevant(lake, collection))
     counting = counting_of(lake, collection)
     met = Met.of(
-        [(query, label, at, n) for query, label, *of, _ in rows for at, n in enumerate(of)],
+        [(query, label, at, n) for query, label, *counts, _ in rows for at, n in enumerate(counts)],
         {query: cluster for query, (_, cluster) in counting.items()},
     )
     return rates_of(met, sum(row[-1] for row in rows), n_replicates, seed, confidence)

@@ -69,7 +69,9 @@ def of_rubric(rubric: Rubric, query_id: str, version: int) -> Form:
     """The form of a query as a version has it."""
     form = Form(query_id, version)
     for section in rubric.sections(version, query_id):
-        items, dropped = (list(map(_line, of)) for of in (section.in_force, section.dropped))
+        items, dropped = (
+            list(map(_line, items_of)) for items_of in (section.in_force, section.dropped)
+        )
         form.parts.append(Part(section.bank, section.fingerprint(), items, dropped))
     return form
 

@@ -245,17 +245,17 @@ def _rows(
     lake: Lake, collection: str, queries: list[str], depth: int | None, graders: dict[str, Any]
 ) -> Iterator[_Rows]:
     """What is written of these queries, which is read at once."""
-    of: dict[str, Any] = {"collection": collection, "queries": queries}
-    of |= {"first": min(queries), "last": max(queries)}
+    asked: dict[str, Any] = {"collection": collection, "queries": queries}
+    asked |= {"first": min(queries), "last": max(queries)}
 
     named: list[pl.Series] = []
 
     def read(query: str, by: str, of_passage: str, **values: Any) -> dict[Any, pl.DataFrame]:
-        frame = lake.frame(query, **of, **values)
+        frame = lake.frame(query, **asked, **values)
         named.append(frame[of_passage].alias("passage_id"))
         return frame.partition_by(by, as_dict=True)
 
-    places = lake.frame(PLACES, **of)
+    places = lake.frame(PLACES, **asked)
     are_one_assessors = lake.value(ASSESSORS, collection) == 1
     grades = read(GRADES, "query_id", "passage_id", graders=list(graders))
     judgments = read(JUDGMENTS, "query", "paragraphId")
@@ -266,7 +266,7 @@ def _rows(
 
     @cache  # read for the whole block, where an entry needs one
     def wholes() -> dict[Any, pl.DataFrame]:
-        found = lake.frame(WHOLES, **of, graders=list(graders))
+        found = lake.frame(WHOLES, **asked, graders=list(graders))
         return found.partition_by("query_id", as_dict=True, include_key=False)
 
     @lru_cache(maxsize=1)
@@ -294,8 +294,8 @@ def _paragraphs(
     rows: _Rows, depth: int | None, graders: dict[str, GraderEntry], counts: Counter
 ) -> Iterator[str]:
     """JSON of a query's paragraphs: those of files in their order, then the others."""
-    place_of = {i: min(row["place"] or 0 for row in of) for i, of in rows.brought.items()}
-    of_files = {i: together(map(_kept, of)) for i, of in rows.brought.items()}
+    place_of = {i: min(row["place"] or 0 for row in entries) for i, entries in rows.brought.items()}
+    of_files = {i: together(map(_kept, entries)) for i, entries in rows.brought.items()}
     empty = (i for i, kept in of_files.items() if not any(kept[key] for key in ENTRIES))
     there = {*rows.grades, *rows.judgments, *rows.rankings, *empty}
     for passage_id in sorted(there, key=lambda i: (i not in place_of, place_of.get(i, 0), i)):

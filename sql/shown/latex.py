@@ -219,8 +219,8 @@ def _parts(columns: list[Column], widths: list[float]) -> list[list[int]]:
 def _whole_groups(columns: list[Column]) -> Iterator[list[int]]:
     """The columns that are no keys, those of a group together."""
     rest = [i for i, column in enumerate(columns) if not column.is_key]
-    for group, of in groupby(rest, key=lambda i: columns[i].group):
-        found = list(of)
+    for group, together in groupby(rest, key=lambda i: columns[i].group):
+        found = list(together)
         yield from [found] if group else _pairs(columns, found)
 
 
