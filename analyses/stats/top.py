@@ -28,7 +28,7 @@ class Top:
 
 @dataclass(frozen=True)
 class Choice:
-    """What one loses who takes a label set's best system for people's.
+    """What is lost by taking a label set's best system for people's.
 
     `systems` are several where they tie; `loss`, the mean of theirs, is None where the reference is
     official ranks, which have no scores. `in_best_group` says whether people's board shows none of

@@ -156,7 +156,7 @@ def asked_cookie(request: Request) -> str:
 
 
 def asked_for(request: Request) -> str:
-    """Where who has signed in goes: what was asked for before, else the first page."""
+    """Where whoever has signed in goes: what was asked for before, else the first page."""
     there = unquote(request.cookies.get(asked_cookie(request), ""))
     return there if _OWN_PATH.fullmatch(there) else "/"
 

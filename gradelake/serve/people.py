@@ -1,7 +1,8 @@
 """Who may do what: a file beside gradelake.toml that its owner alone can read, never in the lake.
 
-It holds a hash of each person's secret, so that who reads it can enter as nobody; and the key that
-signs cookies, so that people stay signed in when the server starts again, and which sessions ended.
+It holds a hash of each person's secret, so that whoever reads it can enter as nobody; and the key
+that signs cookies, so that people stay signed in when the server starts again, and which sessions
+ended.
 """
 
 import hashlib

@@ -40,7 +40,8 @@ class Sessions:
         return self.people.named(name, stamp)
 
     def end(self, cookie: str) -> None:
-        """Let nobody in any more by a cookie: who signs out may have left it in a log or a copy."""
+        """Let nobody in any more by a cookie: whoever signs out may have left it in a log or a
+        copy."""
         if self.person(cookie):
             self.people.end(self._serializer.loads(cookie)[2], DAYS)
 

@@ -36,7 +36,7 @@ class ReplyLog:
     """The log of one run of one grader. Hold the grader's lock.
 
     Replies are in a file of their chunk until what was made of them is committed, and they with it.
-    What nothing was made of is committed as unread: it is given to who asks the same again.
+    What nothing was made of is committed as unread: it is given to whoever asks the same again.
     """
 
     def __init__(self, lake: Lake, grader: Grader, about: Asked):

@@ -210,7 +210,7 @@ class Turn:
 
 
 def _admit(queue: _Queue) -> bool:
-    """Give a place to who has waited longest; whether there was anybody."""
+    """Give a place to whoever has waited longest; whether there was anybody."""
     while queue:
         if not (place := queue.popleft()).done():
             place.set_result(None)

@@ -140,7 +140,8 @@ def _nothing_is_sure(folder: Path, found: list[Seen]) -> BadInput:
 
 
 def _asked(folder: Path, found: list[Seen], presets: Mapping[str, str]) -> list[Seen]:
-    """What was seen, with the answers of who sits at a terminal where several forms are as good."""
+    """What was seen, with the answers of whoever sits at a terminal where several forms are as
+    good."""
     doubtful = [seen for seen in found if seen.others]
     if not doubtful:
         return found
