@@ -109,13 +109,15 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder, sam
     with read() as lake:
         if folder is not None:
             with lake.one_state():
-                return options.Written(collection, "labels", export_all(lake, collection, folder))
+                return options.WrittenExport(
+                    collection, "labels", export_all(lake, collection, folder)
+                )
         if fill:
             pairs = None if mapping is None else read_mapping(mapping)
             return export_filled(lake, collection, label_set, fill, target, pairs)
         n_labels = export_label_set(lake, collection, label_set, target)
     files = {} if to_stdout else {label_set: (output, n_labels)}
-    return options.Written(collection, "labels", files)
+    return options.WrittenExport(collection, "labels", files)
 
 
 def _sampled(read, collection, label_set, output, **drawn):

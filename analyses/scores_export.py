@@ -124,7 +124,7 @@ def export_scores(read, collection, label_set, measures, level, layout, measures
         entries = (f"- name: {name}\n  dtype: float" for name in names)
         _write(output.with_suffix(".measures.yml"), ["measures:", *entries])
     files = {} if str(output) == "-" else {label_set: (output, len(lines))}
-    return options.Written(collection, "scores", files, {"layout": layout})
+    return options.WrittenExport(collection, "scores", files, {"layout": layout})
 
 
 def scores_of(

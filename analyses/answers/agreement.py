@@ -68,7 +68,7 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut, each_k
         raise BadInput("--judgment-cut goes with --cut")
     reference = choosing.reference_of(lake, collection, reference)
     names = choosing.compared_with(lake, collection, reference, label_sets)
-    asked = Asked(lake, collection, reference, cut, judgment_cut, each_kappa)
+    asked = AskedTable(lake, collection, reference, cut, judgment_cut, each_kappa)
     judgments = asked.judgments()
     confusions = choosing.read_confusions(lake, collection, reference)
     rows: list[list[Any]] = []
@@ -88,7 +88,7 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut, each_k
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedTable:
     """What is asked of a collection's labels. A label has a box and a kappa where it is one of
     `KAPPAS`, or `each_kappa`, or where those are no labels of its scale, or it is the judgments'
     scale. With `cut` there are two rows and two columns."""

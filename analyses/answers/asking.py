@@ -69,7 +69,7 @@ def stats():
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenAnswer:
     """An answer that stands in a file, or is on standard output already, as one of the forms or
     as a picture."""
 
@@ -217,9 +217,13 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
             found = found.of(table)
         if form == "table" and str(output) == "-":
             picture = found.details.get(PICTURE)
-            return Written(found, Path(picture), PICTURE) if picture and not asked_form else found
+            return (
+                WrittenAnswer(found, Path(picture), PICTURE)
+                if picture and not asked_form
+                else found
+            )
         put(written(found, form, standalone), output)
-        return Written(found, output, form)
+        return WrittenAnswer(found, output, form)
 
     return answering(_show)(answer)
 
@@ -287,8 +291,8 @@ def _refuse(form: str, standalone: bool) -> None:
         raise BadInput(f"--json and --format {form} cannot be used together")
 
 
-def _show(found: Answer | Written) -> None:
-    if isinstance(found, Written):
+def _show(found: Answer | WrittenAnswer) -> None:
+    if isinstance(found, WrittenAnswer):
         found.show()
     else:
         text.show(found)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.compare.bounds import BOUNDED, Head, least_and_most
+from gradelake.analyses.compare.bounds import BOUNDED, FirstPassages, least_and_most
 from gradelake.analyses.compare.topics_picture import topics_picture
 from gradelake.analyses.report.shown import (
     chosen_reference,
@@ -303,7 +303,7 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
     if heads and cutoff and family in BOUNDED:
         top = choosing.highest_labels(lake, collection)[board.label_set]
         bounds = [
-            least_and_most(family, Head(in_heads, labels, k, board.level, top))
+            least_and_most(family, FirstPassages(in_heads, labels, k, board.level, top))
             for in_heads, labels in map(heads.__getitem__, board.queries)
         ]
     weights = board.counting and board.counting.weights

@@ -28,7 +28,7 @@ def on_collection(command):
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenExport:
     """What an export wrote: label set -> (its file, how many `what` are in it)."""
 
     collection: str

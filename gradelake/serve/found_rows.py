@@ -39,7 +39,7 @@ def linked(
     looks: Mapping[str, str] | None = None,
 ) -> list[list[tuple]]:
     """Each value of a page's rows, its text, and the address of what it names, where a row says in
-    which collection; in a release (None: the newest). `looks`: of a question, as `Entry` has
+    which collection; in a release (None: the newest). `looks`: of a question, as `BookEntry` has
     them."""
     return [
         [

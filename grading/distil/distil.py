@@ -19,7 +19,7 @@ from gradelake.grading.distil.rubric_file import check_rubric_name
 from gradelake.grading.generate.writers import QueryBatch, Writers, WritingRun, batches_of, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries, check_slots
-from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
+from gradelake.grading.prompts.judged_pairs import PairSample, sample_pairs
 from gradelake.grading.prompts.prompt import OF_QUERY
 from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import WorkFailed
@@ -30,7 +30,7 @@ from gradelake.sql.lake.opening import Lake
 @dataclass
 class DistilPlan:
     request: DistilRequest
-    sample: Sample
+    sample: PairSample
 
     def as_object(self) -> dict[str, Any]:
         request, sample = self.request, self.sample
@@ -85,7 +85,7 @@ class DistilRun(WritingRun, DistilPlan):
         }
 
 
-def draw(lake: Lake, request: DistilRequest) -> Sample:
+def draw(lake: Lake, request: DistilRequest) -> PairSample:
     """Step 1. Raises `BadInput` for a request that cannot be met."""
     check_rubric_name(request.name, "--name")
     check_queries(lake, request.collection, request.query_ids)

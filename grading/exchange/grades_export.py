@@ -18,7 +18,7 @@ from gradelake.grading.exchange.as_it_came import (
     together,
 )
 from gradelake.grading.exchange.workbench import OF_ITEM
-from gradelake.grading.exchange.workbench_write import Found, GraderEntry, Grades, paragraph
+from gradelake.grading.exchange.workbench_write import GraderEntry, Grades, PassageParts, paragraph
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -301,7 +301,7 @@ def _paragraphs(
     for passage_id in sorted(there, key=lambda i: (i not in place_of, place_of.get(i, 0), i)):
         kept = of_files.get(passage_id, {})
         rankings, n_rankings = rankings_of(rows.rankings.get(passage_id), kept, depth)
-        found = Found(
+        found = PassageParts(
             passage_id,
             rows.texts.get(passage_id, ""),
             judgments_of(rows.judgments.get(passage_id, []), kept, rows.are_one_assessors),

@@ -142,7 +142,7 @@ class GraderEntry:
 
 
 @dataclass
-class Found:
+class PassageParts:
     """What there is of one passage. `grades` are in order of their items, `rankings` JSON; `kept`
     is what files had of it (`as_it_came`)."""
 
@@ -159,7 +159,7 @@ class Found:
         self.text_hash = text_sha256(self.text) if self.text.strip() else None
 
 
-def paragraph(found: Found, graders: dict[str, GraderEntry]) -> str:
+def paragraph(found: PassageParts, graders: dict[str, GraderEntry]) -> str:
     """A paragraph of the file: JSON."""
     keys, data = found.kept.get("keys", {}), found.kept.get("data", {})
     value = _texts({**keys, "paragraph_id": found.passage_id, "text": found.text})
@@ -175,7 +175,7 @@ def paragraph(found: Found, graders: dict[str, GraderEntry]) -> str:
     return _object(value)
 
 
-def _entries(found: Found, graders: dict[str, GraderEntry]) -> tuple[list[str], list[str]]:
+def _entries(found: PassageParts, graders: dict[str, GraderEntry]) -> tuple[list[str], list[str]]:
     """JSON of `exam_grades` and `grades`: those of files, in their order, then the others."""
     labels = _labels_of_others(found.grades, graders, found.text_hash)
     is_same_text = found.kept.get("keys", {}).get("text") == found.text

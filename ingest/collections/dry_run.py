@@ -48,7 +48,7 @@ _FIRST = """
 
 
 @dataclass
-class Part:
+class DryRunPart:
     """What one part of a collection would bring: how many rows, and the first of them."""
 
     what: str
@@ -64,7 +64,7 @@ class DryRun:
 
     outcome: Ingested
     read_as: dict[str, dict[str, str]]
-    parts: list[Part]
+    parts: list[DryRunPart]
 
     @property
     def exit_code(self) -> int:
@@ -100,11 +100,11 @@ def dry_run(project: Project, name: str) -> DryRun:
     return DryRun(outcome, dict(_read_as(settings)), parts)
 
 
-def _parts(lake: Lake, what: str) -> Iterator[Part]:
+def _parts(lake: Lake, what: str) -> Iterator[DryRunPart]:
     found = lake.frame(_FIRST.format(_PARTS[what]), _ROWS)
     for part in found.partition_by("name", maintain_order=True):
         shown = part.drop("name", "n_rows")
-        yield Part(what, part["name"][0], part["n_rows"][0], shown.columns, shown.rows())
+        yield DryRunPart(what, part["name"][0], part["n_rows"][0], shown.columns, shown.rows())
 
 
 def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:

@@ -87,7 +87,7 @@ class Preset(Checked):
 
 
 @dataclass
-class Sample:
+class FileSample:
     """The first lines, or rows, of a file. What cannot be read has none; `why` says so."""
 
     path: Path
@@ -223,7 +223,7 @@ def _check(kind: str, settings: dict[str, Any]) -> None:
         raise ValueError(f"brings.{kind} has {unknown[0]!r}; known are {', '.join(sorted(known))}")
 
 
-def fits(form: Preset, sample: Sample) -> bool:
+def fits(form: Preset, sample: FileSample) -> bool:
     """Whether a file has a form."""
     if form.files and not any(
         fnmatch(name, pattern)
@@ -245,7 +245,7 @@ def fits(form: Preset, sample: Sample) -> bool:
     return _are_of(form, rows)
 
 
-def best_of(forms: Mapping[str, Preset], sample: Sample, kind: str | None = None) -> list[str]:
+def best_of(forms: Mapping[str, Preset], sample: FileSample, kind: str | None = None) -> list[str]:
     """The forms that a file has, of those that bring a kind: the sure before others, and of these
     all that ask most."""
     known = {name: form for name, form in forms.items() if kind is None or kind in form.brings}
@@ -264,13 +264,13 @@ def _are_of(form: Preset, rows: list[dict[str, Any]]) -> bool:
     )
 
 
-def _is_of_lists(sample: Sample) -> bool:
+def _is_of_lists(sample: FileSample) -> bool:
     """Whether a file is one object that holds a list by each key, and no row of columns."""
     rows = sample.rows()
     return len(rows) == 1 and all(isinstance(value, list) for value in rows[0].values())
 
 
-def _rows_of(form: Preset, sample: Sample) -> tuple[str | None, list[dict[str, Any]]]:
+def _rows_of(form: Preset, sample: FileSample) -> tuple[str | None, list[dict[str, Any]]]:
     """Where the rows of a form are, and the first of them."""
     if form.table:
         return None, sample.without_header(form.table)
@@ -282,7 +282,7 @@ def _rows_of(form: Preset, sample: Sample) -> tuple[str | None, list[dict[str, A
     return path, rows
 
 
-def _first_of(paths: str | None, sample: Sample) -> tuple[str | None, list[dict[str, Any]]]:
+def _first_of(paths: str | None, sample: FileSample) -> tuple[str | None, list[dict[str, Any]]]:
     """The first of these paths at which there are rows."""
     for path in (paths or "").split(_OR):
         if rows := sample.rows(path or None):
@@ -347,14 +347,14 @@ class Recognised(NamedTuple):
 
 def recognised(path: Path, kind: str) -> Recognised | None:
     """The form that a file has, of those that bring this kind; None where it has none."""
-    sample, forms = Sample(path, path.name), presets_of(path.parent)
+    sample, forms = FileSample(path, path.name), presets_of(path.parent)
     for name in best_of(forms, sample, kind)[:1]:
         if settings := brought(forms[name], sample).get(kind):
             return Recognised(name, forms[name].says, settings)
     return None
 
 
-def brought(form: Preset, sample: Sample) -> dict[str, dict[str, Any]]:
+def brought(form: Preset, sample: FileSample) -> dict[str, dict[str, Any]]:
     """What a file of a form brings, in words of gradelake.toml: (role -> column or path) by kind,
     with what of it is there."""
     found = {}
@@ -415,7 +415,7 @@ def _there(value: str, rows: list[dict[str, Any]], others: Collection[Any]) -> A
     return next(filled, next(iter(columns), None))
 
 
-def names_in(sample: Sample, settings: dict[str, Any], role: str) -> set[str]:
+def names_in(sample: FileSample, settings: dict[str, Any], role: str) -> set[str]:
     """What a role's column holds in the first rows."""
     column = settings.get(role)
     rows = sample.rows(settings.get("rows")) if isinstance(column, str) else []

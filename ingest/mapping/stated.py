@@ -8,7 +8,7 @@ from typing import Any
 from gradelake.ingest.mapping.form import ROLES, File
 from gradelake.ingest.mapping.labels import whole
 from gradelake.ingest.mapping.paths import check_path
-from gradelake.ingest.mapping.presets import Sample, brought, fits, preset
+from gradelake.ingest.mapping.presets import FileSample, brought, fits, preset
 from gradelake.sql.common.errors import BadInput
 
 # what options say, by their names: `preset` is --as
@@ -31,7 +31,7 @@ def file_of_import(
     form, shown = form or {}, str(path)
     settings: dict[str, Any] = {}
     if named := form.get("preset"):
-        settings |= _of_preset(folder, Sample(path, shown), named, kinds)
+        settings |= _of_preset(folder, FileSample(path, shown), named, kinds)
         several = not isinstance(settings.get("judgment", ""), str)
         if "rater" in without and ("rater" in settings or several):
             raise BadInput(f"{shown}: names a rater for each judgment", _RATERS)
@@ -51,7 +51,9 @@ def file_of_import(
     return File(shown, settings)
 
 
-def _of_preset(folder: Path, sample: Sample, named: str, kinds: Sequence[str]) -> dict[str, Any]:
+def _of_preset(
+    folder: Path, sample: FileSample, named: str, kinds: Sequence[str]
+) -> dict[str, Any]:
     """What a preset says of a file that brings one of these kinds."""
     known = preset(folder, named)
     if not fits(known, sample):

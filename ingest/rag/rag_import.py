@@ -23,7 +23,7 @@ from gradelake.ingest.collections.systems import RANKING, enter, entries_of, wri
 from gradelake.ingest.collections.targets import Ingested, Targets, hash_of
 from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.mapping.form import File
-from gradelake.ingest.mapping.presets import Sample, best_of, presets_of
+from gradelake.ingest.mapping.presets import FileSample, best_of, presets_of
 from gradelake.ingest.mapping.stated import Form, file_of_import
 from gradelake.ingest.rag.brought import RETRIEVAL, Brought
 from gradelake.ingest.rag.log import FIX, Row, read
@@ -93,7 +93,7 @@ def _file(path: Path, folder: Path, form: Form) -> File:
     """A log with what is said of it: by options, and by the preset that they name or that its first
     rows fit. Raises `BadInput`."""
     if not (form.get("preset") or form.get("rows")):
-        fitting = best_of(presets_of(folder), Sample(path, str(path)), "rag")
+        fitting = best_of(presets_of(folder), FileSample(path, str(path)), "rag")
         form = {**form, "preset": next(iter(fitting), None)}
     shown = file_of_import(folder, path, ["rag"], form)
     return File(shown, shown.settings | {_BOARD: (form.get("preset") or "log").split("_")[0]})

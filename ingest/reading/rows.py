@@ -23,7 +23,7 @@ import polars as pl
 from gradelake.ingest.mapping.form import ROLES, names_of, settings_of
 from gradelake.ingest.mapping.paths import plain
 from gradelake.ingest.reading.csv_tables import Table, first_cells
-from gradelake.ingest.reading.heads import LOOKED_AT, Head, head_of, header_at
+from gradelake.ingest.reading.heads import LOOKED_AT, CsvHead, head_of, header_at
 from gradelake.ingest.reading.tagged import is_tagged, topics_of
 from gradelake.ingest.reading.workbooks import extent, sheets_of
 from gradelake.sql.common import files
@@ -163,7 +163,7 @@ def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
     names, mark = settings_of(shown).get("columns", ()), settings_of(shown).get("delimiter")
     if names:
         mark = mark or max(f"{MARKS} ", key=lambda each: _fit(first_cells(data, each), names))
-        head = Head(mark, 0)
+        head = CsvHead(mark, 0)
     else:
         head = head_of(data, mark or MARKS)
     table = Table(data, shown, (), head.mark, names, head.above)

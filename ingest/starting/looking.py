@@ -17,8 +17,8 @@ from gradelake.ingest.mapping.labels import is_open, proposed
 from gradelake.ingest.mapping.paths import plain, value_at
 from gradelake.ingest.mapping.presets import (
     FOLDER,
+    FileSample,
     Preset,
-    Sample,
     are_grades,
     best_of,
     brought,
@@ -78,7 +78,7 @@ class Seen:
     form: str | None = None
     is_sure: bool = False
     others: tuple[str, ...] = ()
-    sample: Sample | None = field(default=None, repr=False, compare=False)
+    sample: FileSample | None = field(default=None, repr=False, compare=False)
 
     @property
     def kind(self) -> str | None:
@@ -104,9 +104,11 @@ def look_at(folder: Path, presets: Mapping[str, str]) -> list[Seen]:
             found.append(Seen(shown, why))
             continue
         if shown not in presets and (sheets := tables_of(path)):
-            found += [_seen(Sample(path, File(shown, {"table": each})), forms) for each in sheets]
+            found += [
+                _seen(FileSample(path, File(shown, {"table": each})), forms) for each in sheets
+            ]
             continue
-        sample = Sample(path, shown)
+        sample = FileSample(path, shown)
         seen = _told(folder, sample, presets[shown]) if shown in presets else _seen(sample, forms)
         if "judgments" in seen.brings and {*path.relative_to(folder).parts[:-1]} & _OF_JUDGES:
             kinds = {"labels": seen.brings["judgments"]}
@@ -152,12 +154,12 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
             yield path
 
 
-def _told(folder: Path, sample: Sample, name: str) -> Seen:
+def _told(folder: Path, sample: FileSample, name: str) -> Seen:
     form = preset(folder, name)
     return _of_form(sample, name, form, "as it was told")
 
 
-def _of_form(sample: Sample, name: str, form: Preset, why: str = "") -> Seen:
+def _of_form(sample: FileSample, name: str, form: Preset, why: str = "") -> Seen:
     found = brought(form, sample)
     unknown = "" if found else "but no column is known that says which query or passage is meant"
     if not found and "rag" in form.brings:
@@ -169,7 +171,7 @@ def _of_form(sample: Sample, name: str, form: Preset, why: str = "") -> Seen:
     return Seen(sample.shown, says, found, roles, name, form.is_sure, sample=sample)
 
 
-def _seen(sample: Sample, forms: Mapping[str, Preset]) -> Seen:
+def _seen(sample: FileSample, forms: Mapping[str, Preset]) -> Seen:
     if fitting := best_of(forms, sample):
         best, *others = fitting
         return replace(_of_form(sample, best, forms[best]), others=tuple(others))
@@ -185,7 +187,7 @@ def _seen(sample: Sample, forms: Mapping[str, Preset]) -> Seen:
     return Seen(shown, sample.why or "no form that is known here")
 
 
-def _as_read(seen: Seen, sample: Sample) -> Seen:
+def _as_read(seen: Seen, sample: FileSample) -> Seen:
     """A text that turned out to be a table with a header is read as one, whatever its name."""
     if sample.is_table or not sample.lines or is_json(sample.path):
         return seen
@@ -194,7 +196,7 @@ def _as_read(seen: Seen, sample: Sample) -> Seen:
     return replace(seen, brings=brings)
 
 
-def _of_texts(sample: Sample, texts: dict[str, str]) -> Seen:
+def _of_texts(sample: FileSample, texts: dict[str, str]) -> Seen:
     """What a file of ids and their texts is: of topics, which are short, or of passages."""
     words = sorted(len(text.split()) for text in texts.values())[len(texts) // 2]
     kind, size = ("queries", "short texts") if words <= _TOPIC_WORDS else ("passages", "texts")
@@ -211,7 +213,7 @@ def _named(shown: str) -> str | None:
     return next((kind for kind, known in _NAMED.items() if words & known), None)
 
 
-def _of_columns(sample: Sample) -> Seen:
+def _of_columns(sample: FileSample) -> Seen:
     row = sample.rows() and sample.rows()[0]
     if not row:
         return Seen(sample.shown, sample.why or "no form that is known here")
@@ -273,7 +275,7 @@ def _unusual(kind: str, found: dict[str, str], row: dict[str, Any]) -> dict[str,
     return {role: column for role, column in found.items() if usual.get(role) != column}
 
 
-def _raters(sample: Sample) -> Seen | None:
+def _raters(sample: FileSample) -> Seen | None:
     """A table of a query, a passage and nothing else but judgments, a column a rater."""
     rows = sample.rows()
     found = columns_of("judgments", sample.shown, rows[0])

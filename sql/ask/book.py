@@ -41,7 +41,7 @@ _LOOKS = re.compile(r"(\w+):(\w+)")
 
 
 @dataclass(frozen=True)
-class Entry:
+class BookEntry:
     """A question with its SQL and its parameters (name -> (default, what it means)).
 
     `live`: it is about the working catalog, and a release is read only where one is named. `note`:
@@ -222,7 +222,7 @@ def declared(part: str) -> dict[str, Any]:
 
 
 @cache
-def entries() -> dict[str, Entry]:
+def entries() -> dict[str, BookEntry]:
     """All entries by name."""
     found = [_of_columns(name, of) for name, of in declared("questions").items()]
     for file in Path(__file__).parent.glob("queries/*.sql"):
@@ -230,7 +230,7 @@ def entries() -> dict[str, Entry]:
     return {one.name: one for one in sorted(found, key=lambda one: one.name)}
 
 
-def grouped() -> dict[str, list[Entry]]:
+def grouped() -> dict[str, list[BookEntry]]:
     """The questions about a collection by what they are about."""
     found = entries()
     return {
@@ -239,7 +239,7 @@ def grouped() -> dict[str, list[Entry]]:
     }
 
 
-def _of_file(name: str, text: str) -> Entry:
+def _of_file(name: str, text: str) -> BookEntry:
     """The question that a file of SQL is."""
     sql = _HEAD.sub("", text, count=1)
     question, *lines = text.removesuffix(sql).replace("-- ", "").splitlines()
@@ -252,10 +252,10 @@ def _of_file(name: str, text: str) -> Entry:
     kinds = " ".join(line for line in lines if line.startswith("kinds "))
     looks = dict(_LOOKS.findall(kinds))
     sql = _with_filters(sql, parameters)
-    return Entry(name, question, sql, parameters, note=note, looks=looks)
+    return BookEntry(name, question, sql, parameters, note=note, looks=looks)
 
 
-def _of_columns(name: str, written: dict[str, Any]) -> Entry:
+def _of_columns(name: str, written: dict[str, Any]) -> BookEntry:
     """The question that book.yaml says the columns of."""
     parameters = {}
     for word in written.get("parameters", "").split():
@@ -268,7 +268,7 @@ def _of_columns(name: str, written: dict[str, Any]) -> Entry:
         _shown(word): _parts(word)[1].rpartition(".")[2] for word in written["columns"].split()
     }
     note, live = written.get("note", ""), written.get("live", False)
-    return Entry(name, written["asks"], sql, parameters, live, note, looks, columns)
+    return BookEntry(name, written["asks"], sql, parameters, live, note, looks, columns)
 
 
 def _parts(word: str) -> tuple[str, str, str]:
@@ -326,7 +326,7 @@ def _usual(name: str) -> tuple[str, str]:
     return str(of.get("default", "any")), of.get("means", "")
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> BookEntry:
     """One entry. Raises `BadInput` when there is none of that name."""
     book = entries()
     require_known(name, book, f"the query book has no @{name}", NotThere)

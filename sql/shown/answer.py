@@ -247,7 +247,7 @@ class Page:
 
     title: str
     subtitle: str
-    parts: Sequence["Part"]
+    parts: Sequence["PagePart"]
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def as_object(self) -> dict[str, Any]:
@@ -263,7 +263,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """One answer of a page, under its title."""
 
     name: str
