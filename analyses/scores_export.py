@@ -75,7 +75,7 @@ ROWS = """
 
 
 @click.command("scores", short_help="Write topic scores and means as track tools read them.")
-@options.named("--label-set", "As in the leaderboard.", required=True)
+@options.named("--label-set", "The label set of the board.", required=True)
 @options.of_measures("One of the board's measures; may be repeated (default: all).")
 @options.numbered("--level", "The relevance level (default: the usual one).")
 @click.option(

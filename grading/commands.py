@@ -104,12 +104,12 @@ def plan(project, collection, queries, names, **request):
     help="A grader of gradelake.toml; NAME.all: all its trials. May be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Plan only; grade nothing.")
-@click.option("--retry-failed", is_flag=True, help="Also all pairs that failed before.")
+@click.option("--retry-failed", is_flag=True, help="Also grade all pairs that failed before.")
 @click.option(
     "--retry",
     multiple=True,
     type=click.Choice(["refused", "unreadable", "no_reply"]),
-    help="Also pairs that failed this way. What got no reply is asked about again anyway.",
+    help="Also grade pairs that failed this way. What got no reply is asked about again anyway.",
 )
 @click.option(
     "--reread",

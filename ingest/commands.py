@@ -184,7 +184,7 @@ _LABELS = click.option(
     metavar="WORD=NUMBER",
     multiple=True,
     callback=_pairs,
-    help="What a word among the judgments means.",
+    help="The number that a word among the judgments stands for.",
 )
 _SCALE = (
     _LABELS,
@@ -284,9 +284,7 @@ def import_judgments():
 @bringing_in(
     "ingest.collections.scores:import_scores",
     click.option("--name", required=True, help="Name of the board."),
-    click.option(
-        "--measure", metavar="NAME", help="What was measured, where FILE does not say it."
-    ),
+    click.option("--measure", metavar="NAME", help="What was measured, if FILE does not say it."),
     *_FORM,
 )
 def import_scores():

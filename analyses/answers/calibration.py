@@ -55,7 +55,12 @@ OF_BINS = [
     marts=["judge_calibration", "calibration_bins"],
 )
 @click.option(
-    "--grader", "graders", multiple=True, metavar="NAME", required=True, help="May be repeated."
+    "--grader",
+    "graders",
+    multiple=True,
+    metavar="NAME",
+    required=True,
+    help="The grader; may be repeated.",
 )
 @options.with_reference
 @options.numbered(

@@ -111,9 +111,9 @@ class Style:
 
 
 @question("correlation-table", "Show how leaderboards agree, by measure and level.")
-@options.of_label_sets("May be repeated (default: all).")
-@options.of_levels("May be repeated (default: all that the labels reach).")
-@options.of_measures("May be repeated (default: all).")
+@options.of_label_sets("The label set; may be repeated (default: all).")
+@options.of_levels("The relevance level; may be repeated (default: all that the labels reach).")
+@options.of_measures("The measure; may be repeated (default: all).")
 @options.with_official_ranks
 @click.option(
     "--by-topic", is_flag=True, help="Also show the mean of the topics' own correlations."

@@ -26,7 +26,7 @@ COLUMNS = [
     draws=True,
     marts=["grade_grid"],
 )
-@options.named("--grader", "Whose grades.", required=True)
+@options.named("--grader", "The grader whose grades to look at.", required=True)
 @options.named("--rubric-version", "A version of the rubric.", default="newest")
 @options.named("--query", "Only the items of the query with this id.")
 def grades(lake, collection, grader, rubric_version, query):

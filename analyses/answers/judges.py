@@ -65,7 +65,7 @@ JUDGES = f"""
 @question(
     "judges", "Say how far each judge agrees with people.", marts=["kappa", "leaderboard_agreement"]
 )
-@options.of_label_sets("May be repeated (default: all).")
+@options.of_label_sets("The label set; may be repeated (default: all).")
 @options.with_reference
 @options.named("--measure", "The leaderboards' measure.", default="nDCG@10")
 def judges(lake, collection, label_sets, reference, measure):

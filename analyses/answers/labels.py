@@ -65,7 +65,7 @@ ROWS = """
     "Say how many labels there are, and how they agree.",
     marts=["kappa", "leaderboard_agreement"],
 )
-@options.of_label_sets("May be repeated (default: all).")
+@options.of_label_sets("The label set; may be repeated (default: all).")
 @options.with_reference
 @options.named(
     "--measure", "The measure of the leaderboards that are correlated.", default="nDCG@10"

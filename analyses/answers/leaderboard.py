@@ -65,7 +65,8 @@ class Layout:
     "The measure; may be repeated, and the first orders the systems (default: all)."
 )
 @options.of_levels(
-    "May be repeated (default: 4 of a rubric, else min_relevant, or the highest label below it)."
+    "The label from which a passage counts as relevant; may be repeated (default: 4 for a rubric, "
+    "otherwise min_relevant, or the highest label below it)."
 )
 @click.option(
     "--board",

@@ -147,7 +147,7 @@ def _known(name: str, rubric_id: str | None) -> str:
 
 @click.command(short_help="Let a model explain judgments, and make a rubric of each label.")
 @click.argument("collection", required=False)
-@click.option("--assessor", help="Whose judgments are explained.")
+@click.option("--assessor", help="The assessor whose judgments are explained.")
 @click.option(
     "--grader", "grader_name", help="A grader of gradelake.toml whose prompt explains labels."
 )

@@ -164,7 +164,7 @@ def _slot(stated: str) -> list[str]:
 
 @prompts.command(short_help="Draw worked examples from a collection's judged passages.")
 @click.argument("collection")
-@click.option("--assessor", required=True, help="Whose judgments to take.")
+@click.option("--assessor", required=True, help="The assessor whose judgments to take.")
 @click.option("--per-label", type=click.IntRange(1), required=True, help="Passages per label.")
 @click.option("--seed", type=int, required=True, help="The same seed draws the same passages.")
 @click.option(

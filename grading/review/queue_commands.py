@@ -99,7 +99,7 @@ def queue():
 @click.option(
     "--label-names",
     metavar="NAME,...",
-    help="What labels 0, 1 and so on of the scale of judgments are called, for the card.",
+    help="The names of labels 0, 1 and so on of the scale of judgments, for the card.",
 )
 @click.option(
     "--queries",

@@ -150,7 +150,7 @@ def _cell(value) -> str:
     "measures",
     multiple=True,
     metavar="NAME",
-    help="May be repeated (default: nDCG@10, AP and Cover@20).",
+    help="The measure; may be repeated (default: nDCG@10, AP and Cover@20).",
 )
 @click.option(
     "--level",
