@@ -38,7 +38,11 @@ BETTER = [
     STATISTIC,
     Column("resampled", is_key=True, means="What is resampled: queries, systems or both."),
     *parts.figure(
-        "difference", "difference", "tau", "Its correlation less that of the other label set."
+        "difference",
+        "difference",
+        "tau",
+        "Its correlation less that of the other label set.",
+        over="what is resampled",
     ),
     Column("probability", kind="p", means="The share of resamples in which it agrees better."),
 ]
