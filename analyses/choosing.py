@@ -34,7 +34,7 @@ class Completeness:
 
     @property
     def says(self) -> str:
-        """The same as the end of a sentence."""
+        """How complete the labels are, as the end of a sentence."""
         if not self.is_incomplete or self.labelled_share is None:
             return ""
         share = shown("percent", self.labelled_share)

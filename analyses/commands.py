@@ -45,23 +45,25 @@ from gradelake.sql.common.errors import BadInput
     "--unit",
     type=click.Choice(["query", "pair"]),
     default="pair",
-    help="Of a sample: draw whole queries (for any measure), or single pairs (for P@k and "
-    "agreement).",
+    help=(
+        "With --sample: draw whole queries (for any measure), or single pairs (for P@k and "
+        "agreement)."
+    ),
 )
 @click.option(
     "--allocation",
     type=click.Choice(["proportional", "equal"]),
     default="proportional",
-    help="Of a sample: how its pairs are spread over the judge's labels.",
+    help="With --sample: how its pairs are spread over the judge's labels.",
 )
 @options.numbered(
     "--depth",
-    "Of a sample: only passages that some system ranked in its first N.",
+    "With --sample: only passages that some system ranked in its first N.",
     click.IntRange(min=1),
 )
 @options.named(
     "--judged-by",
-    "Of a sample: take in what this assessor judged before; it is of the other pairs.",
+    "With --sample: include all that this assessor judged before, and draw from the other pairs.",
 )
 @options.seeded
 @options.on_collection
@@ -107,13 +109,15 @@ def export_qrels(read, collection, label_set, fill, mapping, output, folder, sam
     with read() as lake:
         if folder is not None:
             with lake.one_state():
-                return options.Written(collection, "labels", export_all(lake, collection, folder))
+                return options.WrittenExport(
+                    collection, "labels", export_all(lake, collection, folder)
+                )
         if fill:
             pairs = None if mapping is None else read_mapping(mapping)
             return export_filled(lake, collection, label_set, fill, target, pairs)
         n_labels = export_label_set(lake, collection, label_set, target)
     files = {} if to_stdout else {label_set: (output, n_labels)}
-    return options.Written(collection, "labels", files)
+    return options.WrittenExport(collection, "labels", files)
 
 
 def _sampled(read, collection, label_set, output, **drawn):
@@ -143,23 +147,26 @@ def _show_workbench(done: dict[str, Any]) -> None:
 @click.command("workbench", short_help="Write the files of the RUBRIC workbench's walk-through.")
 @options.on_collection
 @click.argument("folder", type=click.Path(path_type=Path))
-@options.of_label_sets("By a rubric; may be repeated (default: all of its newest version).")
-@options.of_measures("Of the boards; may be repeated.", default=("RR",))
+@options.of_label_sets(
+    "A rubric's label set; may be repeated (default: all of its newest version)."
+)
+@options.of_measures("A measure of the boards; may be repeated.", default=("RR",))
 @options.numbered(
     "--min-rating",
-    "Grade from which an item is answered, and a passage relevant; may be repeated; lists are of "
-    "the first. Default: 4, or the top of a shorter scale.",
+    "The grade from which an item is answered, and a passage relevant; may be repeated, and lists "
+    "take the first. Default: 4, or the top of a shorter scale.",
     multiple=True,
 )
 @options.with_reference
 @options.named("--leaderboard", "The official ranks. Default: the only ones there are.")
 @answering(_show_workbench)
 def export_workbench(read, collection, folder, label_sets, min_rating, **asked):
-    """Write COLLECTION as the RUBRIC workbench does, by its names of files, into a new FOLDER.
+    """Write COLLECTION as the RUBRIC workbench does, under its file names, into a new FOLDER.
 
     Its four lists (verify grading, bad questions, uncovered passages, grids), and for each label
     set qrels, leaderboards by measures and by coverage, their correlation with official ranks, and
-    tables of agreement with people's judgments. What there is nothing for is left out, and named.
+    tables of agreement with people's judgments. Files for which there is nothing are left out, and
+    named.
 
     \b
     Examples:

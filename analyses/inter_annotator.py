@@ -37,7 +37,7 @@ COUNTS = """
 def inter_annotator_tables(
     lake: Lake, collection: str, grader: str, version: int, reference: str, answered: int
 ) -> Iterator[Table]:
-    """For at least 1, 2 and 5 answers tables of counts and Cohen's kappas.
+    """Tables of counts and Cohen's kappas for at least 1, 2 and 5 answers.
 
     Every label stands beside every judgment (graded), and beside judgments from 2 and those below
     (merged); labels from `answered` beside judgments from 1 (lenient) and from 2 (strict).

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.analyses.qrels_export import export_all
-from gradelake.analyses.report.page import Request, make_report
+from gradelake.analyses.report.page import ReportRequest, make_report
 from gradelake.analyses.scores_export import name_in
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -82,7 +82,7 @@ def export_public(
             for file, n_labels in export_all(lake, collection, unfinished / "qrels").values():
                 written[str(file.relative_to(unfinished))] = n_labels
         if not names:
-            html, _ = make_report(project, lake, collection, Request(without_rubric=True))
+            html, _ = make_report(project, lake, collection, ReportRequest(without_rubric=True))
             written["report.html"] = (unfinished / "report.html").write_bytes(html.encode())
         about = {"collection": collection, "release": lake.release, "layout": layout}
         readme = README.format(**about, more=NAMELESS if names else WHOLE)

@@ -75,8 +75,8 @@ ROWS = """
 
 
 @click.command("scores", short_help="Write topic scores and means as track tools read them.")
-@options.named("--label-set", "As in the leaderboard.", required=True)
-@options.of_measures("One of the board's measures, as often as you like (default: all).")
+@options.named("--label-set", "The label set of the board.", required=True)
+@options.of_measures("One of the board's measures; may be repeated (default: all).")
 @options.numbered("--level", "The relevance level (default: the usual one).")
 @click.option(
     "--layout",
@@ -124,7 +124,7 @@ def export_scores(read, collection, label_set, measures, level, layout, measures
         entries = (f"- name: {name}\n  dtype: float" for name in names)
         _write(output.with_suffix(".measures.yml"), ["measures:", *entries])
     files = {} if str(output) == "-" else {label_set: (output, len(lines))}
-    return options.Written(collection, "scores", files, {"layout": layout})
+    return options.WrittenExport(collection, "scores", files, {"layout": layout})
 
 
 def scores_of(

@@ -148,7 +148,7 @@ class Rubric(NamedTuple):
 
     @property
     def prompt_class(self) -> str:
-        """As which it stands in names of files."""
+        """The class of a prompt by which the workbench names files."""
         return self.label_set.replace("/", ".")
 
 

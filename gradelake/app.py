@@ -151,7 +151,7 @@ def _interrupted() -> NoReturn:
 
 
 def _trace() -> None:
-    """With --debug, where it happened."""
+    """Where it happened, if --debug was given."""
     if console.loudness.debug:
         console.warn(traceback.format_exc())
 

@@ -32,7 +32,7 @@ _UNASKED = {"as_json", "release"}  # results are objects; the release is the lak
 _FORMS = {"bank": "csv", "grades": "jsonl"}  # what an import reads; of others Parquet
 
 
-class Answer(dict[str, Any]):
+class Result(dict[str, Any]):
     """What a command prints with `--json`, and its lists of objects as relations."""
 
     def rows(self, name: str | None = None) -> duckdb.DuckDBPyRelation:
@@ -98,7 +98,7 @@ def called(command: click.Command, path: list[str], project: Project, release: C
     known = dict(sorted(known.items(), key=lambda one: not isinstance(one[1], click.Argument)))
     signature = inspect.Signature([*map(_parameter, known, known.values()), _PROGRESS])
 
-    def function(*given: Any, progress: bool = False, **asked: Any) -> Answer:
+    def function(*given: Any, progress: bool = False, **asked: Any) -> Result:
         values = signature.bind(*given, **asked).arguments
         with TemporaryDirectory() as folder:
             for name, parameter in known.items():
@@ -111,7 +111,7 @@ def called(command: click.Command, path: list[str], project: Project, release: C
             if str(found.get("file", "")).startswith(f"{folder}/"):
                 del found["file"]
         prints = getattr(known.get("output"), "default", None) == "-" and not values.get("output")
-        return Answer(found, text=text) if prints and text else Answer(found)
+        return Result(found, text=text) if prints and text else Result(found)
 
     function.__name__ = function.__qualname__ = path[-1]
     function.__doc__ = _doc(command, known)
@@ -149,10 +149,10 @@ def name_of(parameter: click.Parameter) -> str:
     return f"{name}_" if iskeyword(name) else name
 
 
-def _parameter(name: str, of: click.Parameter) -> inspect.Parameter:
-    is_argument = isinstance(of, click.Argument)
+def _parameter(name: str, option: click.Parameter) -> inspect.Parameter:
+    is_argument = isinstance(option, click.Argument)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if is_argument else _PROGRESS.kind
-    default = inspect.Parameter.empty if of.required else of.to_info_dict().get("default")
+    default = inspect.Parameter.empty if option.required else option.to_info_dict().get("default")
     return inspect.Parameter(name, kind, default=default)
 
 

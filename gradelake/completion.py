@@ -117,7 +117,7 @@ def complete_names(command: click.Command, group: str | None = None) -> None:
     for each in command.params:
         if type(each.type) is StringParamType:
             bare = each.opts if isinstance(each, click.Option) else [each.name]
-            keys = [f"{of} {name}" for of in (group, command.name) for name in bare] + bare
+            keys = [f"{parent} {name}" for parent in (group, command.name) for name in bare] + bare
             if kind := next((_KINDS[key] for key in keys if key in _KINDS), None):
                 each.type = Named(kind)
     each_within(command, partial(complete_names, group=command.name))

@@ -22,7 +22,7 @@ class Examined:
         return int(any(finding.state == "bad" for finding in self.findings))
 
     def as_object(self) -> dict[str, Any]:
-        """For `--json`: ok, findings."""
+        """What `--json` prints: ok, findings."""
         return {"ok": not self.exit_code, "findings": [vars(each) for each in self.findings]}
 
 

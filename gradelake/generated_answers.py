@@ -12,7 +12,7 @@ from gradelake.grading.ask.entry import Asked
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.writers import batches_of
-from gradelake.grading.generate.writing import Plan, Target, WritingRequest, Written
+from gradelake.grading.generate.writing import Target, WritingPlan, WritingRequest, Written
 from gradelake.grading.graders.configured import writing
 from gradelake.grading.plan import prices
 from gradelake.grading.plan.planner import ensure_views
@@ -37,7 +37,7 @@ class AnswersRequest(WritingRequest):
 
 
 @dataclass
-class Outcome(Written):
+class WrittenAnswers(Written):
     """`cost` is None where the model has no price."""
 
     cost: float | None = None
@@ -92,7 +92,7 @@ class WrittenSystem(Target):
         commit.say(answers=len(found))
         if not found:
             return
-        into = targets.Targets(commit, self.settings, targets.Outcome(self.request.collection))
+        into = targets.Targets(commit, self.settings, targets.Ingested(self.request.collection))
         answers = [Response(system, one.query_id, one.items, 0) for one in found]
         n_answers = len(self.done()) + len(answers)
         entries = entries_of(answers)
@@ -114,12 +114,12 @@ def request_of(
     return AnswersRequest(grader=grader, name=system or grader_name, **asked)
 
 
-def plan(lake: Lake, request: AnswersRequest) -> Plan:
+def plan(lake: Lake, request: AnswersRequest) -> WritingPlan:
     """What is to be done. Raises `BadInput` for a request that cannot be met."""
-    return Plan(*WrittenSystem(lake, request).facts())
+    return WritingPlan(*WrittenSystem(lake, request).facts())
 
 
-def generate(project: Project, request: AnswersRequest, arguments: list[str]) -> Outcome:
+def generate(project: Project, request: AnswersRequest, arguments: list[str]) -> WrittenAnswers:
     """Write answers to the queries of a collection that have none of this system.
 
     What is finished is committed at once, so that a run that was stopped or killed goes on where
@@ -131,7 +131,7 @@ def generate(project: Project, request: AnswersRequest, arguments: list[str]) ->
     with ReplyLog.of_run(project, grader, about) as log:
         lake = log.lake
         system = WrittenSystem(lake, request)
-        written = Outcome(*system.facts())
+        written = WrittenAnswers(*system.facts())
         ensure_views(lake, (prices.VIEW,))
         price = prices.price_of(lake, grader, keeps_limit=request.max_cost is not None)
         batches = batches_of([(topic.name, topic.texts) for topic in written.to_ask])

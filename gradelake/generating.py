@@ -54,7 +54,8 @@ _OF_ANSWERS = Words(
     help="Make nuggets out of relevant passages, or refuse a grader whose prompt does not.",
 )
 @click.option(
-    "--label-set", help="Take the passages that this labels relevant; default: people's judgments."
+    "--label-set",
+    help="Take the passages that this label set labels relevant; default: people's judgments.",
 )
 @click.option(
     "--level",
@@ -63,13 +64,13 @@ _OF_ANSWERS = Words(
     "set's highest label below it.",
 )
 @click.option("--bank", help="Name of the bank; default: the grader's.")
-@click.option("--system", help="Of answers: name of the system; default: the grader's.")
-@click.option("--queries", help="Only these: ids with commas between, or a file of them.")
+@click.option("--system", help="With answers: name of the system; default: the grader's.")
+@click.option("--queries", help="Only these queries: ids separated by commas, or a file of ids.")
 @click.option("--limit", type=click.IntRange(min=1), help="How many queries, or facets, at most.")
 @click.option(
     "--max-cost",
     type=click.FloatRange(min=0, min_open=True),
-    help="Of answers: spend no more than this, by the prices of seeds/prices.csv.",
+    help="With answers: spend no more than this, by the prices of seeds/prices.csv.",
 )
 @click.option("--dry-run", is_flag=True, help="Say how many are left; ask nothing.")
 @answering(_show)

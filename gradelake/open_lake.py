@@ -272,10 +272,10 @@ class OpenLake:
     ) -> dict[str, Any]:
         """Write what the release says of each collection (none: all) as one HTML file each."""
         from gradelake.analyses.report.files import write_reports
-        from gradelake.analyses.report.page import Request
+        from gradelake.analyses.report.page import ReportRequest
 
         file, previewed = (Path(each) if each else None for each in (output, preview))
-        request = Request(
+        request = ReportRequest(
             collections,
             file,
             reference,
@@ -355,7 +355,7 @@ class OpenLake:
         return f"<lake of {self.project.file}, {self._state()}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what is read, and what the marts hold."""
+        """What notebooks show: what is read, and what the marts hold."""
         words = f"<p>Lake of <code>{escape(str(self.project.file))}</code>, {escape(self._state())}"
         try:
             found = self.tables().fetchall()

@@ -33,40 +33,46 @@ def _into_folder(option: str, what: str):
 
 
 @click.command("track", short_help="Write what a track gives participants and the public.")
-@_into_folder("--participants", "For each participant a folder: own scores, flags.")
+@_into_folder("--participants", "A folder for each participant: their scores and flags.")
 @options.named(
-    "--by", "Of participants: a folder for each group of this grouping, or value in the metadata."
+    "--by",
+    "With --participants: a folder for each group of this grouping, or value in the metadata.",
 )
-@options.of_label_sets("Of participants: only these label sets, as often as you like.")
-@options.of_measures("Of participants: only these measures. Of a card: by this one, not nDCG@10.")
+@options.of_label_sets("With --participants: only this label set; may be repeated.")
+@options.of_measures(
+    "With --participants: only this measure; may be repeated. With --card: this one instead of "
+    "nDCG@10."
+)
 @_into_folder("--public", "Boards, labels and a report, without the rubric.")
 @click.option(
     "--layout",
     type=click.Choice(list(LAYOUTS)),
     default="ir_measures",
-    help="Of what is public: whose names measures have.",
+    help="With --public: whose names measures have.",
 )
 @click.option(
     "--anonymous",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Of what is public: give systems other names; the CSV FILE keeps which is which.",
+    help="With --public: give systems other names; the CSV FILE keeps which is which.",
 )
-@options.named("--card", "What is known of this judge, as one page.")
+@options.named("--card", "What is known about this judge, on one page.")
 @click.option(
     "--also",
     multiple=True,
     metavar="COLLECTION",
-    help="Of a card: what the judge did there, too; may be repeated.",
+    help="With --card: what the judge did there, too; may be repeated.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(_FORMS),
-    help="Of a card. Default: what the ending of --output says (.md, .tex, .html, .json), else "
-    "markdown.",
+    help=(
+        "With --card. Default: by the ending of --output (.md, .tex, .html, .json), otherwise "
+        "markdown."
+    ),
 )
-@options.to_output("Of a card: the file; - is standard output.")
+@options.to_output("With --card: the file to write; - is standard output.")
 @options.on_collection
 @answering(_show)
 @click.pass_obj
@@ -84,7 +90,7 @@ def export_track(project, read, collection, participants, public, card, **asked)
     yourself; there is no report then.
 
     --card: what a judge is, what ran it, how far it agrees with people, what fools it, and what it
-    costs. What is not known is said, with what would tell.
+    costs. It also says what is not known, and what would tell.
 
     \b
     Examples:

@@ -14,11 +14,16 @@ ASKS_NOTHING = "asks nothing"  # why an option means nothing beside another
 pairs_option = click.option("--limit", type=click.IntRange(min=1), help="How many pairs at most.")
 _request_options = with_options(
     click.argument("collection"),
-    click.option("--queries", help="Only these: ids with commas between, or a file of them."),
+    click.option(
+        "--queries", help="Only these queries: ids separated by commas, or a file of ids."
+    ),
     click.option(
         "--rubric-version",
         type=click.IntRange(min=0),
-        help="Whose items to grade; 0 is the bank as it came. Default: the newest.",
+        help=(
+            "The rubric version whose items to grade; 0 is the bank as it came. Default: the "
+            "newest."
+        ),
     ),
     pairs_option,
 )
@@ -69,13 +74,15 @@ def _show_grading(done):
         print_runs(done.runs)
 
 
-@click.command(short_help="Say what graders have still to do, in what time, at what cost.")
+@click.command(
+    short_help="Say what graders still have to do, how long it takes, and what it costs."
+)
 @_request_options
 @click.option("--grader", "names", multiple=True, help="A grader of gradelake.toml; default: all.")
 @answering(show_plans)
 @click.pass_obj
 def plan(project, collection, queries, names, **request):
-    """Say what graders have still to do on a COLLECTION, in what time, and at what cost.
+    """Say what graders still have to do on a COLLECTION, how long it takes, and what it costs.
 
     \b
     Examples:
@@ -87,7 +94,7 @@ def plan(project, collection, queries, names, **request):
     return plan(project(), collection, names, chosen_queries(queries), **request)
 
 
-@click.command(short_help="Grade what a COLLECTION's pool lacks of graders.")
+@click.command(short_help="Grade what graders have not graded yet of a COLLECTION.")
 @_request_options
 @click.option(
     "--grader",
@@ -97,12 +104,12 @@ def plan(project, collection, queries, names, **request):
     help="A grader of gradelake.toml; NAME.all: all its trials. May be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Plan only; grade nothing.")
-@click.option("--retry-failed", is_flag=True, help="Also all pairs that failed before.")
+@click.option("--retry-failed", is_flag=True, help="Also grade all pairs that failed before.")
 @click.option(
     "--retry",
     multiple=True,
     type=click.Choice(["refused", "unreadable", "no_reply"]),
-    help="Also pairs that failed so. What got no reply is asked about again anyway.",
+    help="Also grade pairs that failed this way. What got no reply is asked about again anyway.",
 )
 @click.option(
     "--reread",
@@ -110,11 +117,11 @@ def plan(project, collection, queries, names, **request):
     help="Read replies to the same prompts with another parser; ask nothing.",
 )
 @limit_options
-@click.option("--wait", is_flag=True, help="Of a grader in batches: until all is collected.")
+@click.option("--wait", is_flag=True, help="For a grader in batches: wait until all is collected.")
 @answering(_show_grading)
 @click.pass_obj
 def grade(project, collection, graders, queries, **request):
-    """Grade what a COLLECTION's pool lacks of graders, and commit it chunk by chunk.
+    """Grade what graders have not graded yet of a COLLECTION's pool, and commit it chunk by chunk.
 
     Stop it at any moment (Ctrl-C), or kill it: the same command continues where it stopped. Exit
     code 3 means that some pairs failed; they are listed in marts.failed_grades.

@@ -44,30 +44,30 @@ def init(folder, demo):
         console.hint("next: describe your collection there, then run `gradelake ingest mine`")
 
 
-def _pairs(_context, option, said: tuple[str, ...]) -> dict[str, str]:
+def _pairs(_context, option, stated: tuple[str, ...]) -> dict[str, str]:
     """`judgment=stars` of an option that may be repeated."""
-    if wrong := [each for each in said if not all(each.partition("="))]:
+    if wrong := [each for each in stated if not all(each.partition("="))]:
         raise click.BadParameter(f"{wrong[0]!r} is not {option.metavar}")
-    return dict(each.split("=", 1) for each in said)
+    return dict(each.split("=", 1) for each in stated)
 
 
-@click.command(short_help="Write the gradelake.toml of the files in a FOLDER.")
+@click.command(short_help="Write a gradelake.toml for the files in a FOLDER.")
 @click.argument(
     "folder", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
 @click.option("--name", help="Name of the collection (default: the folder's).")
 @click.option(
     "--as",
-    "said",
+    "presets",
     metavar="FILE=PRESET",
     multiple=True,
     callback=_pairs,
-    help="What a file is, where that is not seen: a preset's name.",
+    help="What a file is, if `start` cannot tell: a preset's name.",
 )
 @answering(lambda done: done.print())
 @without_project
-def start(folder, name, said):
-    """Look at the files here or in FOLDER, and write a gradelake.toml of what they are.
+def start(folder, name, presets):
+    """Look at the files here or in FOLDER, and write a gradelake.toml that says what they are.
 
     Forms that tools write are known by their columns, keys and lines; presets say how. How each
     file was understood stands beside it in comments; what was not is named there, too, and not
@@ -81,12 +81,14 @@ def start(folder, name, said):
     """
     from gradelake.ingest.starting.start import start as run_start
 
-    return run_start(folder or Path.cwd(), name, said)
+    return run_start(folder or Path.cwd(), name, presets)
 
 
 @click.command(short_help="Bring what is new or changed in a COLLECTION into the lake.")
 @click.argument("collection")
-@click.option("--dry-run", is_flag=True, help="Show what would be understood, and write nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show how files would be understood, and write nothing."
+)
 @answering(lambda done: done.print())
 @click.pass_obj
 def ingest(project, collection, dry_run):
@@ -115,7 +117,7 @@ def ingest(project, collection, dry_run):
         return ingest_collection(project, collection, typed())
 
 
-@click.command(short_help="Hold FILEs of answers to a COLLECTION's form and rules.")
+@click.command(short_help="Check FILEs of answers by a COLLECTION's form and rules.")
 @click.argument("collection")
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @answering(lambda done: done.print())
@@ -123,9 +125,9 @@ def ingest(project, collection, dry_run):
 def check(project, collection, files):
     """Say what `ingest` would find wrong in FILEs of answers, or in all that COLLECTION names.
 
-    It needs gradelake.toml and the topics, and no lake: a participant gets the same verdict as who
-    runs the track. Rules are in [collections.COLLECTION.rules]. Exit code 1 means that a rule is
-    broken, or that a file cannot be read.
+    It needs gradelake.toml and the topics, and no lake: a participant gets the same verdict as
+    whoever runs the track. Rules are in [collections.COLLECTION.rules]. Exit code 1 means that a
+    rule is broken, or that a file cannot be read.
 
     \b
     Examples:
@@ -150,14 +152,19 @@ def import_():
 
 # what may be said of a file that comes in; the functions get it as `form`
 _FORM = (
-    click.option("--as", "form_preset", metavar="PRESET", help="The tool's form that FILE has."),
+    click.option(
+        "--as", "form_preset", metavar="PRESET", help="The form of FILE: a preset's name."
+    ),
     click.option(
         "--column",
         "form_columns",
         metavar="ROLE=COLUMN",
         multiple=True,
         callback=_pairs,
-        help="The column of a role that has an unusual name, or a path, such as inputs.question.",
+        help=(
+            "Which column has this role, if its name is unusual; or a path, such as "
+            "inputs.question."
+        ),
     ),
     click.option(
         "--rows", "form_rows", metavar="PATH", help="Where the rows are, such as results.hits[]."
@@ -168,7 +175,7 @@ _FORM = (
         metavar="COLUMN=VALUE",
         multiple=True,
         callback=_pairs,
-        help="Which rows are meant.",
+        help="Only rows that have this value.",
     ),
 )
 _LABELS = click.option(
@@ -177,7 +184,7 @@ _LABELS = click.option(
     metavar="WORD=NUMBER",
     multiple=True,
     callback=_pairs,
-    help="What a word among the judgments means.",
+    help="The number that a word among the judgments stands for.",
 )
 _SCALE = (
     _LABELS,
@@ -187,7 +194,7 @@ _SCALE = (
         metavar="NUMBER",
         type=float,
         multiple=True,
-        help="From where on a fraction is 1; again, 2; and so on.",
+        help="The fraction from which a judgment is 1; given again, 2; and so on.",
     ),
 )
 
@@ -277,9 +284,7 @@ def import_judgments():
 @bringing_in(
     "ingest.collections.scores:import_scores",
     click.option("--name", required=True, help="Name of the board."),
-    click.option(
-        "--measure", metavar="NAME", help="What was measured, where FILE does not say it."
-    ),
+    click.option("--measure", metavar="NAME", help="What was measured, if FILE does not say it."),
     *_FORM,
 )
 def import_scores():
@@ -345,10 +350,10 @@ def import_rag(project, collection, file, system, marks, references, **form):
     retrieved (a ranking), what was answered, and what a good answer says.
 
     Its form is known by its columns: logs, results and traces of ragas, DeepEval, promptfoo,
-    MLflow, LlamaIndex, LangSmith, Langfuse, Phoenix and OpenTelemetry, and tables of one's own
-    whose columns have usual names. A column `system` makes several systems; of a conversation the
-    last turn is asked. Questions become topics of a COLLECTION whose settings name no other
-    topics. A changed file replaces its systems. Where there is no gradelake.toml, one is made here.
+    MLflow, LlamaIndex, LangSmith, Langfuse, Phoenix and OpenTelemetry, and tables of your own whose
+    columns have usual names. A column `system` makes several systems; of a conversation the last
+    turn is asked. Questions become topics of a COLLECTION whose settings name no other topics. A
+    changed file replaces its systems. Where there is no gradelake.toml, one is made here.
 
     \b
     Examples:

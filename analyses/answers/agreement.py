@@ -35,10 +35,12 @@ class Rows:
         return cls(frozenset(range(low, high + 1)), str(low) if low == high else f"{low}-{high}")
 
 
-@question("agreement", "Say how often labels and judgments agree.")
-@options.of_label_sets("May be repeated; the tables are stacked (default: all).")
+@question("agreement", "Say how often labels and judgments agree.", marts=["confusion", "kappa"])
+@options.of_label_sets(
+    "Only this label set; may be repeated, and the tables are stacked (default: all)."
+)
 @options.with_reference
-@options.numbered("--cut", "Merge the labels: N and higher, and lower.")
+@options.numbered("--cut", "Merge the labels into two: N or higher, and lower.")
 @options.numbered(
     "--judgment-cut",
     "With --cut: the same for the judgments (default: the collection's min_relevant).",
@@ -51,8 +53,8 @@ class Rows:
 def agreement(lake, collection, label_sets, reference, cut, judgment_cut, each_kappa):
     """Say how often labels and judgments of COLLECTION agree, with Cohen's kappa.
 
-    Beside labels 4 and 0 stands the kappa of the boxed judgment; beside each label of a scale that
-    ends below 4, or where the judgments' does. Labels below 0 count as 0.
+    Beside labels 4 and 0 stands the kappa of the boxed judgment; beside every label, if its scale
+    or that of the judgments ends below 4. Labels below 0 count as 0.
 
     \b
     Examples:
@@ -66,7 +68,7 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut, each_k
         raise BadInput("--judgment-cut goes with --cut")
     reference = choosing.reference_of(lake, collection, reference)
     names = choosing.compared_with(lake, collection, reference, label_sets)
-    asked = Asked(lake, collection, reference, cut, judgment_cut, each_kappa)
+    asked = AskedTable(lake, collection, reference, cut, judgment_cut, each_kappa)
     judgments = asked.judgments()
     confusions = choosing.read_confusions(lake, collection, reference)
     rows: list[list[Any]] = []
@@ -86,7 +88,7 @@ def agreement(lake, collection, label_sets, reference, cut, judgment_cut, each_k
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedTable:
     """What is asked of a collection's labels. A label has a box and a kappa where it is one of
     `KAPPAS`, or `each_kappa`, or where those are no labels of its scale, or it is the judgments'
     scale. With `cut` there are two rows and two columns."""
@@ -140,10 +142,16 @@ def columns_of(judgments: Sequence[Rows]) -> list[Column]:
     return [
         Column("label", "Label", is_key=True),
         *(
-            Column(f"judgment_{c.name}", c.name.replace("-", "--"), "count", group="Judgments")
+            Column(
+                f"judgment_{c.name}",
+                c.name.replace("-", "--"),
+                "count",
+                group="Judgments",
+                means=f"Passages with the label that people judged {c.name}.",
+            )
             for c in judgments
         ),
-        Column("total", "Total", "count"),
+        Column("total", "Total", "count", means="Passages with the label."),
         Column("kappa", "Cohen's kappa", "kappa"),
     ]
 

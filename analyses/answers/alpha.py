@@ -7,26 +7,30 @@ from gradelake.analyses.answers.asking import question
 from gradelake.analyses.stats import options
 from gradelake.sql.shown.answer import Answer, Column, Table
 
+ALPHA = "Krippendorff's alpha; null where all labels are equal."
+PAIRS = Column(
+    "n_pairs", "pairs", "count", means="Pairs of a query and a passage that two or more labelled."
+)
 COLUMNS = [
-    Column("metric", is_key=True),
-    *parts.figure("alpha", "alpha", "kappa"),
-    Column("n_pairs", "pairs", "count"),
+    Column("metric", is_key=True, means="How the distance of two labels is measured."),
+    *parts.figure("alpha", "alpha", "kappa", ALPHA),
+    PAIRS,
     parts.N_QUERIES,
 ]
 BY_QUERY = [
     Column("query_id", "query", "id", is_key=True),
-    Column("alpha", "alpha", "kappa"),
-    Column("n_pairs", "pairs", "count"),
+    Column("alpha", "alpha", "kappa", means=ALPHA),
+    PAIRS,
 ]
 
 
-@question("alpha", "Compute Krippendorff's alpha of label sets.")
-@options.of_label_sets("Assessors and judges to compare; repeat it. Default: all.")
+@question("alpha", "Compute Krippendorff's alpha of label sets.", marts=["topic_scores"])
+@options.of_label_sets("An assessor or judge to compare; may be repeated. Default: all.")
 @click.option(
     "--metric",
     type=click.Choice(["ordinal", "nominal", "interval"]),
     default="ordinal",
-    help="How far two labels are apart.",
+    help="How the distance of two labels is measured.",
 )
 @click.option("--per-query", is_flag=True, help="Also show each query's alpha.")
 @options.replicated("Bootstrap samples of queries.")
@@ -34,8 +38,8 @@ BY_QUERY = [
 def alpha(lake, collection, label_sets, metric, per_query, replicates, seed, confidence):
     """Compute Krippendorff's alpha: how far label sets agree beyond chance.
 
-    Counted are the pairs of query and passage that two of them labelled at least. Labels below 0
-    count as 0. Of all label sets each rater counts once: panels, hybrids and ensembles are left out
+    Pairs of a query and a passage count that two or more of them labelled. Labels below 0 count
+    as 0. Of all label sets each rater counts once: panels, hybrids and ensembles are left out
     beside their members, and of a grader the newest rubric and the policy `best` count.
 
     \b

@@ -21,11 +21,12 @@ import click
 from gradelake.analyses import answers
 from gradelake.analyses.stats import options
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import Growing, answering
+from gradelake.sql.common.command_line import Growing, answering, refuse_beside
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.whole_file import whole_file
 from gradelake.sql.common.words import has_words
+from gradelake.sql.lake.dictionary import words_of
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.shown import text
 from gradelake.sql.shown.answer import Answer
@@ -52,7 +53,7 @@ def _modules() -> set[str]:
     return {f"{answers.__name__}.{module.name}" for module in iter_modules(answers.__path__)}
 
 
-@click.group("stats", cls=Questions, short_help="Ask of boards, labels and agreement.")
+@click.group("stats", cls=Questions, short_help="Ask about boards, labels and agreement.")
 def stats():
     """Ask what SQL alone does not answer: intervals, significance, agreement, estimates; and have
     every answer as a table, CSV, JSON, LaTeX, Markdown, HTML or a picture.
@@ -68,7 +69,7 @@ def stats():
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenAnswer:
     """An answer that stands in a file, or is on standard output already, as one of the forms or
     as a picture."""
 
@@ -104,13 +105,14 @@ class Written:
 @dataclass(frozen=True)
 class Statistic:
     """A question with its options, as whoever asks it finds it; `short` says in a line what it
-    is."""
+    is, `marts` have the words for its columns, the first that has a column of their name."""
 
     name: str
     short: str
     section: str
     options: Sequence[click.Parameter]
     function: Callable[..., Answer]
+    marts: Sequence[str]
 
     @property
     def about(self) -> str:
@@ -128,7 +130,11 @@ class Statistic:
             asked = command.make_context(self.name, [*words]).params
         except click.ClickException as error:
             raise BadInput(error.format_message()) from None
-        return self.function(lake, collection, **asked)
+        return self.explained(lake, self.function(lake, collection, **asked))
+
+    def explained(self, lake: Lake, answer: Answer) -> Answer:
+        """Its answer with what the columns mean."""
+        return answer.explained(words_of(lake, self.marts))
 
 
 _known: dict[str, Statistic] = {}
@@ -152,27 +158,30 @@ def sections() -> list[Statistic]:
 
 
 def question(
-    name: str, short: str, *, draws: bool = False, section: str = ""
+    name: str, short: str, *, draws: bool = False, section: str = "", marts: Sequence[str] = ()
 ) -> Callable[[Callable[..., Answer]], Callable]:
     """Make a command of `stats` of a function of a lake, a collection and its options.
 
     The command's help is the function's docstring; `short` stands in the list of commands. What it
     `draws` can be had as a picture, too. `section`: the title of a section of the report, which has
-    the answer by its defaults.
+    the answer by its defaults. `marts`: whose words its columns have, before `leaderboard`.
     """
 
     def decorate(function: Callable[..., Answer]) -> Callable:
-        own = reversed(getattr(function, "__click_params__", []))
-        _known[name] = Statistic(name, short, section, [*own], function)
+        parameters = [*reversed(getattr(function, "__click_params__", []))]
+        statistic = Statistic(name, short, section, parameters, function, [*marts, "leaderboard"])
+        _known[name] = statistic
 
         @stats.command(name, short_help=short)
         @options.on_collection
         @formed
+        @click.option("--explain", is_flag=True, help="Also say what the columns mean.")
         @(drawn if draws else lambda command: command)
         @wraps(function)
-        def command(read, collection, **asked):
+        def command(read, collection, explain, **asked):
             with console.working(f"asking for {name}"), read() as lake:
-                return function(lake, collection, **asked)
+                found = function(lake, collection, **asked)
+                return statistic.explained(lake, found) if explain else found
 
         return function
 
@@ -189,11 +198,15 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
         "--format",
         "form",
         type=click.Choice([*FORMS, *also]),
-        help="Default: as --output ends (.csv, .json, .tex, .md, .html), else a table.",
+        help=(
+            "Default: by the ending of --output (.csv, .json, .tex, .md, .html), otherwise a table."
+        ),
     )
     @options.to_output()
-    @options.named("--table", "This of its tables alone; CSV has the first by default.")
-    @click.option("--standalone", is_flag=True, help="LaTeX: a document to compile.")
+    @options.named("--table", "Only this table of the answer; CSV has the first by default.")
+    @click.option(
+        "--standalone", is_flag=True, help="With LaTeX: a whole document, ready to compile."
+    )
     @wraps(command)
     def answer(*arguments, form, output, table, standalone, **asked):
         asked_form = form
@@ -204,9 +217,13 @@ def formed(command: Callable | None = None, *, also: tuple[str, ...] = ()) -> An
             found = found.of(table)
         if form == "table" and str(output) == "-":
             picture = found.details.get(PICTURE)
-            return Written(found, Path(picture), PICTURE) if picture and not asked_form else found
+            return (
+                WrittenAnswer(found, Path(picture), PICTURE)
+                if picture and not asked_form
+                else found
+            )
         put(written(found, form, standalone), output)
-        return Written(found, output, form)
+        return WrittenAnswer(found, output, form)
 
     return answering(_show)(answer)
 
@@ -229,11 +246,15 @@ def drawn(command: Callable[..., Answer]) -> Callable[..., Answer]:
         "--picture",
         metavar="FILE",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="Draw it: the file, whose ending says svg, png or pdf.",
+        help="Draw the answer to this file: .svg, .png or .pdf.",
     )
-    @_sized("--width", "INCHES", "How wide the picture is. Default: as what is in it needs.")
-    @_sized("--height", "INCHES", "How high it is. Default: as what is in it needs.")
-    @_sized("--font-size", "POINTS", "Of its usual text; all else in proportion. Default: 9.")
+    @_sized("--width", "INCHES", "Width of the picture. Default: what its content needs.")
+    @_sized("--height", "INCHES", "Height of the picture. Default: what its content needs.")
+    @_sized(
+        "--font-size",
+        "POINTS",
+        "Size of the picture's text; all else is in proportion. Default: 9.",
+    )
     @wraps(command)
     def draw_it(*arguments, picture, width, height, font_size, **asked):
         sizes = {"--width": width, "--height": height, "--font-size": font_size}
@@ -241,6 +262,7 @@ def drawn(command: Callable[..., Answer]) -> Callable[..., Answer]:
             if sized := [name for name, size in sizes.items() if size is not None]:
                 raise BadInput(f"{sized[0]} is of a picture", "Add --picture FILE.")
             return command(*arguments, **asked)
+        refuse_beside("--picture", {"--explain": "has no columns"})
         from gradelake.sql.shown.pictures.picture import draw, form_of
 
         form = form_of(picture)  # before any work
@@ -262,13 +284,15 @@ def _sized(name: str, unit: str, what: str) -> Callable[[Callable], Callable]:
 def _refuse(form: str, standalone: bool) -> None:
     if standalone and form != "latex":
         raise BadInput(f"--standalone is for LaTeX, not for --format {form}")
+    if form in ("csv", "latex"):
+        refuse_beside(f"--format {form}", {"--explain": "has tables alone"})
     parameters = click.get_current_context().params
     if parameters["form"] and parameters["as_json"]:
         raise BadInput(f"--json and --format {form} cannot be used together")
 
 
-def _show(found: Answer | Written) -> None:
-    if isinstance(found, Written):
+def _show(found: Answer | WrittenAnswer) -> None:
+    if isinstance(found, WrittenAnswer):
         found.show()
     else:
         text.show(found)

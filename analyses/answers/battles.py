@@ -9,27 +9,27 @@ from gradelake.sql.shown.kinds import Interval, shown
 COLUMNS = [
     Column("rank", kind="rank", is_key=True),
     parts.SYSTEM,
-    Column("rating", kind="count"),
-    Column("interval", kind="interval", of="count", is_beside=True),
-    Column("best_rank", kind="rank", is_detail=True),
-    Column("worst_rank", kind="rank", is_detail=True),
-    Column("ranks"),
-    Column("n_battles", kind="count", is_detail=True),
-    Column("wins", kind="count"),
-    Column("losses", kind="count"),
-    Column("ties", kind="count"),
+    Column(
+        "rating", kind="count", means="Its strength in the Bradley-Terry model, on Elo's scale."
+    ),
+    Column("interval", kind="interval", ends="count", is_beside=True, means=parts.OVER_QUERIES),
+    *parts.RANKS,
+    Column("n_battles", kind="count", is_detail=True, means="Battles that it fought."),
+    Column("wins", kind="count", means="Battles that it won."),
+    Column("losses", kind="count", means="Battles that it lost."),
+    Column("ties", kind="count", means="Battles that nobody won."),
 ]
 AGREEMENT = [
     Column("assessor", is_key=True),
-    Column("other", "with", is_key=True),
+    Column("other", "with", is_key=True, means="The other person, or the judge."),
     Column("n_battles", "battles", "count"),
     Column("n_same", "said the same", "count"),
     Column("kappa", kind="kappa"),
 ]
 
 
-@question("battles", "Rate systems by the battles of their answers.")
-@options.named("--label-set", "The judge's: GRADER/battles.", required=True)
+@question("battles", "Rate systems by the battles of their answers.", marts=["battle_agreement"])
+@options.named("--label-set", "The judge's label set: GRADER/battles.", required=True)
 @options.in_segment
 @options.replicated("Bootstrap samples of queries.", 1000)
 @options.with_confidence
@@ -37,9 +37,10 @@ def battles(lake, collection, label_set, segment, replicates, **settings):
     """Rate systems by the battles of their answers (Bradley and Terry), with intervals and ranks.
 
     A system that beats another ten times as often as it loses has 400 more; a tie is half a win to
-    both, and 1000 the mean. So that who never lost has a rating, each gets one tie with an average
-    system. Intervals are Student's, with the bootstrap's standard error over queries; who won all
-    battles, or lost all, has none. Where people judged battles, too, how well they agree.
+    both, and 1000 the mean. Each system gets one tie with an average one, so that a system that
+    never lost has a rating, too. Intervals are Student's, with the bootstrap's standard error over
+    queries; a system that won or lost all its battles has none. If people judged battles, too, it
+    also says how well they agree.
 
     \b
     Examples:

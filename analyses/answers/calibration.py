@@ -48,18 +48,31 @@ OF_BINS = [
 ]
 
 
-@question("calibration", "Say whether graders' probabilities are what they say.", draws=True)
+@question(
+    "calibration",
+    "Say how well graders' probabilities are calibrated.",
+    draws=True,
+    marts=["judge_calibration", "calibration_bins"],
+)
 @click.option(
-    "--grader", "graders", multiple=True, metavar="NAME", required=True, help="May be repeated."
+    "--grader",
+    "graders",
+    multiple=True,
+    metavar="NAME",
+    required=True,
+    help="The grader; may be repeated.",
 )
 @options.with_reference
-@options.numbered("--cut", "A grade from which on (default: min_relevant, or the nearest).")
+@options.numbered(
+    "--cut",
+    "The grade from which a passage counts as relevant (default: min_relevant, or the nearest).",
+)
 def calibration(lake, collection, graders, reference, cut):
-    """Say how often people hold relevant what a grader holds so probable, bin by bin.
+    """Say how often people judged relevant what a grader found as probable, bin by bin.
 
-    On the picture's dashed line a probability is what it says. ECE is how far a bin lies from
-    it on the average, Brier the mean squared error; both as in `judge_calibration`. Of a rubric it
-    is the newest version.
+    On the picture's dashed line, probabilities are what they say. ECE is how far bins lie from it
+    on average, Brier the mean squared error; both as in `judge_calibration`. Of a rubric, the
+    newest version counts.
 
     \b
     Examples:
@@ -84,9 +97,9 @@ def calibration(lake, collection, graders, reference, cut):
             f"{as_shown('score', row['expected_calibration_error'])}, "
             f"Brier {as_shown('score', row['brier'])}"
         )
-        of = {"grader": row["grader"], "cut": row["cut"], "shown": shown, "place": place}
+        point = {"grader": row["grader"], "cut": row["cut"], "shown": shown, "place": place}
         bins = lake.objects(BINS, collection, assessor, row["grader"], row["cut"])
-        rows += [of | one for one in bins]
+        rows += [point | one for one in bins]
     slots = {
         "title": f"{shortened(collection)}: calibration",
         "y": f"share judged \u2265 {level} by {shortened(assessor, 30)}",

@@ -23,8 +23,8 @@ COLUMNS = [
 ]
 
 
-@question("ceiling", "Compare judges with how far people agree.")
-@options.of_label_sets("Of this judge; repeat it for more. Default: all.")
+@question("ceiling", "Compare judges with how far people agree.", marts=["human_ceiling"])
+@options.of_label_sets("Only this judge; may be repeated. Default: all.")
 @options.of_kinds("Kind of kappa. Default: all four.", options.KINDS[:4])
 @options.replicated("Bootstrap samples of queries.")
 @options.with_confidence
@@ -53,9 +53,13 @@ def ceiling(lake, collection, label_sets, kinds, replicates, **settings):
     )
 
 
-def _row(one):
-    row = dict(zip(SIDES, one.sides, strict=True)) | {"kind": one.kind, "n": one.n, "p": one.p}
-    values, spreads = (*one.kappas, one.difference), (*one.spreads, one.spread)
-    for name, value, of in zip(FIGURES, values, spreads, strict=True):
-        row |= parts.spread(name, value, of)
+def _row(together):
+    row = dict(zip(SIDES, together.sides, strict=True)) | {
+        "kind": together.kind,
+        "n": together.n,
+        "p": together.p,
+    }
+    values, spreads = (*together.kappas, together.difference), (*together.spreads, together.spread)
+    for name, value, resampled in zip(FIGURES, values, spreads, strict=True):
+        row |= parts.spread(name, value, resampled)
     return row

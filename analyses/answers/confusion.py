@@ -23,11 +23,17 @@ COLUMNS = [
     Column("label", kind="label", is_key=True),
     Column("judgment", kind="label", is_key=True),
     Column("n", "pairs", "count"),
-    Column("share", kind="percent"),
+    Column(
+        "share",
+        kind="percent",
+        means="Those as a share of all with the label, or with the judgment.",
+    ),
 ]
 
 
-@question("confusion", "Count how often each label meets each judgment.", draws=True)
+@question(
+    "confusion", "Count how often each label meets each judgment.", draws=True, marts=["confusion"]
+)
 @options.named("--label-set", options.LABEL_SET, required=True)
 @options.with_reference
 @click.option(
@@ -56,8 +62,8 @@ def confusion(lake, collection, label_set, reference, by_label):
     judgments = choosing.shown_labels(highest[reference], (judgment for _, judgment in counts))
     totals: dict[int, int] = {}
     for pair, n in counts.items():
-        of = pair[not by_label]
-        totals[of] = totals.get(of, 0) + n
+        side = pair[not by_label]
+        totals[side] = totals.get(side, 0) + n
     rows = []
     for label in labels:
         for judgment in judgments:

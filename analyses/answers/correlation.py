@@ -13,19 +13,21 @@ from gradelake.sql.common.errors import BadInput
 from gradelake.sql.shown.answer import Answer, Column, Table
 
 OTHER_LABELS = "Bring other labels in, `gradelake import labels` or `gradelake grade`; then build."
-RESAMPLED = ("queries", "systems", "both")
-STATISTIC = Column("statistic", is_key=True)
+RESAMPLED = {"queries": "queries", "systems": "systems", "both": "queries and systems"}
+IN_BEST_GROUP = "Whether people's board shows none of them to be worse than its best."
+TO_BOARDS = ["leaderboard_agreement", "top_agreement"]
+STATISTIC = Column("statistic", is_key=True, means="The correlation of two boards.")
 COLUMNS = [
     parts.LABEL_SET,
     parts.LEVEL,
     STATISTIC,
-    Column("value", kind="tau"),
+    Column("value", kind="tau", means="How well the boards agree; 1: both have the same order."),
     *(
         replace(column, head=f"over {over}", is_beside=True)
-        for over in RESAMPLED
-        for column in parts.figure(over, "", "tau")[1:]
+        for over, what in RESAMPLED.items()
+        for column in parts.figure(over, "", "tau", over=what)[1:]
     ),
-    parts.P,
+    replace(parts.P, means="How often systems in random order would agree at least as well."),
     parts.N_SYSTEMS,
     parts.N_QUERIES,
     parts.LABELLED_SHARE,
@@ -34,9 +36,15 @@ COLUMNS = [
 BETTER = [
     parts.LABEL_SET,
     STATISTIC,
-    Column("resampled", is_key=True),
-    *parts.figure("difference", "difference", "tau"),
-    Column("probability", kind="p"),
+    Column("resampled", is_key=True, means="What is resampled: queries, systems or both."),
+    *parts.figure(
+        "difference",
+        "difference",
+        "tau",
+        "Its correlation less that of the other label set.",
+        over="what is resampled",
+    ),
+    Column("probability", kind="p", means="The share of resamples in which it agrees better."),
 ]
 TOPS = [
     parts.LABEL_SET,
@@ -50,15 +58,20 @@ TOPS = [
 ]
 CHOICES = [
     parts.LABEL_SET,
-    Column("systems", "its best"),
+    Column("systems", "its best", means="The systems that it ranks first."),
     *parts.figure("loss", "loss", "score"),
-    Column("in_best_group", "in the best group", "flag"),
+    Column("in_best_group", "in the best group", "flag", means=IN_BEST_GROUP),
 ]
 
 
-@question("correlation", "Compute how well leaderboards agree, with intervals.", draws=True)
+@question(
+    "correlation",
+    "Compute how well leaderboards agree, with intervals.",
+    draws=True,
+    marts=TO_BOARDS,
+)
 @options.measured
-@options.of_label_sets("Compare this one; repeat it for more. Default: all.")
+@options.of_label_sets("The label set to compare; may be repeated. Default: all.")
 @options.with_official_ranks
 @click.option(
     "--against",
@@ -67,7 +80,7 @@ CHOICES = [
 )
 @options.numbered(
     "--top",
-    "Also look at the first N systems by the reference, and at the best; repeat it.",
+    "Also look at the first N systems by the reference, and at the best; may be repeated.",
     click.IntRange(min=2),
     multiple=True,
 )
@@ -79,15 +92,15 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
     """Say how surely leaderboards agree with official ranks, or with another label set's.
 
     Spearman's rho, Kendall's tau-b and tau-AP as in leaderboard_correlation, with intervals from
-    resampling queries, systems, and both, and the p-value of a permutation test (systems in random
-    order agree as well). Replicates in which a figure is undefined are counted.
+    resampling queries, systems, and both, and the p-value of a permutation test (how often systems
+    in random order agree as well). Replicates in which a figure is undefined are counted.
 
-    An interval is for the correlation that boards of as many queries have on average, not for that
-    of endless ones. It lies around the value: Student's, with the bootstrap's standard error, on
-    the scale of the correlation's angle (arccos).
+    An interval is for the correlation that boards of as many queries have on average, not for the
+    one that endlessly many would give. It lies around the value: Student's, with the bootstrap's
+    standard error, on the scale of the correlation's angle (arccos).
 
-    --top adds tau-b, tau-AP and RBO over the first systems by the reference alone, and what one
-    loses, in its score, who takes a label set's best system for its best. The picture has tau-b and
+    --top adds tau-b, tau-AP and RBO over the first systems by the reference alone, and what is
+    lost, in the reference's score, by choosing a label set's best system. The picture has tau-b and
     rho with the intervals over both.
 
     \b
@@ -128,11 +141,7 @@ def correlation(lake, collection, measure, label_sets, against, top, level, **as
     if any(one.better for one in found):
         caption = f"Agrees better than {against}?"
         tables.append(Table.of("better", BETTER, _better(found), caption=caption))
-    if tops:
-        caption = "Among the first by the reference (intervals over queries)"
-        tables.append(Table.of("tops", TOPS, _tops(tops), caption=caption))
-        caption = "Taking the label set's best system for the reference's"
-        tables.append(Table.of("choices", CHOICES, map(_choice, tops), caption=caption))
+    tables += _tables_of_tops(tops)
     notes = [*parts.incomplete(one.board for one in found), *_undefined(found)]
     against_whom = f"official ranks {official.leaderboard}" if official else reference
     picture = correlation_picture(lake, collection, found, against_whom, asked["confidence"])
@@ -166,6 +175,18 @@ def _best_group(theirs, groups: dict, settings: dict):
     return groups[theirs.level]
 
 
+def _tables_of_tops(tops):
+    """How well boards agree at the top, and what their choices cost; none where nobody asked."""
+    if not tops:
+        return []
+    at_top = "Among the first by the reference (intervals over queries)"
+    chosen = "Taking the label set's best system for the reference's"
+    return [
+        Table.of("tops", TOPS, _tops(tops), caption=at_top),
+        Table.of("choices", CHOICES, map(_choice, tops), caption=chosen),
+    ]
+
+
 def _correlations(found):
     for one in found:
         board = one.board
@@ -174,8 +195,8 @@ def _correlations(found):
         for each in one.correlations:
             row = about | board.completeness.as_object()
             row |= {"statistic": each.statistic, "value": each.value, "p": each.p_value}
-            for over, of in each.spread.items():
-                row |= parts.spread(over, None, of)
+            for over, resampled in each.spread.items():
+                row |= parts.spread(over, None, resampled)
             yield row
 
 
@@ -196,9 +217,9 @@ def _tops(tops):
         yield from rows.values()
 
 
-def _choice(one):
-    choice = one.choice
-    about = {"label_set": parts.named(one.board), "in_best_group": choice.in_best_group}
+def _choice(top):
+    choice = top.choice
+    about = {"label_set": parts.named(top.board), "in_best_group": choice.in_best_group}
     about["systems"] = ", ".join(choice.systems)
     return about | parts.spread("loss", choice.loss, choice.spread)
 
@@ -206,9 +227,10 @@ def _choice(one):
 def _undefined(found):
     for one in found:
         for each in one.correlations:
-            for over, of in each.spread.items():
-                if of.undefined:
+            for over, resampled in each.spread.items():
+                if resampled.undefined:
                     yield (
                         f"{one.board.label_set}, {each.statistic}, over {over}: undefined in "
-                        f"{of.undefined:,} replicates; the interval is computed from the others"
+                        f"{resampled.undefined:,} replicates; the interval is computed from the "
+                        "others"
                     )

@@ -25,16 +25,16 @@ def correlation_picture(
         board = one.board
         name = names[board.label_set] + choosing.at_level(lake, measure, board.level)
         for statistic, words in DRAWN.items():
-            of = _by_name(one)[statistic]
+            correlation = _by_name(one)[statistic]
             rows.append(
                 {
                     "label_set": board.label_set,
                     "shown": name + board.completeness.mark,
                     "measure": measure,
                     "statistic": words,
-                    "value": of.value,
-                    "low": of.spread["both"].low,
-                    "high": of.spread["both"].high,
+                    "value": correlation.value,
+                    "low": correlation.spread["both"].low,
+                    "high": correlation.spread["both"].high,
                 }
             )
     slots = {
@@ -57,5 +57,5 @@ def by_tau(tau: float | None) -> float:
     return 2.0 if tau is None else -tau
 
 
-def _by_name(one: Agreement) -> dict:
-    return {each.statistic: each for each in one.correlations}
+def _by_name(found: Agreement) -> dict:
+    return {each.statistic: each for each in found.correlations}

@@ -42,6 +42,7 @@ from gradelake.sql.shown.kinds import shown as as_shown
 
 STATISTICS = ("spearman", "kendall")
 HEADS = {"spearman": "rho", "kendall": "tau"}
+WORDS = {"spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 OFFICIAL = """
     select label_set, level, measure, spearman, kendall from lake.marts.leaderboard_correlation
     where collection = ? and leaderboard = ?
@@ -110,16 +111,20 @@ class Style:
 
 
 @question("correlation-table", "Show how leaderboards agree, by measure and level.")
-@options.of_label_sets("May be repeated (default: all).")
-@options.of_levels("May be repeated (default: all that the labels reach).")
-@options.of_measures("May be repeated (default: all).")
+@options.of_label_sets("The label set; may be repeated (default: all).")
+@options.of_levels("The relevance level; may be repeated (default: all that the labels reach).")
+@options.of_measures("The measure; may be repeated (default: all).")
 @options.with_official_ranks
-@click.option("--by-topic", is_flag=True, help="The mean of each topic's correlation, beside it.")
+@click.option(
+    "--by-topic", is_flag=True, help="Also show the mean of the topics' own correlations."
+)
 @click.option(
     "--within",
     type=click.FloatRange(0),
     metavar="X",
-    help="What is so close to the best of a column is as good; count how often each row is.",
+    help=(
+        "Take what is within X of a column's best as just as good, and count how often each row is."
+    ),
 )
 @click.option(
     "--overlapping",
@@ -129,16 +134,18 @@ class Style:
 @options.replicated("Bootstrap samples of --overlapping.", 1000)
 @click.option("--grey-below", type=float, metavar="X", help="Print what is below X in grey.")
 @click.option(
-    "--repeated", is_flag=True, help="What knows no level in each row, as in RUBRIC's Table 3."
+    "--repeated",
+    is_flag=True,
+    help="Repeat measures that have no level in each row, as in RUBRIC's Table 3.",
 )
 def correlation_table(
     lake, collection, label_sets, levels, measures, leaderboard, reference, by_topic, **style
 ):
     """Show how COLLECTION's leaderboards agree with the official one: Spearman, Kendall.
 
-    A --reference is taken at min_relevant where it is an assessor, else at the same level.
-    --measure "AP spearman" is one of two columns. A dagger stands where all systems are perfect.
-    For intervals: stats correlation.
+    A --reference is taken at min_relevant if it is an assessor, otherwise at the same level.
+    --measure "AP spearman" asks for one of its two columns. A dagger stands where all systems have
+    a perfect score. For intervals: stats correlation.
 
     \b
     Examples:
@@ -202,7 +209,7 @@ class Boards:
     columns: list[tuple[str, str]] = field(default_factory=list)
 
     def choose_rows(self, label_sets: tuple[str, ...], levels: tuple[int, ...]) -> None:
-        """Those that were asked for, or all. Raises `BadInput` where there is none."""
+        """Choose the rows that were asked for, or all. Raises `BadInput` where there is none."""
         self.rows = _shown(self.lake, self.collection, self.cells, label_sets, levels)
         if not self.rows:
             whose = self.reference or self.about["leaderboard"]
@@ -212,7 +219,8 @@ class Boards:
             )
 
     def choose_columns(self, asked: list[tuple[str, tuple[str, ...]]], by_topic: bool) -> None:
-        """Those that were asked for, or all that are defined anywhere. Raises `BadInput`."""
+        """Choose the columns that were asked for, or all that are defined anywhere. Raises
+        `BadInput`."""
         known = choosing.measures(self.lake)
         correlated = {measure for *_, measure in self.cells}
         self.kinds = {measure: kind for measure, kind in known.items() if measure in correlated}
@@ -229,8 +237,12 @@ class Boards:
         ]
         if by_topic:
             self._add_topics({measure for measure, _ in asked})
-            asked = [(measure + end, of) for measure, of in asked for end in ("", TOPICS)]
-        self.columns = list(dict.fromkeys((measure, each) for measure, of in asked for each in of))
+            asked = [
+                (measure + end, statistics) for measure, statistics in asked for end in ("", TOPICS)
+            ]
+        self.columns = list(
+            dict.fromkeys((measure, each) for measure, statistics in asked for each in statistics)
+        )
 
     def _is_known(self, name: str, level: int, measure: str) -> bool:
         return None not in self.cells.get((name, level, measure), {None: None}).values()
@@ -259,11 +271,19 @@ class Boards:
             self.about["standard_error"] = median(of_cells)
         keys = [f"{measure} {statistic}" for measure, statistic in self.columns]
         figures = [
-            Column(key, HEADS[statistic], "tau", group=measure)
+            Column(
+                key,
+                HEADS[statistic],
+                "tau",
+                group=measure,
+                means=f"{WORDS[statistic]} of the boards by {measure}.",
+            )
             for key, (measure, statistic) in zip(keys, self.columns, strict=True)
         ]
         table = self._with_best(Table("", figures, table), style)
-        wins = [Column("wins", "Wins", "count")] * style.has_wins
+        wins = [
+            Column("wins", "Wins", "count", means="Columns in which it is among the best.")
+        ] * style.has_wins
         caption = f"{self.collection}: {_caption(shown, self.about, style)}"
         rows = _named(self.rows, table, choosing.completeness(self.lake, self.collection))
         columns = [*KEYS, *figures, *wins, *REMARKS]
@@ -370,7 +390,7 @@ def _with_cover_of_judges(cells: dict[Key, Figures], asked: set[str]) -> dict[Ke
 
 def _caption(cells: list[Cell], about: dict[str, Any], style: Style) -> str:
     reference = about.get("reference")
-    of = f"those of {reference}" if reference else f"the ranks of {about['leaderboard']}"
+    ranks = f"those of {reference}" if reference else f"the ranks of {about['leaderboard']}"
     best = "the best of a column" + ("" if reference else " apart from people's own")
     has_wins = style.within is not None or style.overlapping
     bold = f"Bold{' italic' * has_wins}: {best}"
@@ -388,7 +408,7 @@ def _caption(cells: list[Cell], about: dict[str, Any], style: Style) -> str:
     if any(cell.shown == PERFECT_CELL.shown for cell in cells):
         bold += f"; {PERFECT_CELL.shown}: undefined, as all systems have a perfect score"
     return (
-        f"rank correlation of leaderboards from labels with {of}: Spearman's rho and Kendall's "
+        f"rank correlation of leaderboards from labels with {ranks}: Spearman's rho and Kendall's "
         "tau-b, by the level from which a passage is relevant; what knows no level stands "
         f"{'in each row' if style.repeated else 'once'}. {bold}; --: undefined; incomplete: labels "
         "miss many of the pairs that people judged."
@@ -428,7 +448,7 @@ def _errors(
 def _by_topic(
     lake: Lake, collection: str, reference: str | None, measure: str, label_sets: list[str]
 ) -> Iterator[tuple[Key, Figures, Figures]]:
-    """Of each board the mean of its topics' correlations, and that mean's standard error."""
+    """Each board's mean of its topics' correlations, and the standard error of that mean."""
     found: dict[tuple, dict[str, list[float]]] = {}
     for *key, ours, theirs in lake.rows(
         SCORES_BY_TOPIC, collection, reference, measure, label_sets

@@ -11,6 +11,9 @@ from gradelake.sql.common.shortened import apart, shortened
 from gradelake.sql.shown.answer import Answer, Column, Table
 from gradelake.sql.shown.pictures.picture import Picture, unfit
 
+COVERS = (
+    "The share of a query's rubric items that its first k passages cover; the mean over queries."
+)
 MOST = 8  # of measures that can be told apart
 
 
@@ -56,7 +59,7 @@ def coverage(lake, collection, label_set, level):
         f"share of a query's rubric items with a grade \u2265 {boards[0].level}",
         f"by {shortened(label_set)}{complete}",
     ]
-    covers = [Column(board.measure, board.measure, "score") for board in boards]
+    covers = [Column(board.measure, board.measure, "score", means=COVERS) for board in boards]
     table = [[system, *(board.systems[system][0] for board in boards)] for system in systems]
     slots = {"title": title, "x": x, "name": "shown"}
     too_many = unfit(len(systems), "systems", "Leave out --picture to have them listed.")

@@ -11,13 +11,25 @@ from gradelake.sql.shown.kinds import Interval, shown
 
 COLUMNS = [
     parts.SYSTEM,
-    Column("judge", "judge alone", "score"),
-    Column("estimate", "estimate", "score"),
-    Column("interval", kind="interval", is_beside=True),
-    Column("sample_only", "sample alone", "score"),
-    Column("sample_interval", "interval", "interval", is_beside=True),
-    Column("width_ratio", "width ratio", "ratio"),
-    Column("tuning", "tuning", "ratio"),
+    Column("judge", "judge alone", "score", means="Its score by the judge's labels."),
+    Column(
+        "estimate",
+        "estimate",
+        "score",
+        means="Its score as it would be if people had labelled everything.",
+    ),
+    Column("interval", kind="interval", is_beside=True, means=parts.OVER_QUERIES),
+    Column("sample_only", "sample alone", "score", means="The same from people's sample alone."),
+    Column("sample_interval", "interval", "interval", is_beside=True, means=parts.OVER_QUERIES),
+    Column(
+        "width_ratio",
+        "width ratio",
+        "ratio",
+        means="How wide the first interval is; 1: as wide as the second.",
+    ),
+    Column(
+        "tuning", "tuning", "ratio", means="How much the judge's labels are trusted, from 0 to 1."
+    ),
 ]
 
 
@@ -26,11 +38,11 @@ COLUMNS = [
 @options.named("--label-set", "The judge's labels.", required=True)
 @options.named(
     "--assessor",
-    "Who judged a sample of them; given once for each of those who share one.",
+    "Who judged a sample of them; may be repeated, for people who share a sample.",
     multiple=True,
     required=True,
 )
-@options.named("--sample", "Which sample, when they judged several.")
+@options.named("--sample", "Which sample, if they judged several.")
 @options.at_level
 @options.numbered(
     "--assessor-level",

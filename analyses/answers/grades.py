@@ -14,16 +14,21 @@ SHADES = 12  # that readers tell apart
 COLUMNS = [
     Column("query_id", kind="id", is_title=True),
     Column("item_id", kind="id", is_detail=True),
-    Column("item", is_title=True),
-    Column("grades", is_key=True),
-    Column("share", kind="percent"),
+    Column("item", is_title=True, means="The text of the item."),
+    Column("grades", is_key=True, means="A grade, or a range of them."),
+    Column("share", kind="percent", means="The share of the item's passages that have it."),
 ]
 
 
-@question("grades", "Show the distribution of grades of each rubric item.", draws=True)
-@options.named("--grader", "Whose grades.", required=True)
+@question(
+    "grades",
+    "Show the distribution of grades of each rubric item.",
+    draws=True,
+    marts=["grade_grid"],
+)
+@options.named("--grader", "The grader whose grades to look at.", required=True)
 @options.named("--rubric-version", "A version of the rubric.", default="newest")
-@options.named("--query", "The items of this query only, by its id.")
+@options.named("--query", "Only the items of the query with this id.")
 def grades(lake, collection, grader, rubric_version, query):
     """Show what share of passages each rubric item gave each grade, the best answered first, as
     `@item_grades` of the query book has it.
@@ -52,9 +57,9 @@ def grades(lake, collection, grader, rubric_version, query):
         for one, item, each, name in zip(ids, items, counts, names.values(), strict=True)
         for place, some in enumerate(scale)
     ]
-    of = shortened(query_id) if query_id else shortened(collection)
+    whose = shortened(query_id) if query_id else shortened(collection)
     slots = {
-        "title": f"{of}: {len(items)} items, rubric {rubric_version}",
+        "title": f"{whose}: {len(items)} items, rubric {rubric_version}",
         "x": f"passages with each grade by {shortened(grader)}",
     }
     too_many = unfit(len(items), "items", "Choose a query with --query.")

@@ -20,6 +20,11 @@ STATISTICS = {
     "kendall_first_5": ("tau, first 5", "tau", "tops.first_5"),
     "kendall_first_10": ("tau, first 10", "tau", "tops.first_10"),
 }
+MEANS = {  # what has not the name of its column
+    "quadratic": "Kappa of all labels, weighted by how far apart they are.",
+    "kendall_first_5": "Kendall's tau-b over people's first 5 systems.",
+    "kendall_first_10": "Kendall's tau-b over people's first 10 systems.",
+}
 JUDGES = f"""
     with tops as (
         select
@@ -57,10 +62,12 @@ JUDGES = f"""
 """
 
 
-@question("judges", "Say how far each judge agrees with people.")
-@options.of_label_sets("May be repeated (default: all).")
+@question(
+    "judges", "Say how far each judge agrees with people.", marts=["kappa", "leaderboard_agreement"]
+)
+@options.of_label_sets("The label set; may be repeated (default: all).")
 @options.with_reference
-@options.named("--measure", "Of the leaderboards.", default="nDCG@10")
+@options.named("--measure", "The leaderboards' measure.", default="nDCG@10")
 def judges(lake, collection, label_sets, reference, measure):
     """Say how far each label set agrees with people, in a column for each statistic.
 
@@ -89,7 +96,10 @@ def judges(lake, collection, label_sets, reference, measure):
         Column("label_set", "Labels", is_key=True),
         Column("level", "Level", "label", is_key=True),
         Column("n", "Pairs", "count"),
-        *(Column(name, head, kind) for name, (head, kind, _) in STATISTICS.items()),
+        *(
+            Column(name, head, kind, means=MEANS.get(name, ""))
+            for name, (head, kind, _) in STATISTICS.items()
+        ),
     ]
     rows = [
         found[name] | {"label_set": Cell(name, shown=name + complete[name].mark)} for name in names

@@ -15,28 +15,36 @@ COLUMNS = [
     Column("reference_cut", kind="label", is_detail=True),
     *parts.figure("kappa", "kappa", "kappa"),
     parts.N_PAIRS,
-    Column("n_disagreeing", "queries apart", "count"),
+    Column(
+        "n_disagreeing",
+        "queries apart",
+        "count",
+        means="Queries with a pair on which the two differ.",
+    ),
 ]
 BETTER = [
     parts.LABEL_SET,
     KIND,
     *parts.figure("kappa", "kappa", "kappa"),
-    *parts.figure("against", "its", "kappa"),
-    *parts.figure("difference", "difference", "kappa"),
+    *parts.figure("against", "its", "kappa", "The kappa of the other label set."),
+    *parts.figure("difference", "difference", "kappa", "The first kappa less the second."),
     parts.P,
     parts.N_PAIRS,
 ]
 
 
-@question("kappa", "Compute kappas; does a judge agree better?")
-@options.of_label_sets("Compare this one; repeat it for more. Default: all.")
+@question("kappa", "Compute kappas; does a judge agree better?", marts=["kappa"])
+@options.of_label_sets("The label set to compare; may be repeated. Default: all.")
 @options.with_reference
 @options.named("--against", "Test whether each label set agrees better than this one.")
-@options.of_kinds("As in the mart kappa. Default: binary, and of all labels on a common scale.")
+@options.of_kinds(
+    "Kind of kappa, as in the mart kappa. Default: binary, and all labels on a common scale."
+)
 @options.replicated("Bootstrap samples of queries.")
 @options.with_confidence
 def kappa(lake, collection, label_sets, reference, against, kinds, replicates, **settings):
-    """Say how surely labels agree with people's, or another label set's, beyond chance.
+    """Say how well labels agree with people's, or another label set's, beyond chance, and how
+    surely.
 
     The kappas of `gradelake sql @kappa`, each with an interval from resampling queries, around the
     kappa. With --against a paired test: the difference of two judges' kappas on the passages that
@@ -79,10 +87,12 @@ def kappa(lake, collection, label_sets, reference, against, kinds, replicates, *
     return Answer(asked | settings, tables=tables, notes=notes)
 
 
-def _better(one):
+def _better(compared):
     names = ("kappa", "against", "difference")
-    values = (*one.kappas, one.difference)
-    row = {"label_set": one.sides[0], "kind": one.kind, "n": one.n, "p": one.p}
-    for name, value, of in zip(names, values, (*one.spreads, one.spread), strict=True):
-        row |= parts.spread(name, value, of)
+    values = (*compared.kappas, compared.difference)
+    row = {"label_set": compared.sides[0], "kind": compared.kind, "n": compared.n, "p": compared.p}
+    for name, value, resampled in zip(
+        names, values, (*compared.spreads, compared.spread), strict=True
+    ):
+        row |= parts.spread(name, value, resampled)
     return row

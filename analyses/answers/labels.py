@@ -60,10 +60,16 @@ ROWS = """
 """
 
 
-@question("labels", "Say how many labels there are, and how they agree.")
-@options.of_label_sets("May be repeated (default: all).")
+@question(
+    "labels",
+    "Say how many labels there are, and how they agree.",
+    marts=["kappa", "leaderboard_agreement"],
+)
+@options.of_label_sets("The label set; may be repeated (default: all).")
 @options.with_reference
-@options.named("--measure", "Of the leaderboards that are correlated.", default="nDCG@10")
+@options.named(
+    "--measure", "The measure of the leaderboards that are correlated.", default="nDCG@10"
+)
 def labels(lake, collection, label_sets, reference, measure):
     """Say how many runs, topics and labels there are, and how each label set agrees with a
     reference.
@@ -86,11 +92,22 @@ def labels(lake, collection, label_sets, reference, measure):
     scale = choosing.shown_labels(max(occurring), occurring)
     columns = [
         Column("label_set", "Labels", is_key=True),
-        Column("runs", "Runs", "count"),
-        Column("topics", "Topics", "count"),
-        *(Column(f"label_{label}", str(label), "count", group="Label") for label in scale),
+        Column("runs", "Runs", "count", means="Systems that have a score by these labels."),
+        Column("topics", "Topics", "count", means="Queries that have a label."),
+        *(
+            Column(
+                f"label_{label}",
+                str(label),
+                "count",
+                group="Label",
+                means=f"Passages with label {label}.",
+            )
+            for label in scale
+        ),
         Column("kappa", "all", "kappa", group="Kappa"),
-        Column("kappa_binary", "two", "kappa", group="Kappa"),
+        Column(
+            "kappa_binary", "two", "kappa", group="Kappa", means="Cohen's kappa of relevant or not."
+        ),
         Column("kendall", "tau", "tau", group=measure),
         Column("spearman", "rho", "tau", group=measure),
     ]

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from gradelake.analyses import choosing
+from gradelake.analyses.answers import parts
 from gradelake.analyses.answers.asking import question
 from gradelake.analyses.answers.boards_picture import boards_picture
 from gradelake.analyses.answers.scores import Scores, read_scores
@@ -23,6 +24,12 @@ CORRELATIONS = """
     where collection = ? and leaderboard = ?
 """
 NOTHING = (None, None, None)
+MEANS = {  # what stands beside a score
+    "stderr": "Its standard error over queries.",
+    "half_interval": "Half of its 95% interval over queries.",
+    "rank": "Its rank by that score.",
+    "groups": parts.GROUPS,
+}
 BESIDE = {  # what may stand beside a score -> what the caption says of it
     "stderr": " Beside a score: its standard error over queries.",
     "half_interval": " Beside a score: half of its 95% interval over queries (Student's t).",
@@ -52,11 +59,14 @@ class Layout:
 
 @question("leaderboard", "Show systems with their scores and ranks.", draws=True)
 @options.of_label_sets(
-    "Whose labels score the systems; may be repeated (default: the only one, where there is one)."
+    "The label set that scores the systems; may be repeated (default: the only one there is)."
 )
-@options.of_measures("May be repeated; the first orders the systems (default: all).")
+@options.of_measures(
+    "The measure; may be repeated, and the first orders the systems (default: all)."
+)
 @options.of_levels(
-    "May be repeated (default: 4 of a rubric, else min_relevant, or the highest label below it)."
+    "The label from which a passage counts as relevant; may be repeated (default: 4 for a rubric, "
+    "otherwise min_relevant, or the highest label below it)."
 )
 @click.option(
     "--board",
@@ -64,25 +74,30 @@ class Layout:
     type=(str, str, int),
     multiple=True,
     metavar="LABEL_SET MEASURE LEVEL",
-    help="One board, instead of all that the options above make; may be repeated.",
+    help="One board, instead of all that the options above ask for; may be repeated.",
 )
-@click.option("--ranks", is_flag=True, help="The rank by each measure, beside its scores.")
-@click.option("--stderr", is_flag=True, help="Standard errors, beside the scores.")
-@click.option("--interval", is_flag=True, help="Half of the 95% intervals, beside the scores.")
+@click.option("--ranks", is_flag=True, help="Show the rank by each measure beside its scores.")
+@click.option("--stderr", is_flag=True, help="Show standard errors beside the scores.")
+@click.option("--interval", is_flag=True, help="Show half of the 95% intervals beside the scores.")
 @click.option(
     "--groups",
     is_flag=True,
-    help="Letters beside scores: a shared one means no significant difference (see stats ranks).",
+    help=(
+        "Show letters beside the scores: systems that share one do not differ significantly (see "
+        "stats ranks)."
+    ),
 )
 @click.option(
     "--approximate",
     is_flag=True,
-    help="~N for systems without an official rank: the better of their neighbours in the table.",
+    help="Show ~N for systems without an official rank: the better rank of their neighbours.",
 )
-@click.option("--starred", is_flag=True, help="* behind systems without an official rank.")
+@click.option("--starred", is_flag=True, help="Mark systems without an official rank with *.")
 @options.numbered("--ordered-by", "The level that orders the systems (default: the first).")
 @click.option(
-    "--correlation", is_flag=True, help="Beneath: how each column agrees with the official ranks."
+    "--correlation",
+    is_flag=True,
+    help="Show beneath how each column agrees with the official ranks.",
 )
 def leaderboard(
     lake, collection, label_sets, measures, levels, single, ranks, stderr, interval, groups, **asked
@@ -164,7 +179,10 @@ def _table(
         Column("rank", "Rank", "rank", is_key=True),
         Column("system", "System", is_key=True),
         *(column for of_one in scores for column in of_one),
-        *(Column(f"{name}_rank", _capital(name), "rank") for name in sorted(official)),
+        *(
+            Column(f"{name}_rank", _capital(name), "rank", means="Its official rank.")
+            for name in sorted(official)
+        ),
         *(Column(key, kind="text", is_detail=True) for key in remarks),
     ]
     rows = _rows(lake, collection, shown, order, first, official, layout)
@@ -253,9 +271,9 @@ def _correlations(
             for *key, spearman, kendall in lake.rows(CORRELATIONS, collection, leaderboard)
         }
         for statistic in ("Spearman", "Kendall"):
-            of = f", {leaderboard}" * (len(leaderboards) > 1)
+            by = f", {leaderboard}" * (len(leaderboards) > 1)
             above = EMPTY if rows else EMPTY.marked(RULED)
-            row: list[Any] = [above, Cell(statistic, shown=statistic + of)]
+            row: list[Any] = [above, Cell(statistic, shown=statistic + by)]
             for each in shown:
                 figures = found.get((each.label_set, each.level, each.measure), {})
                 row += [figures.get(statistic), *[EMPTY] * len(layout.beside)]
@@ -310,7 +328,8 @@ def _groups(lake: Lake, collection: str, each: Scores) -> dict[str, str]:
 
 
 def _columns(each: Scores, is_one: bool, beside: Sequence[str]) -> list[Column]:
-    """Of one board the measures stand above their columns; of several, the label sets do."""
+    """The columns of a board: with one board the measures stand above them, with several the label
+    sets."""
     if is_one:
         key, group = each.measure, each.measure if beside else ""
         head = "score" if group else each.measure
@@ -320,9 +339,17 @@ def _columns(each: Scores, is_one: bool, beside: Sequence[str]) -> list[Column]:
         head = f"{each.measure} ({each.level})" if each.has_level else each.measure
     kinds = {"rank": "rank", "groups": "text"}
     return [
-        Column(key, head, "score", group=group),
+        Column(key, head, "score", group=group, means=f"Its {each.measure} by {each.label_set}."),
         *(
-            Column(f"{key}_{name}", name, kinds.get(name, "score"), group=group, is_beside=True)
+            Column(
+                f"{key}_{name}",
+                name,
+                kinds.get(name, "score"),
+                "score",
+                group,
+                is_beside=True,
+                means=MEANS[name],
+            )
             for name in beside
         ),
     ]

@@ -30,23 +30,40 @@ OF_LABELS = {
     "alpha": "kappa",
     "ari": "kappa",
 }
-QRELS = [Column(key, kind=kind) for key, kind in OF_LABELS.items()]
+MARTS = ["leaderboard_agreement", "kappa", "topic_scores"]
+MEANS = {  # of what no mart has
+    "pearson": "Pearson's r of the two boards' scores.",
+    "tauap_b": "tau-AP, which weighs mistakes at the top more, in another form for ties.",
+    "tau_gap": "tau_GAP: two systems count the more, the further apart the truth has them.",
+    "@": "Kendall's tau-b over the truth's first systems, of which the name says how many.",
+    "f1": "The harmonic mean of precision and recall.",
+    "tp": "Passages relevant by both.",
+    "fp": "Passages relevant by the labels alone.",
+    "fn": "Passages relevant by the truth alone.",
+    "jaccard": "The share of the passages relevant by either that are relevant by both.",
+    "kappa_linear": "Kappa weighted by how far apart labels are.",
+    "alpha": "Krippendorff's alpha.",
+    "ari": "The adjusted Rand index of both sides' labels.",
+}
+QRELS = [Column(key, kind=kind, means=MEANS.get(key, "")) for key, kind in OF_LABELS.items()]
 
 
-@question("meta", "Compute what TREC AutoJudge says of judges.")
+@question("meta", "Compute what TREC AutoJudge says of judges.", marts=MARTS)
 @options.named("--reference", "The truth: a label set.", required=True)
-@options.named("--reference-measure", "Its measure. Default: that of each board.")
-@options.of_label_sets("Whose boards; repeat it for more. Default: all.")
-@options.of_measures("Of which measures; repeat it for more.", required=True)
+@options.named("--reference-measure", "The truth's measure. Default: that of each board.")
+@options.of_label_sets("The label set whose boards to look at; may be repeated. Default: all.")
+@options.of_measures("The measure of the boards; may be repeated.", required=True)
 @options.numbered(
     "--top",
-    "Also kendall over the truth's first N systems; repeat it.",
+    "Also give Kendall's tau-b over the truth's first N systems; may be repeated.",
     click.IntRange(min=2),
     multiple=True,
     default=(15,),
 )
-@click.option("--only-shared-queries", is_flag=True, help="Over the queries that both have.")
-@click.option("--qrels", is_flag=True, help="Also how labels of passages agree, query by query.")
+@click.option("--only-shared-queries", is_flag=True, help="Use only queries that both have.")
+@click.option(
+    "--qrels", is_flag=True, help="Also show how labels of passages agree, query by query."
+)
 @options.at_level
 @options.at_reference_level
 def meta(lake, collection, reference, label_sets, measures, top, only_shared_queries, **asked):
@@ -57,7 +74,8 @@ def meta(lake, collection, reference, label_sets, measures, top, only_shared_que
     intervals: stats correlation.
 
     --qrels adds precision, recall, F1, Jaccard, kappas, Krippendorff's alpha and the adjusted Rand
-    index of each query's labels, and their means; what one of both did not label is 0 there.
+    index of each query's labels, and their means; what only one of them labelled is 0 for the
+    other.
 
     \b
     Examples:
@@ -77,7 +95,10 @@ def meta(lake, collection, reference, label_sets, measures, top, only_shared_que
             truth = read_reference(lake, collection, reference, asked["reference_level"], like)
             found.append(meta_evaluation(board, truth, top, only_shared_queries))
             labelled[board.label_set] = (board, truth)
-    statistics = [Column(name, name, "tau") for name in found[0].statistics]
+    statistics = [
+        Column(name, name, "tau", means=MEANS.get(name.partition("@")[1] or name, ""))
+        for name in found[0].statistics
+    ]
     tables = [Table.of("rows", ABOUT + statistics + COMPLETE, map(_row, found))]
     if asked["qrels"]:
         rows = [
@@ -92,8 +113,8 @@ def meta(lake, collection, reference, label_sets, measures, top, only_shared_que
     return Answer({"collection": collection, "reference": reference}, tables=tables, notes=notes)
 
 
-def _row(one):
-    board = one.board
+def _row(evaluated):
+    board = evaluated.board
     about = {"label_set": parts.named(board), "measure": board.measure, "level": board.level}
-    about |= {"n_systems": one.n_systems, "n_queries": one.n_queries}
-    return about | board.completeness.as_object() | one.statistics
+    about |= {"n_systems": evaluated.n_systems, "n_queries": evaluated.n_queries}
+    return about | board.completeness.as_object() | evaluated.statistics

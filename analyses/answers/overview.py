@@ -18,28 +18,31 @@ if TYPE_CHECKING:
     from gradelake.analyses.stats.ranks import RankUncertainty
     from gradelake.sql.lake.opening import Lake
 
+COULD_BE_BEST = "Whether it is the first, or not shown to be worse than the first."
 SYSTEMS = [
     Column("rank", kind="rank", is_key=True),
     parts.SYSTEM,
     Column("score", kind="score"),
-    Column("interval", kind="interval", is_beside=True),
-    Column("could_be_best", "could be the best", "flag"),
+    Column("interval", kind="interval", is_beside=True, means=parts.OVER_QUERIES),
+    Column("could_be_best", "could be the best", "flag", means=COULD_BE_BEST),
 ]
 QUERIES = [
     Column("query_id", "query", is_key=True),
-    Column("text"),
-    Column("mean", kind="score"),
-    Column("best", kind="score"),
-    Column("best_system", "best system"),
+    Column("text", means="The text of the query."),
+    Column("mean", kind="score", means="The mean score of all systems on it."),
+    Column("best", kind="score", means="The highest score on it."),
+    Column("best_system", "best system", means="The system with that score; of several the first."),
 ]
 MOST_SYSTEMS = 40  # that a picture has rows for
 MOST_COLUMNS = 150  # of more queries some that are about as hard share one
 TEXTS = "select query_id, text from lake.raw.queries where collection = ?"
 
 
-@question("overview", "Show every system on every query.", draws=True)
-@options.named("--measure", "As in the leaderboard. Default: nDCG@10, or its first.")
-@options.named("--label-set", "Whose labels. Default: those that a report opens on.")
+@question("overview", "Show every system on every query.", draws=True, marts=["topic_scores"])
+@options.named(
+    "--measure", "A measure of the leaderboard. Default: nDCG@10, or the first there is."
+)
+@options.named("--label-set", "The label set. Default: the one that a report opens on.")
 @options.in_segment
 @options.at_level
 def overview(lake, collection, measure, label_set, segment, level):

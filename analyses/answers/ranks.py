@@ -19,18 +19,16 @@ COLUMNS = [
     Column("rank", kind="rank", is_key=True),
     parts.SYSTEM,
     Column("score", kind="score"),
-    Column("interval", kind="interval", is_beside=True),
-    Column("best_rank", kind="rank", is_detail=True),
-    Column("worst_rank", kind="rank", is_detail=True),
-    Column("ranks"),
-    Column("groups"),
+    Column("interval", kind="interval", is_beside=True, means=parts.OVER_QUERIES),
+    *parts.RANKS,
+    Column("groups", means=parts.GROUPS),
     Column("stderr", kind="score", is_detail=True),
 ]
 
 
 @question("ranks", "Compute how surely each system has its rank.", draws=True)
 @options.measured
-@options.named("--label-set", "Whose leaderboard.", required=True)
+@options.named("--label-set", "The label set whose leaderboard to look at.", required=True)
 @options.in_segment
 @options.at_level
 @options.at_alpha("Significance level of the groups.")

@@ -7,13 +7,17 @@ from gradelake.sql.shown.answer import Answer, Column, Table
 
 COLUMNS = [
     Column("label_cut", kind="label", is_detail=True),
-    Column("cut", is_key=True),
-    Column("share", is_key=True),
-    *parts.figure("value", "value", "score"),
+    Column("cut", is_key=True, means="The labels that count as relevant."),
+    Column(
+        "share",
+        is_key=True,
+        means="What is estimated: the judge's share, the corrected one, or an error rate.",
+    ),
+    *parts.figure("value", "value", "score", "The estimate."),
 ]
 
 
-@question("rates", "Estimate the share of relevant passages by a judge.")
+@question("rates", "Estimate the share of relevant passages from a judge.", marts=["kappa"])
 @options.named("--label-set", "The judge's labels.", required=True)
 @options.with_reference
 @options.replicated("Bootstrap samples of queries.")
@@ -21,11 +25,11 @@ COLUMNS = [
 def rates(lake, collection, label_set, reference, replicates, **settings):
     """Estimate the share of relevant passages from a judge's labels and what people judged.
 
-    At each cut of the labels: the judge's sensitivity and specificity, its rate, and this rate
-    corrected: by the two (Rogan and Gladen 1978), for judged passages that are no random sample of
-    those that are labelled, if the judge errs alike on both; and by prediction-powered inference,
-    which is right where they are one, however the judge errs. Intervals, from resampling queries,
-    hold both uncertainties: of the rate, and of the judge's errors.
+    At each cut of the labels: the judge's sensitivity and specificity, its rate, and that rate
+    corrected in two ways. By sensitivity and specificity (Rogan and Gladen 1978) it is right if the
+    judge errs alike on judged and other passages; by prediction-powered inference it is right if
+    the judged passages are a random sample, however the judge errs. Intervals, from resampling
+    queries, cover the uncertainty of the rate and of the judge's errors.
 
     \b
     Examples:

@@ -40,9 +40,14 @@ AGREEMENT = """
 
 COLUMNS = [
     parts.SYSTEM,
-    Column("reference", "by the reference", "score"),
-    Column("labels", "by the labels", "score"),
-    Column("is_far", "far from its place", "flag"),
+    Column("reference", "by the reference", "score", means="Its score by the reference."),
+    Column("labels", "by the labels", "score", means="Its score by the labels."),
+    Column(
+        "is_far",
+        "far from its place",
+        "flag",
+        means="Whether its two ranks differ by more than a tenth of the systems.",
+    ),
 ]
 
 
@@ -52,10 +57,10 @@ COLUMNS = [
 @options.measured
 @options.at_level
 def scatter(lake, collection, label_set, reference, measure, level):
-    """Show each system's score by the labels and by the reference's, with Kendall's tau-b.
+    """Show each system's score by the labels and by the reference, with Kendall's tau-b.
 
-    Systems that rank far from their place by the reference, by more than a tenth of all, are named,
-    the farthest first.
+    Systems whose two ranks differ by more than a tenth of all systems are named, the farthest
+    first.
 
     \b
     Examples:

@@ -80,7 +80,8 @@ def read_scores(
     wanted = list(dict.fromkeys(measures)) or [
         measure
         for measure in (*kinds, *sorted(known - kinds.keys()))
-        if kinds.get(measure) != "labelled" and all(measure in of for of in found.values())
+        if kinds.get(measure) != "labelled"
+        and all(measure in systems for systems in found.values())
     ]
     first = dict(reversed(boards))
     every = [

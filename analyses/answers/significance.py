@@ -20,45 +20,73 @@ NAMES = {
     "p_bh": "Benjamini-Hochberg",
     "p_tukey": "randomised Tukey HSD",
 }
+AMONG_ALL = [*NAMES][1:]
 PAIRS = [
-    Column("first", is_key=True),
-    Column("second", is_key=True),
-    Column("mean_first", "its score", "score"),
-    Column("mean_second", "the second's", "score"),
-    Column("difference", kind="score"),
-    Column("interval", kind="interval", is_beside=True),
-    *(Column(key, "p" if key == "p" else f"p, {name}", "p") for key, name in NAMES.items()),
-    Column("verdict", "the first is"),
+    Column("first", is_key=True, means="The better of the two systems."),
+    Column("second", is_key=True, means="The other."),
+    Column("mean_first", "its score", "score", means="The mean score of the first."),
+    Column("mean_second", "the second's", "score", means="The mean score of the second."),
+    Column("difference", kind="score", means="The first mean less the second."),
+    Column("interval", kind="interval", is_beside=True, means=parts.OVER_QUERIES),
+    Column("p", "p", "p", means=parts.P_VALUE),
+    *(
+        Column(
+            key,
+            f"p, {NAMES[key]}",
+            "p",
+            means=f"p corrected for all pairs that are tested: {NAMES[key]}.",
+        )
+        for key in AMONG_ALL
+    ),
+    Column("verdict", "the first is", means="Whether the first is better."),
 ]
-COUNTS = [Column("correction", is_key=True), Column("significant", "different", "count")]
+CORRECTION = Column(
+    "correction", is_key=True, means="How p is corrected for all pairs that are tested."
+)
+COUNTS = [
+    CORRECTION,
+    Column("significant", "different", "count", means="Pairs that differ significantly."),
+]
 BOTH = [
-    Column("both", "both, same way", "count"),
-    Column("opposite", "both, opposite", "count"),
-    Column("only", "only here", "count"),
-    Column("only_reference", "only reference", "count"),
-    Column("neither", kind="count"),
+    Column(
+        "both", "both, same way", "count", means="Pairs that both find different, the same way."
+    ),
+    Column(
+        "opposite",
+        "both, opposite",
+        "count",
+        means="Pairs that both find different, the opposite way.",
+    ),
+    Column("only", "only here", "count", means="Pairs that the label set alone finds different."),
+    Column(
+        "only_reference",
+        "only reference",
+        "count",
+        means="Pairs that the reference alone finds different.",
+    ),
+    Column("neither", kind="count", means="Pairs that neither finds different."),
 ]
 ERRORS = [
-    Column("correction", is_key=True),
-    Column("error", is_key=True),
-    Column("n_errors", "pairs", "count"),
-    Column("n_pairs", "of", "count"),
-    *parts.figure("share", "share", "share"),
+    CORRECTION,
+    Column("error", is_key=True, means="The error, where the label set decides."),
+    Column("n_errors", "pairs", "count", means="Pairs with that error."),
+    Column("n_pairs", "of", "count", means="Pairs that could have it."),
+    *parts.figure("share", "share", "share", "The share of those that have it."),
 ]
 
 
 @question("significance", "Test which systems differ by more than chance.")
 @options.measured
-@options.named("--label-set", "Whose values to test.", required=True)
+@options.named("--label-set", "The label set whose scores to test.", required=True)
 @options.named(
     "--reference",
-    "Count how often both agree on which pairs are significant, and what goes wrong where the "
-    "label set decides for this one.",
+    "Count on which pairs this label set agrees, and what goes wrong where --label-set decides in "
+    "its place.",
 )
 @options.in_segment
 @options.at_level
 @options.at_reference_level
-@options.at_alpha("A pair with p at or below it is significant.")
+@options.at_alpha("A pair is significant if its p is at or below this.")
 @options.replicated("Permutations; with up to 14 queries all sign patterns are tried.")
 def significance(
     lake, collection, measure, label_set, reference, segment, level, reference_level, **settings
@@ -67,11 +95,11 @@ def significance(
 
     Paired randomisation tests over queries, two-sided: uncorrected, corrected by Holm and by
     Benjamini and Hochberg, and the randomised Tukey HSD, which looks at all systems at once. With
-    --reference also decision errors: shares of the pairs that one of both calls different, with
+    --reference, also decision errors: shares of the pairs that one of the two calls different, with
     intervals from resampling queries. Of pairs that the label set calls different, the reference
     calls the other way (reversed), scores the other way (other sign), cannot tell apart (untold);
-    of pairs that the reference calls different, the label set cannot tell apart (missed), calls
-    the other way (contradicted).
+    of pairs that the reference calls different, the label set cannot tell apart (missed), calls the
+    other way (contradicted).
 
     \b
     Examples:
@@ -81,7 +109,6 @@ def significance(
           --label-set judge:Sun --level 1 --reference assessor:nist
     """
     from gradelake.analyses.stats.boards import read_board, read_reference
-    from gradelake.analyses.stats.decisions import decision_errors
     from gradelake.analyses.stats.significance import compare_pairs
 
     refuse_without("--reference", reference, "--reference-level")
@@ -96,13 +123,8 @@ def significance(
     counts = Table.of("counts", COUNTS + BOTH * bool(theirs), _counts(pairs, theirs, alpha))
     tables.append(counts)
     if theirs:
-        errors = [
-            vars(one)
-            | {"correction": NAMES[one.correction]}
-            | parts.spread("share", one.share, one.spread)
-            for one in decision_errors(pairs, theirs, alpha, seed=seed)
-        ]
         caption = f"Decision errors, where {label_set} decides for {reference}"
+        errors = _decision_errors(pairs, theirs, alpha, seed)
         tables.append(Table.of("decision_errors", ERRORS, errors, caption=caption))
     how = "all sign patterns" if pairs.is_exact else "random sign patterns"
     board, n_pairs = pairs.board, len(pairs.p)
@@ -158,6 +180,15 @@ def _counts(pairs, theirs, alpha: float) -> Iterator[dict[str, Any]]:
         n_found = int(np.count_nonzero(pairs.significant(key, alpha)))
         beside = agreement_on_pairs(pairs, theirs, key, alpha) if theirs else {}
         yield {"correction": name, "significant": n_found} | beside
+
+
+def _decision_errors(pairs, theirs, alpha: float, seed: int) -> Iterator[dict[str, Any]]:
+    """How often each correction goes wrong where these pairs decide for the reference's."""
+    from gradelake.analyses.stats.decisions import decision_errors
+
+    for error in decision_errors(pairs, theirs, alpha, seed=seed):
+        share = parts.spread("share", error.share, error.spread)
+        yield vars(error) | {"correction": NAMES[error.correction]} | share
 
 
 def _least_p(pairs, alpha: float) -> list[str]:

@@ -14,7 +14,7 @@ from gradelake.sql.ask import book
 from gradelake.sql.common.plain_words import older_release
 from gradelake.sql.common.project import TO_GRADE, require_known
 from gradelake.sql.lake.opening import Lake
-from gradelake.sql.shown.answer import Answer, Column, Page, Part, Table
+from gradelake.sql.shown.answer import Answer, Column, Page, PagePart, Table
 from gradelake.sql.shown.rows import table_of
 
 # its own labels, and those of the newest version of a rubric that it grades by
@@ -55,7 +55,7 @@ def read_card(lake: Lake, grader: str, collections: Sequence[str], measure: str)
     )
 
 
-def _read(lake: Lake, section: Section, judge: dict[str, Any]) -> Part:
+def _read(lake: Lake, section: Section, judge: dict[str, Any]) -> PagePart:
     words = judge | {"collection": next(iter(judge["collections"]), "COLLECTION")}
     missing = section.missing.format(**words)
     if section.asks and judge["engine"] == "imported":
@@ -75,7 +75,7 @@ def _read(lake: Lake, section: Section, judge: dict[str, Any]) -> Part:
         [_table(section, rows)] if rows else [],
         details={"about": about, "missing": None if rows else missing, "rows": rows},
     )
-    return Part(section.name, section.title, answer)
+    return PagePart(section.name, section.title, answer)
 
 
 def _rows(lake: Lake, section: Section, judge: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -32,7 +32,9 @@ def kappa_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterator[d
 def decision_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Each label set's errors of decisions, by each assessor, with the randomised Tukey HSD."""
     measured = measured_label_sets(lake, collection, judge["measure"])
-    names = [name for of, name in judge["label_sets"] if of == collection and name in measured]
+    names = [
+        name for place, name in judge["label_sets"] if place == collection and name in measured
+    ]
     for reference in assessors(lake, collection, judge) if names else ():
         for name in names:
             ours = read_board(lake, collection, name, judge["measure"], None)
@@ -52,5 +54,5 @@ def decision_rows(lake: Lake, collection: str, judge: dict[str, Any]) -> Iterato
 
 def assessors(lake: Lake, collection: str, judge: dict[str, Any]) -> list[str]:
     """The label sets of people who judged what the judge labelled."""
-    names = [name for of, name in judge["label_sets"] if of == collection]
+    names = [name for place, name in judge["label_sets"] if place == collection]
     return lake.column(ASSESSORS, collection, names)

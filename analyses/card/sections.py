@@ -158,8 +158,8 @@ SECTIONS = (
         "Is it right about the best systems?",
         _TOP,
         "There are no systems, or neither official ranks nor judgments of people.",
-        "By {measure}, over the reference's first k systems; loss: what one loses of the "
-        "reference's score who takes the judge's best system for the best.",
+        "By {measure}, over the reference's first k systems; loss: what is lost of the reference's "
+        "score by taking the judge's best system for the best.",
     ),
     Section(
         "decision_errors",

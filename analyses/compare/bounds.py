@@ -19,7 +19,7 @@ BOUNDED: dict[str, Callable[[int], float]] = {
 
 
 @dataclass(frozen=True)
-class Head:
+class FirstPassages:
     """What two systems have in their first `k` of one query.
 
     `passages`: (rank of the first system, None below k; of the second; label, None where there is
@@ -34,7 +34,7 @@ class Head:
     top: int
 
 
-def least_and_most(family: str, head: Head) -> tuple[float, float]:
+def least_and_most(family: str, head: FirstPassages) -> tuple[float, float]:
     """The least and the greatest value of a measure for the first system, less that for the second.
 
     Over all labels, 0 to the top, that the unlabelled passages of `head` may have; passages that
@@ -45,8 +45,9 @@ def least_and_most(family: str, head: Head) -> tuple[float, float]:
     return -most(family, replace(head, passages=turned)), most(family, head)
 
 
-def _most_of_first(family: str, head: Head) -> float:
-    """Of measures that see the first relevant passage alone: one more of them at most helps."""
+def _most_of_first(family: str, head: FirstPassages) -> float:
+    """The most for a measure that looks at the first relevant passage alone: one more helps at
+    most."""
 
     def lead(passages: list[Passage]) -> float:
         gains = [[BOUNDED[family](rank) for one in passages if (rank := one[n])] for n in (0, 1)]
@@ -57,7 +58,7 @@ def _most_of_first(family: str, head: Head) -> float:
     return max(lead(relevant + more) for more in ([], *unlabelled))
 
 
-def _most_of_all(family: str, head: Head) -> float:
+def _most_of_all(family: str, head: FirstPassages) -> float:
     """The greatest quotient of the lead in gains and the ideal gain, by Dinkelbach (On nonlinear
     fractional programming, Management Science 1967): labels that make lead - t * ideal greatest
     give the next t, until it grows no more.

@@ -17,11 +17,11 @@ from gradelake.sql.common.command_line import reading
 
 @click.command("compare", short_help="Say whether system B is better than A, and how surely.")
 @click.argument("names", nargs=-1, required=True, metavar="[COLLECTION] A B...")
-@named("--measure", "As in the leaderboard. Default: nDCG@10, or its first.")
+@named("--measure", "A measure of the leaderboard. Default: nDCG@10, or the first there is.")
 @named("--label-set", f"{LABEL_SET} Default: the one that a report opens on.")
 @at_level
 @in_segment
-@at_alpha("B is called better, or worse, where p is at or below it.")
+@at_alpha("B is called better, or worse, if p is at or below this.")
 @replicated("Permutations; with up to 14 queries all sign patterns are tried.")
 @reading
 @formed

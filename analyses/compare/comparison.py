@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses import choosing
-from gradelake.analyses.compare.bounds import BOUNDED, Head, least_and_most
+from gradelake.analyses.compare.bounds import BOUNDED, FirstPassages, least_and_most
 from gradelake.analyses.compare.topics_picture import topics_picture
 from gradelake.analyses.report.shown import (
     chosen_reference,
@@ -136,10 +136,7 @@ def compare(
     }
     best = [row for row in rows if row["difference"] > 0][:LISTED]
     worst = [row for row in rows[::-1] if row["difference"] < 0][:LISTED]
-    labels = f"{label_set}{choosing.at_level(lake, measure, level)}"
-    if complete := board.completeness.says:
-        labels += f"; {complete}"
-    said = {"labels": labels} | says(found, decided)
+    said = {"labels": _labels(lake, board)} | says(found, decided)
     if lake.value(SAME_RUN, collection=collection, a=a, b=b):
         said["runs"] = f"the files of {a} and {b} are byte for byte the same"
     tables = [_deciders("best", b, best, found), _deciders("worst", a, worst, found)]
@@ -153,8 +150,16 @@ def compare(
     )
 
 
+def _labels(lake: Lake, board: Board) -> str:
+    """The labels that a board is made from, and how complete they are."""
+    labels = f"{board.label_set}{choosing.at_level(lake, board.measure, board.level)}"
+    complete = board.completeness.says
+    return f"{labels}; {complete}" if complete else labels
+
+
 def _figures(board: Board, pairs: Pairs, decided: Decided) -> dict[str, Any]:
-    """Of two systems: their means, the difference and how surely, and on how many queries."""
+    """Figures of two systems: their means, the difference and how sure it is, on how many
+    queries."""
     mean_b, mean_a = board.units.means / UNIT
     unweighted = board.differences.mean() / UNIT if board.counting else np.nan
     return {
@@ -187,12 +192,12 @@ def _told(decided: Decided) -> dict[str, Any]:
 def _by_segment(
     lake: Lake, collection: str, board: Board, alpha: float, *of_test: int
 ) -> list[dict[str, Any]]:
-    """Of the segments that the board's label set has queries of."""
+    """What is decided on each segment that the board's label set has queries of."""
     found = []
     for segment in [] if board.segment else segments_of(lake, collection):
         with suppress(BadInput):
-            of = (board.label_set, board.measure, board.level, segment)
-            own = read_board(lake, collection, *of).pair(*board.systems)
+            asked = (board.label_set, board.measure, board.level, segment)
+            own = read_board(lake, collection, *asked).pair(*board.systems)
             (decided,) = decide(compare_pairs(own, *of_test), alpha)
             about = {"segment": segment, "n_queries": len(own.queries)}
             found.append(about | _told(decided))
@@ -249,8 +254,8 @@ def usual_board(
 def _usual_label_set(
     lake: Lake, collection: str, systems: Sequence[str], measure: str | None
 ) -> str:
-    of = {"collection": collection, "systems": [*systems], "measure": measure}
-    usable = lake.column(WITH_BOARDS, **of)
+    asked = {"collection": collection, "systems": [*systems], "measure": measure}
+    usable = lake.column(WITH_BOARDS, **asked)
     shown, shares = shown_label_sets(lake, collection), judged_shares(lake, collection)
     judged = {row["label_set"]: shares.get(row["label_set"], 0.0) for row in shown}
     own = {name: share for name, share in judged.items() if name in usable}
@@ -282,8 +287,8 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
         "select family, cutoff from lake.marts.measures where measure = ?", board.measure
     )
     k = cutoff or FIRST
-    of = {"collection": collection, "label_set": board.label_set, "a": a, "b": b, "k": k}
-    heads = {query: parts for query, *parts in lake.rows(HEADS, **of)}
+    asked = {"collection": collection, "label_set": board.label_set, "a": a, "b": b, "k": k}
+    heads = {query: parts for query, *parts in lake.rows(HEADS, **asked)}
     passages = [one for in_heads, _ in heads.values() for one in in_heads]
     theirs = {
         "b": [one for one in passages if one[0]],
@@ -298,7 +303,7 @@ def _missing(lake: Lake, collection: str, board: Board) -> dict[str, Any]:
     if heads and cutoff and family in BOUNDED:
         top = choosing.highest_labels(lake, collection)[board.label_set]
         bounds = [
-            least_and_most(family, Head(in_heads, labels, k, board.level, top))
+            least_and_most(family, FirstPassages(in_heads, labels, k, board.level, top))
             for in_heads, labels in map(heads.__getitem__, board.queries)
         ]
     weights = board.counting and board.counting.weights
@@ -380,5 +385,5 @@ def _bounds(found: dict[str, Any]) -> str:
 
 
 def _rounded(**figures: float) -> dict[str, float | None]:
-    """With 10 decimals, and no -0; None for one that is undefined."""
+    """Figures with 10 decimals, and no -0; None for one that is undefined."""
     return {name: or_none(round(float(value), 10) + 0.0) for name, value in figures.items()}

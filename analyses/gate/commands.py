@@ -27,11 +27,11 @@ _OF_RULES = (
 @named("--system", "The system that is judged.")
 @named("--baseline", "The system to compare with. Default: the same one in --baseline-release.")
 @click.option("--baseline-release", metavar="RELEASE", help="Take the baseline from this release.")
-@of_measures("As in the leaderboard: nDCG@10, AP, ...; repeat it for more.")
+@of_measures("A measure of the leaderboard: nDCG@10, AP, ...; may be repeated.")
 @named("--label-set", f"{LABEL_SET[:-1]}; repeat it for more.", multiple=True)
 @named(
     "--segment",
-    "Only queries of this kind: tail, language=de, ...; repeat it for more; all: every query.",
+    "Only queries of this segment: tail, language=de, ...; all: every query; may be repeated.",
     multiple=True,
 )
 @numbered("--level", "Label from which a passage is relevant. Default: as for stats ranks.")
@@ -64,7 +64,7 @@ _OF_RULES = (
     "n_queries",
     type=click.IntRange(min=0),
     default=5,
-    help="How many queries are listed of each measure: those that differ most.",
+    help="How many queries are listed for each measure: those that differ most.",
 )
 @reading
 @formed(also=("junit",))
@@ -72,11 +72,11 @@ _OF_RULES = (
 def gate(project, read, rule, n_queries, **asked):
     """Say whether a system fell behind a baseline by more than is tolerated.
 
-    The difference of each query, and an interval of their mean: above the tolerance the
-    measure passed, below it fell, else it cannot be told. All measures must pass, by each label set
-    on each segment; that any fell is corrected for how many that are (Holm). Queries count by their
-    weights, and clusters of queries as one. Where they are fixed, the difference on them decides.
-    Nothing is written.
+    By the interval of the mean difference over queries: above the tolerance a measure passed, below
+    it the measure fell, otherwise the gate cannot tell. All measures must pass, by each label set
+    and on each segment; a fall is corrected for how many of them there are (Holm). Queries count by
+    their weights, and clusters of queries as one. Where queries are fixed, the difference on them
+    decides. Nothing is written.
 
     \b
     Exit codes: 0 passed, 4 fell, 5 cannot tell (and how many queries it

@@ -73,7 +73,7 @@ def answer(found: Gate, n_queries: int) -> Answer:
 
 
 def _columns(found: Gate, several: bool) -> list[Column]:
-    """Of the table of measures; fixed queries leave nothing in doubt."""
+    """The columns of the table of measures; fixed queries leave nothing in doubt."""
     is_fixed = found.rule.way == FIXED
     confidence = f"{shown('percent', 1 - 2 * found.rule.alpha)} interval"
     return [
@@ -88,7 +88,7 @@ def _columns(found: Gate, several: bool) -> list[Column]:
         Column("baseline", kind="score"),
         Column("system", kind="score"),
         Column("difference", kind="difference"),
-        Column("interval", confidence, "interval", of="difference", is_detail=is_fixed),
+        Column("interval", confidence, "interval", ends="difference", is_detail=is_fixed),
         Column("p_passed", kind="p", is_detail=True),
         Column("p_fell", kind="p", is_detail=True),
         Column("unseen_share", kind="share", is_detail=True),
@@ -98,8 +98,8 @@ def _columns(found: Gate, several: bool) -> list[Column]:
     ]
 
 
-def _measure(one: Judged) -> dict[str, Any]:
-    pair, found = one.pair, one.difference
+def _measure(judged: Judged) -> dict[str, Any]:
+    pair, found = judged.pair, judged.difference
     low, high = found.bounds or (None, None)
     system, baseline = pair.units.means / UNIT
     none = "same rankings" if not found.p_passed else ""
@@ -108,7 +108,7 @@ def _measure(one: Judged) -> dict[str, Any]:
         "segment": pair.segment or ALL,
         "measure": pair.measure,
         "level": pair.level,
-        "verdict": one.verdict,
+        "verdict": judged.verdict,
         "n_queries": len(pair.queries),
         "n_effective": round(found.n, 2) if pair.counting else None,
         "n_worse": pair.outcomes["losses"],
@@ -118,10 +118,10 @@ def _measure(one: Judged) -> dict[str, Any]:
         "difference": round(found.mean, 10),
         "interval": Interval(_rounded(low), _rounded(high), "" if found.bounds else none),
         "p_passed": found.p_passed if found.bounds else None,
-        "p_fell": one.p_fell if found.bounds else None,
+        "p_fell": judged.p_fell if found.bounds else None,
         "unseen_share": _rounded(found.unseen if found.bounds else None),
-        "queries_as_seen": one.queries_as_seen,
-        "queries_if_equal": one.queries_if_equal,
+        "queries_as_seen": judged.queries_as_seen,
+        "queries_if_equal": judged.queries_if_equal,
     }
 
 
@@ -130,7 +130,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _deciders(found: Gate, block: Block, n: int) -> list[dict[str, Any]]:
-    """Of each measure the `n` queries that differ most."""
+    """The `n` queries of each measure that differ most."""
     about = {"label_set": block.label_set, "segment": block.segment}
     return [
         about
@@ -169,9 +169,9 @@ def junit(found: Gate, n_queries: int) -> str:
     return ElementTree.tostring(suites, encoding="us-ascii", xml_declaration=True).decode("ascii")
 
 
-def _decider_line(one: dict[str, Any]) -> str:
-    was, is_now = shown("score", one["baseline"]), shown("score", one["system"])
-    return f"{one['query_id']}: {was} -> {is_now} ({one['text']})"
+def _decider_line(decider: dict[str, Any]) -> str:
+    was, is_now = shown("score", decider["baseline"]), shown("score", decider["system"])
+    return f"{decider['query_id']}: {was} -> {is_now} ({decider['text']})"
 
 
 def _counts(measures: list[Judged]) -> dict[str, str]:
@@ -205,7 +205,7 @@ def _limits(found: Gate) -> str:
 
 
 def _promise(found: Gate) -> str:
-    """Of a gate with several blocks: how errors are bounded."""
+    """How errors are bounded where a gate has several blocks."""
     n = len(found.verdict.measures)
     if found.rule.way == FIXED:
         return f"All {n} must pass"
@@ -226,43 +226,43 @@ def _sentences(found: Gate, block: Block) -> list[str]:
     return sentences
 
 
-def _unseen(one: Judged) -> str:
+def _unseen(judged: Judged) -> str:
     """What so many queries cannot show, whatever their differences are."""
-    found = one.difference
-    what = {PASSED: "losses", FELL: "gains"}.get(one.verdict, "losses or gains")
-    kind, of = ("ratio", " effective queries") if one.pair.counting else ("count", "")
+    found = judged.difference
+    what = {PASSED: "losses", FELL: "gains"}.get(judged.verdict, "losses or gains")
+    kind, noun = ("ratio", " effective queries") if judged.pair.counting else ("count", "")
     share = shown("percent", found.unseen)
-    return f"{what} on fewer than {share} of queries may not show in {shown(kind, found.n)}{of}"
+    return f"{what} on fewer than {share} of queries may not show in {shown(kind, found.n)}{noun}"
 
 
-def _sentence(found: Gate, one: Judged) -> str:
+def _sentence(found: Gate, judged: Judged) -> str:
     """What a measure's verdict means, and what would help."""
-    row, tolerance = _measure(one), found.rule.tolerance
+    row, tolerance = _measure(judged), found.rule.tolerance
     moved = f"{shown('score', row['baseline'])} to {shown('score', row['system'])}"
     if found.rule.way == FIXED:
-        return _fact(one, row, moved, tolerance)
-    if one.difference.is_one:
-        what = "query" if row["n_queries"] == len(one.pair.units.sizes) else "cluster of queries"
-        share = shown("percent", one.difference.greatest_share)
+        return _fact(judged, row, moved, tolerance)
+    if judged.difference.is_one:
+        what = "query" if row["n_queries"] == len(judged.pair.units.sizes) else "cluster of queries"
+        share = shown("percent", judged.difference.greatest_share)
         return f"one {what} carries {share} of the weight: {row['measure']} tells nothing of others"
-    if one.verdict == FELL:
+    if judged.verdict == FELL:
         by = shown("difference", -row["difference"])
         return f"{row['measure']} fell by {by} ({moved}), more than {tolerance:g}"
     needed = []
-    if one.queries_as_seen:
+    if judged.queries_as_seen:
         needed.append(
-            f"{counted(one.queries_as_seen, 'queries')} if the differences stayed like these"
+            f"{counted(judged.queries_as_seen, 'queries')} if the differences stayed like these"
         )
-    if one.queries_if_equal:
+    if judged.queries_if_equal:
         needed.append(
-            f"{counted(one.queries_if_equal, 'queries')} for an equal system to pass in four of "
+            f"{counted(judged.queries_if_equal, 'queries')} for an equal system to pass in four of "
             "five cases"
         )
     moves = "is lower" if row["interval"].high < 0 else "may be lower"
     if row["difference"] >= 0:
         moves = "is higher here" if row["difference"] else "is equal here"
     few = ""
-    if one.difference.few:
+    if judged.difference.few:
         few = f", as too few of them moved by {MOVED:g} to show how far queries go"
     return (
         f"{row['measure']} {moves} ({moved}), and {counted(row['n_queries'], 'queries')} cannot "
@@ -271,7 +271,7 @@ def _sentence(found: Gate, one: Judged) -> str:
     )
 
 
-def _fact(one: Judged, row: dict[str, Any], moved: str, tolerance: float) -> str:
+def _fact(judged: Judged, row: dict[str, Any], moved: str, tolerance: float) -> str:
     """What is true of these queries, whatever others do, and how much of it hangs on few."""
     found = row["difference"]
     said = "did not change"
@@ -280,7 +280,7 @@ def _fact(one: Judged, row: dict[str, Any], moved: str, tolerance: float) -> str
         said = f"{'rose' if found > 0 else 'fell'} by {by} ({moved})"
     if found < 0:
         said += f", {'less' if row['verdict'] == PASSED else 'no less'} than {tolerance:g}"
-    system, baseline = one.pair.units.totals.T
+    system, baseline = judged.pair.units.totals.T
     if n_half := queries_of_half(system - baseline):
         said += f"; {counted(n_half, 'queries', 'carry')} half of it"
     return f"on these {counted(row['n_queries'], 'queries')} {row['measure']} {said}"

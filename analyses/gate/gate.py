@@ -64,8 +64,8 @@ class Gate:
         """What it is compared with, as people call it."""
         if self.baseline_release == self.release:
             return self.baseline
-        of = f"{self.baseline} of" if self.baseline != self.rule.system else "that of"
-        return f"{of} release {self.baseline_release}"
+        whose = f"{self.baseline} of" if self.baseline != self.rule.system else "that of"
+        return f"{whose} release {self.baseline_release}"
 
 
 def run_gate(
@@ -189,9 +189,9 @@ def _notes_on_unlabelled(
     lake: Lake, other: Lake, rule: Rule, baseline: str, board: Board
 ) -> Iterator[str]:
     """How many passages that the two systems rank high nobody labelled."""
-    of = rule.collection, board.label_set, board.measure, board.level
-    ours = lake.value(UNLABELLED, *of, rule.system) or 0
-    theirs = other.value(UNLABELLED, *of, baseline) or 0
+    key = rule.collection, board.label_set, board.measure, board.level
+    ours = lake.value(UNLABELLED, *key, rule.system) or 0
+    theirs = other.value(UNLABELLED, *key, baseline) or 0
     if ours or theirs:
         yield (
             f"{board.measure}: {counted(ours, 'passages')} that {rule.system} ranks high and "

@@ -60,7 +60,7 @@ class Rule(Checked):
 
     @property
     def way(self) -> str:
-        """For what the verdict holds: `TYPICAL` or `ANY` differences, or `FIXED` queries."""
+        """What the verdict holds for: `TYPICAL` or `ANY` differences, or `FIXED` queries."""
         return FIXED if self.queries == FIXED else self.sure
 
 

@@ -84,7 +84,7 @@ class Difference:
         raise NotImplementedError
 
     def p_believed(self, above: float) -> tuple[float, float]:
-        """The same, of who believes that the sample shows how much queries move."""
+        """The p-values for whoever believes that the sample shows how much queries move."""
         return self.p_values(above)
 
     @cached_property
@@ -101,14 +101,14 @@ class Difference:
         return float(1 - self.alpha ** (1 / self.n))
 
     def of_size(self, n: float, mean: float | None = None) -> Self:
-        """As many queries, spread like these, perhaps around another mean."""
+        """A sample of so many queries, spread like these, perhaps around another mean."""
         return replace(self, n=n, mean=self.mean if mean is None else mean)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TypicalDifference(Difference):
-    """As the differences of most measures and systems are: the sample shows how they are spread,
-    where enough queries moved.
+    """A difference like that of most measures and systems: the sample shows how it is spread, where
+    enough queries moved.
 
     `skewness` is the third central moment over that of the second, to 3/2; of unequal units it
     gives the mean the third moment of what they add to it. `n_below`, `n_above`: how many queries
@@ -157,10 +157,10 @@ class TypicalDifference(Difference):
         return float(stdtr(self.n - 1, -min(both))), float(stdtr(self.n - 1, max(both)))
 
     def p_values(self, above: float) -> tuple[float, float]:
-        """Those of `p_believed`. Where fewer than `FEW` queries moved to the side that speaks
-        against a verdict, the sample does not show how far queries go there: then no less than
-        (1 - q)^n, the probability that n queries miss a share q of all, where q is what would bring
-        the mean to the bound if it were at the far end of the scale (-1 or 1).
+        """The p-values of `p_believed`. Where fewer than `FEW` queries moved to the side that
+        speaks against a verdict, the sample does not show how far queries go there: then no less
+        than (1 - q)^n, the probability that n queries miss a share q of all, where q is what would
+        bring the mean to the bound if it were at the far end of the scale (-1 or 1).
         """
         passed, fell = self.p_believed(above)
         if self.n_below < FEW and above > 0:

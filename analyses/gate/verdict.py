@@ -44,7 +44,7 @@ def worst(measures: Sequence[Judged]) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of a system against a baseline, measure by measure."""
+    """The verdict on a system against a baseline, measure by measure."""
 
     measures: list[Judged]
     tolerance: float
@@ -55,12 +55,12 @@ class Verdict:
     def verdict(self) -> str:
         return worst(self.measures)
 
-    def deciders(self, n: int, of: Sequence[Judged] | None = None) -> list[dict[str, Any]]:
-        """Of each measure, or each of these, the `n` queries that differ most, with scores in
-        points, and what its verdict would be without them."""
+    def deciders(self, n: int, judged: Sequence[Judged] | None = None) -> list[dict[str, Any]]:
+        """The `n` queries that differ most for each measure, or for those that were `judged`, with
+        scores in points, and what the verdict would be without them."""
         found = []
         for place, one in enumerate(self.measures):
-            if of is not None and not any(one is each for each in of):
+            if judged is not None and not any(one is each for each in judged):
                 continue
             pair, differences, counting = one.pair, one.pair.differences, one.pair.counting
             weights = counting.weights if counting else 1

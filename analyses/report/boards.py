@@ -138,8 +138,8 @@ def read_query_scores(lake: Lake, collection: str, label_sets: list[str]) -> dic
     Scores are in units of 0.0001; None where a query does not count, -1e9 where the system left it
     unanswered. A measure that knows no level stands at the lowest alone.
     """
-    of = {"collection": collection, "label_sets": label_sets}
-    columns = columns_of(lake, "query_scores", **of)
+    asked = {"collection": collection, "label_sets": label_sets}
+    columns = columns_of(lake, "query_scores", **asked)
     boards = [one for one in columns["board"].tolist() if one]
     n_queries = len(columns["score"]) // max(1, len(boards))
     found: dict[str, Scores] = {}
@@ -161,7 +161,7 @@ def _come_to(scores: np.ndarray) -> dict[str, list[float | None]]:
     """What the systems, a row each, come to on each query; None where a query does not count."""
     known = np.ma.filled(np.ma.maximum(scores, 0).astype(float), np.nan) / 10_000
     figures = {"mean": known.mean(axis=0), "median": np.median(known, axis=0)}
-    return {name: [or_none(one) for one in of.round(5)] for name, of in figures.items()}
+    return {name: [or_none(one) for one in figure.round(5)] for name, figure in figures.items()}
 
 
 def at_level(scores: Scores, level: int) -> dict[str, dict[str, Any]]:

@@ -62,7 +62,7 @@ def report(project, read, **asked):
       gradelake report dl19 --preview preview.json
     """
     from gradelake.analyses.report.files import write_reports
-    from gradelake.analyses.report.page import Request
+    from gradelake.analyses.report.page import ReportRequest
 
     with console.working("writing the report"), read() as lake:
-        return write_reports(project(), lake, Request(**asked))
+        return write_reports(project(), lake, ReportRequest(**asked))

@@ -58,16 +58,16 @@ def decide(
     official: str | None,
     measure: str,
     read: Callable[[str, str], Board],
-    told: Callable[[Board], Pairs],
+    pairs_of: Callable[[Board], Pairs],
     progress: Callable,
 ) -> list[Decided]:
-    """Of each label set that has a board of the measure, against the reference's, or else against
-    the official ranks. `told` is of `telling`."""
+    """What is decided about each label set that has a board of the measure, against the
+    reference's, or else against the official ranks. `pairs_of` is what `telling` returns."""
     board, group = None, None
     if reference:
         with suppress(BadInput):  # people's labels have no board of this measure
             board = read(reference, measure)
-            pairs = told(board) if len(board.systems) > 1 else None
+            pairs = pairs_of(board) if len(board.systems) > 1 else None
             group = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED, pairs=pairs).top
     theirs = board or (read_official_ranks(lake, collection, official) if official else None)
     found: list[Decided] = []
@@ -82,7 +82,7 @@ def decide(
         errors: dict[str, dict[str, DecisionError]] = {}
         if board:
             shared = shared_systems([ours], board)
-            pairs, reference_pairs = told(ours.of(shared)), told(board.of(shared))
+            pairs, reference_pairs = pairs_of(ours.of(shared)), pairs_of(board.of(shared))
             for one in decision_errors(pairs, reference_pairs, ALPHA, tuple(TOLD_BY), seed=SEED):
                 errors.setdefault(TOLD_BY[one.correction], {})[one.error] = one
         kendall = {one.k: one for one in top.tops if one.statistic == "kendall"}
@@ -167,7 +167,7 @@ def telling() -> Callable[[Board], Pairs]:
 def compare_systems(
     boards: dict[str, dict[str, Any]],
     read: Callable[[str, str], Board],
-    told: Callable[[Board], Pairs],
+    pairs_of: Callable[[Board], Pairs],
     has_levels: list[str],
     progress: Callable,
 ) -> dict[str, dict[str, dict[str, Any]]]:
@@ -175,7 +175,7 @@ def compare_systems(
     usual level; and into `boards`, as `read_boards` read them, how sure the ranks there are.
 
     `read` gives the board of a label set and measure, or raises `BadInput` where there is none;
-    `told` is of `telling`.
+    `pairs_of` is what `telling` returns.
 
     `says` has a sentence for each pair, in the order of the pairs: (0, 1), (0, 2), ..., (1, 2),
     ...; None of more than `MOST_SAID`. In a board,
@@ -191,10 +191,10 @@ def compare_systems(
             board = read(name, measure)
         except BadInput:  # not at its usual level
             continue
-        pairs = told(board) if len(board.systems) > 1 else None
+        pairs = pairs_of(board) if len(board.systems) > 1 else None
         ranked = rank_uncertainty(board, n_replicates=REPLICATES, seed=SEED, pairs=pairs)
-        of = {one.system: one for one in ranked.systems}
-        systems = [of.get(system) for system in boards[name]["systems"]]
+        by_name = {one.system: one for one in ranked.systems}
+        systems = [by_name.get(system) for system in boards[name]["systems"]]
         for level, by_measure in boards[name]["boards"].items():
             if measure in by_measure and (level == board.level or measure not in has_levels):
                 by_measure[measure] |= {
@@ -235,10 +235,10 @@ def compare_label_sets(
             known = tau(two, ours, theirs)
             says = [one.says(known) for one in (two, two.turned)]
             with_people = any(name.startswith("assessor:") for name in names)
-            of = (scores_of[name][measure] for name in names)
-            own = by_query(two.systems, *of, with_tau=with_people and measure in MEASURES)
+            pair = (scores_of[name][measure] for name in names)
+            by_queries = by_query(two.systems, *pair, with_tau=with_people and measure in MEASURES)
             of_other = found.setdefault(ours, {}).setdefault(theirs, {})
-            of_other[measure] = known | {"says": says, "far": two.far} | own
+            of_other[measure] = known | {"says": says, "far": two.far} | by_queries
     return found
 
 
@@ -255,16 +255,16 @@ def by_query(
     scores = [
         np.array([board["systems"][system] for system in systems], dtype=float) for board in boards
     ]
-    known = [np.maximum(of, 0) / 10_000 for of in scores]  # NaN: the query does not count
+    known = [np.maximum(values, 0) / 10_000 for values in scores]  # NaN: the query does not count
     change = known[1] - known[0]
     found = {"uneven": np.abs(change - change.mean(axis=0)).mean(axis=0)}
     if any(len(board["systems"]) > len(systems) for board in boards):
         found |= {"a": known[0].mean(axis=0), "b": known[1].mean(axis=0)}
-    shown = {name: [or_none(one) for one in of.round(5)] for name, of in found.items()}
+    shown = {name: [or_none(one) for one in values.round(5)] for name, values in found.items()}
     if with_tau and len(systems) > 1:
         shown["taus"] = [
             _tau(ours[both], theirs[both]) if both.sum() > 1 else None
-            for ours, theirs in zip(*(of.T for of in scores), strict=True)
+            for ours, theirs in zip(*(values.T for values in scores), strict=True)
             for both in [(ours >= 0) & (theirs >= 0)]
         ]
     return shown
@@ -312,7 +312,8 @@ def _means_over_systems(ours: Board, theirs: Board) -> Board | None:
 
 
 def _said(pairs: Pairs) -> list[str]:
-    """Of each pair: who is better, also among all systems, and how much hangs on few queries."""
+    """What is said of each pair: who is better, also among all systems, and how much hangs on few
+    queries."""
     n_systems = len(pairs.board.systems)
     told = []
     for at, decided in enumerate(better.decide(pairs, ALPHA)):

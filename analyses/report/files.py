@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradelake.analyses.report.page import Request, make_report
+from gradelake.analyses.report.page import ReportRequest, make_report
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, GradelakeError
@@ -49,7 +49,7 @@ class Reports:
             console.warn(f"error: {reason}")
 
 
-def write_reports(project: Project, lake: Lake, request: Request) -> Reports:
+def write_reports(project: Project, lake: Lake, request: ReportRequest) -> Reports:
     """Write the report of each collection.
 
     Raises `BadInput` as `make_report` does where only one is asked for; of several, those that

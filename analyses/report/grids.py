@@ -35,11 +35,13 @@ def read_grids(
     choices: dict[str, list[dict[str, Any]]] = {}
     packs: dict[str, str] = {}
     shown: dict[str, set[str]] = {}
-    of = {"collection": collection, "rubric_version": rubric_version, "assessor": assessor}
+    asked = {"collection": collection, "rubric_version": rubric_version, "assessor": assessor}
     grids = (
         row
         for batch in batches
-        for row in ask(lake, "grids", most=most, first_query=batch[0], last_query=batch[-1], **of)
+        for row in ask(
+            lake, "grids", most=most, first_query=batch[0], last_query=batch[-1], **asked
+        )
     )
     for number, row in enumerate(grids):
         items, passages = row.pop("items"), row.pop("passages")

@@ -12,19 +12,19 @@ SHOWN = 15  # rows of each list
 def read_health(
     lake: Lake, collection: str, rubric_version: int | None, assessor: str | None
 ) -> list[dict[str, Any]]:
-    """Of every grader that has graded items: counts at `tau` and `by_tau`, and how lists begin.
+    """The health of every grader's items: counts at `tau` and `by_tau`, and how lists begin.
 
     Without an assessor nothing is known to be relevant: no item is spurious then, no passage
     uncovered.
     """
-    of = {"collection": collection, "rubric_version": rubric_version}
-    counts = ask(lake, "rubric_health", assessor=assessor, **of)
+    asked = {"collection": collection, "rubric_version": rubric_version}
+    counts = ask(lake, "rubric_health", assessor=assessor, **asked)
     by_grader: dict[str, list[dict[str, Any]]] = {}
     # an item that no passage answers with a grade is not answered with a higher one: ask once
     unanswered = []
     if counts:
         highest = max(row["tau"] for row in counts)
-        unanswered = ask_book(lake, "never_covered_items", tau=highest, **of)
+        unanswered = ask_book(lake, "never_covered_items", tau=highest, **asked)
     for row in counts:
         own = [
             item
@@ -39,7 +39,7 @@ def read_health(
     ]
     for question in ("spurious_items", "uncovered_passages"):
         answers = {
-            tau: ask_book(lake, question, tau=tau, **of) for tau in {one["tau"] for one in found}
+            tau: ask_book(lake, question, tau=tau, **asked) for tau in {one["tau"] for one in found}
         }
         for one in found:
             whose = one["grader"], assessor

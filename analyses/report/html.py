@@ -126,7 +126,7 @@ def environment(package: str, folder: str) -> jinja2.Environment:
 
 
 def _address(row: dict[str, Any], kind: str, *ids: str) -> str:
-    """Of the view of a thing that a row names, as page/address.js writes it."""
+    """The address of the view of a thing that a row names, as page/address.js writes it."""
     return "#" + "/".join([kind, *(quote(row[key], safe="") for key in ids)])
 
 

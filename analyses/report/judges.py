@@ -25,8 +25,8 @@ def read_judges(
     """A row for each judge, the most trustworthy first; then for each other person: a judge that
     agrees as well as they do is as good as they are. `taus`, `kappas`, `ceilings`, `against`: as
     `overview` has them."""
-    of = {"collection": collection, "assessor": assessor, "measure": measure}
-    known = ask_by(lake, "judges", "label_set", **of)
+    asked = {"collection": collection, "assessor": assessor, "measure": measure}
+    known = ask_by(lake, "judges", "label_set", **asked)
     people = [name for name in kappas if name.startswith("assessor:")]
     rows = [
         {
@@ -68,8 +68,8 @@ def _drift(about: dict[str, Any]) -> str | None:
     return about["n_rounds"] and f"none in {about['n_rounds']} rounds"
 
 
-def _ceiling(one: Together | None) -> str | None:
-    return f"{by_people(one)}; its own {own(one)}" if one else None
+def _ceiling(together: Together | None) -> str | None:
+    return f"{by_people(together)}; its own {own(together)}" if together else None
 
 
 def read_ceilings(

@@ -23,9 +23,9 @@ def read_moved(
     without_rubric: bool,
     preview: Path | None = None,
 ) -> dict[str, Any]:
-    """For the page: `versions` of the rubric, newest first; `since` the release compared with;
-    `nights`; `days` of grading; `previewed`: versions that are not built, of the file `preview`,
-    None without one.
+    """What moved, for the page: `versions` of the rubric, newest first; `since` the release
+    compared with; `nights`; `days` of grading; `previewed`: versions that are not built, of the
+    file `preview`, None without one.
 
     `without_rubric` leaves out items' texts, and nights, which are of the whole lake. Raises what
     `read_preview` raises.
@@ -35,12 +35,12 @@ def read_moved(
         version["edits"] = [] if without_rubric else list(map(shown_edit, version["edits"]))
     known = measures(lake)
     measure = next((name for name in (*MEASURES, *known) if name in known), "")
-    of = {"collection": collection}
-    edits = ask(lake, "rubric_edits", **of)
-    moves = ask(lake, "rubric_moves", measure=measure, **of) if edits else []
+    asked = {"collection": collection}
+    edits = ask(lake, "rubric_edits", **asked)
+    moves = ask(lake, "rubric_moves", measure=measure, **asked) if edits else []
     labels = []
     if edits and not without_rubric:
-        labels = ask(lake, "rubric_labels_moved", rows=SHOWN, **of)
+        labels = ask(lake, "rubric_labels_moved", rows=SHOWN, **asked)
     versions = []
     for number in dict.fromkeys(edit["rubric_version"] for edit in edits):
         own = [edit for edit in edits if edit["rubric_version"] == number]
@@ -62,7 +62,7 @@ def read_moved(
         "previewed": previewed,
         "since": _since(project, lake, collection, compared_with),
         "nights": [] if without_rubric else list(map(_night, ask_book(lake, "nights"))),
-        "days": ask(lake, "grading_days", **of),
+        "days": ask(lake, "grading_days", **asked),
     }
 
 

@@ -143,16 +143,16 @@ def _of_judge(
     return f"{said}, on passages {_figures('kappa', kappa)}" if kappa else said
 
 
-def by_people(one: Together) -> str:
+def by_people(together: Together) -> str:
     """How far two people agree with each other: `0.52 (0.40 to 0.61)`."""
-    spread = one.spreads[2]
-    of = {"kappa": one.kappas[2]} | vars(spread)
-    return _figures("kappa", of).removeprefix("kappa ")
+    spread = together.spreads[2]
+    row = {"kappa": together.kappas[2]} | vars(spread)
+    return _figures("kappa", row).removeprefix("kappa ")
 
 
-def own(one: Together) -> str:
+def own(together: Together) -> str:
     """How far the judge agrees with each of them: `0.48 and 0.51`."""
-    return " and ".join(shown("kappa", each) for each in one.kappas[:2])
+    return " and ".join(shown("kappa", each) for each in together.kappas[:2])
 
 
 def verdict(row: dict[str, Any] | None, against: str) -> tuple[str, str]:

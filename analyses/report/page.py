@@ -72,8 +72,8 @@ USUAL = "select label_set, level from lake.marts.usual_levels where collection =
 
 
 @dataclass(frozen=True)
-class Request:
-    """Of one report, and, first, of the files of several.
+class ReportRequest:
+    """What is asked of a report, or of several, which are files each.
 
     - collections: all in the lake where none is named
     - output: the file, of one collection; default: reports/COLLECTION.html
@@ -112,7 +112,7 @@ def make_report(
     project: Project,
     lake: Lake,
     collection: str,
-    request: Request | None = None,
+    request: ReportRequest | None = None,
     progress: Callable = console.progress,
 ) -> tuple[str, dict[str, Any]]:
     """The page, and what it has, for the command to tell; call it within `one_state`.
@@ -122,45 +122,51 @@ def make_report(
     preview that is none.
     """
     lake.require_collection(collection)
-    of = Material(project, lake, collection, request or Request(), progress)
-    packs = _packs(of)
+    material = Material(project, lake, collection, request or ReportRequest(), progress)
+    packs = _packs(material)
     html = render(
         name=collection,
-        at=of.request.at,
-        compared=of.compared,
-        empty_sections=_empty_sections(of),
-        without_rubric=of.request.without_rubric,
-        provenance=of.provenance,
-        settled=_settled(of),
-        first=of.first,
-        other_levels=_other_levels(of.levels, of.of_passages, of.cut),
-        n_assessors=of.n_assessors,
-        n_judged=sum(row["n_labels"] for row in of.shown if row["label_set"] == of.reference),
-        confusions=of.confusions,
-        trust=of.trust,
-        measure=of.measure,
-        correlated=of.correlated,
-        decided=of.decided,
-        against=of.against,
-        sentences=of.sentences,
-        queues=[] if of.request.without_rubric else lake.objects(QUEUES, collection),
-        next_steps=next_steps(
-            of.judges, of.n_assessors, of.incomplete, of.health, of.provenance["failures"]
+        at=material.request.at,
+        compared=material.compared,
+        empty_sections=_empty_sections(material),
+        without_rubric=material.request.without_rubric,
+        provenance=material.provenance,
+        settled=_settled(material),
+        first=material.first,
+        other_levels=_other_levels(material.levels, material.of_passages, material.cut),
+        n_assessors=material.n_assessors,
+        n_judged=sum(
+            row["n_labels"] for row in material.shown if row["label_set"] == material.reference
         ),
-        left_out=of.left_out,
+        confusions=material.confusions,
+        trust=material.trust,
+        measure=material.measure,
+        correlated=material.correlated,
+        decided=material.decided,
+        against=material.against,
+        sentences=material.sentences,
+        queues=[] if material.request.without_rubric else lake.objects(QUEUES, collection),
+        next_steps=next_steps(
+            material.judges,
+            material.n_assessors,
+            material.incomplete,
+            material.health,
+            material.provenance["failures"],
+        ),
+        left_out=material.left_out,
         replicates=REPLICATES,
         seed=SEED,
-        health=of.health,
-        moved=of.moved,
-        statistics=_statistics(of),
+        health=material.health,
+        moved=material.moved,
+        statistics=_statistics(material),
         packs=packs,
     )
     return html, {
-        "label_sets": len(of.boards),
-        "systems": len(of.systems),
-        "grids": sum(map(len, of.grids.choices.values())),
-        "left_out": of.left_out,
-        "sentences": [vars(one) for one in of.sentences],
+        "label_sets": len(material.boards),
+        "systems": len(material.systems),
+        "grids": sum(map(len, material.grids.choices.values())),
+        "left_out": material.left_out,
+        "sentences": [vars(one) for one in material.sentences],
     }
 
 
@@ -171,7 +177,7 @@ class Material:
     project: Project
     lake: Lake
     collection: str
-    request: Request
+    request: ReportRequest
     progress: Callable
 
     @cached_property
@@ -244,7 +250,9 @@ class Material:
     @cached_property
     def leaderboard(self) -> str | None:
         """The official ranks that at least two systems have."""
-        usable = (name for name, of in self.official.items() if len(self.systems & of.keys()) > 1)
+        usable = (
+            name for name, ranks in self.official.items() if len(self.systems & ranks.keys()) > 1
+        )
         return next(usable, None)
 
     @cached_property
@@ -438,7 +446,7 @@ class Material:
 
     @cached_property
     def opening(self) -> Board | None:
-        """The same with each query's values."""
+        """The board that the page begins with, with each query's values."""
         if not (self.first and self.opens_on):
             return None
         measure, level = self.first["measure"], self.first["level"]
@@ -528,46 +536,46 @@ class Material:
         )
 
 
-def _settled(of: Material) -> dict[str, Any]:
+def _settled(material: Material) -> dict[str, Any]:
     """What the page knows from its start."""
     return {
-        "collection": of.collection,
-        "source": of.provenance["source"],
-        "min_relevant": of.cut,
-        "reference": of.reference,
-        "opens_on": of.opens_on,
-        "assessor": of.assessor,
-        "levels": of.levels,
-        "label_sets": of.scored,
-        "judged": {name: of.judged[name] for name in of.scored},
-        "circles": ask_by(of.lake, "circles", "label_set", collection=of.collection),
-        "same_runs": ask(of.lake, "same_runs", collection=of.collection),
-        "cut_systems": ask(of.lake, "cut_systems", collection=of.collection),
-        "of_answers": of.of_answers,
-        "incomplete": of.incomplete,
-        "covered": _covered(of),
-        "of_rubric": [measure for measure, kind in of.kinds.items() if kind == "rubric"],
-        "has_levels": of.levelled,
-        "queries": of.queries,
-        "systems": sorted(of.systems),
-        "counts": counting_of(of.lake, of.collection),
-        "official": of.official,
-        "compared_with": of.since,
-        "compared": of.compared,
-        "release": of.lake.release,
-        "grids": of.grids.choices,
-        "has_texts": not of.request.without_rubric,
-        "pool_depth": of.provenance["collection"]["pool_depth"],
+        "collection": material.collection,
+        "source": material.provenance["source"],
+        "min_relevant": material.cut,
+        "reference": material.reference,
+        "opens_on": material.opens_on,
+        "assessor": material.assessor,
+        "levels": material.levels,
+        "label_sets": material.scored,
+        "judged": {name: material.judged[name] for name in material.scored},
+        "circles": ask_by(material.lake, "circles", "label_set", collection=material.collection),
+        "same_runs": ask(material.lake, "same_runs", collection=material.collection),
+        "cut_systems": ask(material.lake, "cut_systems", collection=material.collection),
+        "of_answers": material.of_answers,
+        "incomplete": material.incomplete,
+        "covered": _covered(material),
+        "of_rubric": [measure for measure, kind in material.kinds.items() if kind == "rubric"],
+        "has_levels": material.levelled,
+        "queries": material.queries,
+        "systems": sorted(material.systems),
+        "counts": counting_of(material.lake, material.collection),
+        "official": material.official,
+        "compared_with": material.since,
+        "compared": material.compared,
+        "release": material.lake.release,
+        "grids": material.grids.choices,
+        "has_texts": not material.request.without_rubric,
+        "pool_depth": material.provenance["collection"]["pool_depth"],
         "measures": MEASURES,
         "tau": TAU,
-        "taus": {one["grader"]: one["tau"] for one in of.health},
+        "taus": {one["grader"]: one["tau"] for one in material.health},
     }
 
 
-def _covered(of: Material) -> dict[str, dict[int, str]]:
+def _covered(material: Material) -> dict[str, dict[int, str]]:
     """Label set whose boards have coverage of a rubric -> level -> who covers most of it."""
     found = {}
-    for name, board in of.boards.items():
+    for name, board in material.boards.items():
         ks = (one[6:] for one in board["measures"] if one.startswith("Cover@"))
         if k := max(map(int, ks), default=None):
             levels = board["boards"]
@@ -587,58 +595,60 @@ def _covers(name: str, board: dict[str, Any], level: int, k: int) -> str:
     )
 
 
-def _packs(of: Material) -> dict[str, str]:
+def _packs(material: Material) -> dict[str, str]:
     """id -> packed data: the page reads each when it needs it."""
-    pairs = of.pairs  # first: boards get from it how sure ranks are
+    pairs = material.pairs  # first: boards get from it how sure ranks are
     packs = {
         "vega": pack(vega()),
         "pictures": pack({"specs": specs(), "look": look()}),
-        "settled": pack(_settled(of)),
-        "agreement": pack(of.agreement),
-        "correlated": pack(of.correlated),
-        "days": pack(of.moved["days"]),
-        **of.grids.packs,
-        **of.rankings,
+        "settled": pack(_settled(material)),
+        "agreement": pack(material.agreement),
+        "correlated": pack(material.correlated),
+        "days": pack(material.moved["days"]),
+        **material.grids.packs,
+        **material.rankings,
     }
     scores_of, usual = {}, {}  # of query scores no more stays in memory than those of usual levels
-    for some in of.in_parts:
-        for name, scores in read_query_scores(of.lake, of.collection, some).items():
+    for some in material.in_parts:
+        for name, scores in read_query_scores(material.lake, material.collection, some).items():
             scores_of[name] = pack(scores)
-            usual[name] = at_level(scores, of.levels[name])
-    for number, name in enumerate(of.scored):
-        packs[f"board-{number}"] = pack(of.boards[name])
+            usual[name] = at_level(scores, material.levels[name])
+    for number, name in enumerate(material.scored):
+        packs[f"board-{number}"] = pack(material.boards[name])
         packs[f"pairs-{number}"] = pack(pairs[name])
         packs[f"query-scores-{number}"] = scores_of[name]
-    compared = compare_label_sets(of.alike, of.levels, of.boards, usual, of.tau)
+    compared = compare_label_sets(
+        material.alike, material.levels, material.boards, usual, material.tau
+    )
     packs["label-sets"] = pack(
-        {"pairs": compared, "higher": which_is_higher(of.of_passages, of.read)}
+        {"pairs": compared, "higher": which_is_higher(material.of_passages, material.read)}
     )
     return packs
 
 
-def _statistics(of: Material) -> list[dict[str, str]]:
-    """Those that have a section, each by its defaults; none where it cannot be had."""
+def _statistics(material: Material) -> list[dict[str, str]]:
+    """The statistics that have a section, each by its defaults; none where it cannot be had."""
     found = []
     for one in sections():
         with suppress(BadInput):
-            shown = render_answer(one.answer(of.lake, of.collection))
+            shown = render_answer(one.answer(material.lake, material.collection))
             found.append({"name": one.name, "title": one.section, "html": shown})
     return found
 
 
-def _empty_sections(of: Material) -> set[str]:
-    """Those with nothing in them."""
-    moved = of.moved
+def _empty_sections(material: Material) -> set[str]:
+    """The sections with nothing in them."""
+    moved = material.moved
     filled = {
-        "trust": of.trust,
-        "scatter": of.reference and of.scored,
-        "correlation": of.correlated,
-        "confusion": of.confusions,
-        "grid": of.grids.choices,
-        "coverage": _covered(of),
-        "rubric": of.health,
+        "trust": material.trust,
+        "scatter": material.reference and material.scored,
+        "correlation": material.correlated,
+        "confusion": material.confusions,
+        "grid": material.grids.choices,
+        "coverage": _covered(material),
+        "rubric": material.health,
         "moved": any(moved[each] for each in ("versions", "previewed", "since", "nights", "days")),
-        "cost": of.provenance["cost"] or of.provenance["failures"],
+        "cost": material.provenance["cost"] or material.provenance["failures"],
     }
     return {each for each, has in filled.items() if not has}
 

@@ -45,13 +45,13 @@ def read_preview(file: Path, collection: str) -> list[dict[str, Any]]:
         ) from None
 
 
-def _version(one: dict[str, Any]) -> dict[str, Any]:
+def _version(version: dict[str, Any]) -> dict[str, Any]:
     return {
-        "rubric_version": int(one["rubric_version"]),
-        "previous_version": int(one["previous_version"]),
-        "edits": [_typed(row, EDIT) for row in one["edits"]],
-        "label_sets": [_typed(row, LABEL_SET) for row in one["label_sets"]],
-        "grades": [_typed(row, GRADES) for row in one["grades"]],
+        "rubric_version": int(version["rubric_version"]),
+        "previous_version": int(version["previous_version"]),
+        "edits": [_typed(row, EDIT) for row in version["edits"]],
+        "label_sets": [_typed(row, LABEL_SET) for row in version["label_sets"]],
+        "grades": [_typed(row, GRADES) for row in version["grades"]],
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from gradelake.analyses.report.grids import Grids, pack
 from gradelake.analyses.report.report_queries import ask_by
@@ -35,41 +36,52 @@ def read_rankings(
         items = ask_by(lake, "query_items", "query_id", **rubric)
     number = 0
     for batch in batches:
-        of = {"collection": collection, "first_query": batch[0], "last_query": batch[-1]}
-        rankings = ask_by(lake, "rankings", "query_id", "system", **of)
+        asked = {"collection": collection, "first_query": batch[0], "last_query": batch[-1]}
+        rankings = ask_by(lake, "rankings", "query_id", "system", **asked)
         keys = ("query_id", "label_set")
-        labels = ask_by(lake, "passage_labels", *keys, label_sets=label_sets, **of)
+        labels = ask_by(lake, "passage_labels", *keys, label_sets=label_sets, **asked)
         with_text: dict[str, set[str]] = {}
         for query_id in batch:
-            own_labels, ranked = labels.get(query_id, {}), rankings.get(query_id, {})
-            in_grids = grids.shown.get(query_id, set())
-            seen = in_grids.union(*(ranking["passages"] for ranking in ranked.values()))
-            seen = seen.union(*own_labels.values())
-            passages = sorted(seen)
-            place = {passage_id: at for at, passage_id in enumerate(passages)}
-            packs[f"query-{number}"] = pack(
-                {
-                    "passages": passages,
-                    "labels": {
-                        label_set: [own.get(passage_id) for passage_id in passages]
-                        for label_set, own in own_labels.items()
-                    },
-                    "rankings": {
-                        system: ranking | {"passages": [place[one] for one in ranking["passages"]]}
-                        for system, ranking in ranked.items()
-                    },
-                    "items": items.get(query_id, []),
-                }
+            ranked, in_grids = rankings.get(query_id, {}), grids.shown.get(query_id, set())
+            found = _ranked_and_labelled(ranked, labels.get(query_id, {}), in_grids)
+            packs[f"query-{number}"] = pack(found | {"items": items.get(query_id, [])})
+            with_text[f"texts-{number}"] = (
+                set(found["passages"])
+                if most is None
+                else in_grids.union(*(one["passages"][:most] for one in ranked.values()))
             )
-            if most is not None:
-                seen = in_grids.union(*(one["passages"][:most] for one in ranked.values()))
-            with_text[f"texts-{number}"] = seen
             number += 1
-        if without_rubric:
-            continue
-        # as JSON: of a list DuckDB asks one by one whether pandas knows them
-        every = json.dumps(list(set().union(*with_text.values())))
-        texts = ask_by(lake, "texts", "passage_id", collection=collection, passage_ids=every)
-        for name, passage_ids in with_text.items():
-            packs[name] = pack({p: texts[p] for p in sorted(passage_ids) if p in texts})
+        if not without_rubric:
+            packs |= _texts(lake, collection, with_text)
     return packs
+
+
+def _ranked_and_labelled(
+    rankings: dict[str, dict[str, Any]], labels: dict[str, dict[str, int]], in_grids: set[str]
+) -> dict[str, Any]:
+    """The passages of a query, and where they stand in its rankings and label sets."""
+    seen = in_grids.union(*(ranking["passages"] for ranking in rankings.values()))
+    passages = sorted(seen.union(*labels.values()))
+    place = {passage_id: at for at, passage_id in enumerate(passages)}
+    return {
+        "passages": passages,
+        "labels": {
+            label_set: [label_of.get(passage_id) for passage_id in passages]
+            for label_set, label_of in labels.items()
+        },
+        "rankings": {
+            system: ranking | {"passages": [place[each] for each in ranking["passages"]]}
+            for system, ranking in rankings.items()
+        },
+    }
+
+
+def _texts(lake: Lake, collection: str, passages: dict[str, set[str]]) -> dict[str, str]:
+    """A pack of the texts of each of these sets of passages, by its name."""
+    # as JSON: of a list DuckDB asks one by one whether pandas knows them
+    every = json.dumps(list(set().union(*passages.values())))
+    texts = ask_by(lake, "texts", "passage_id", collection=collection, passage_ids=every)
+    return {
+        name: pack({each: texts[each] for each in sorted(ids) if each in texts})
+        for name, ids in passages.items()
+    }

@@ -37,7 +37,7 @@ def ask_by(lake: Lake, name: str, *keys: str, **values: Any) -> dict[Any, Any]:
 
 
 def in_batches(names: list[str], size: int) -> list[list[str]]:
-    """So many of them in each list: what is read of all at once may be more than memory holds."""
+    """Lists of so many each: what is read of all at once may be more than memory holds."""
     return [names[at : at + size] for at in range(0, len(names), size)]
 
 

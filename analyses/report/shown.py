@@ -17,9 +17,10 @@ def newest_rubric(lake: Lake, collection: str) -> int | None:
 
 
 def shown_label_sets(lake: Lake, collection: str) -> list[dict[str, Any]]:
-    """Those of assessors, of judges and of the newest rubric: see queries/shown_label_sets.sql."""
-    of = {"collection": collection, "rubric_version": newest_rubric(lake, collection)}
-    return ask(lake, "shown_label_sets", **of)
+    """The label sets of assessors, of judges and of the newest rubric: see
+    queries/shown_label_sets.sql."""
+    asked = {"collection": collection, "rubric_version": newest_rubric(lake, collection)}
+    return ask(lake, "shown_label_sets", **asked)
 
 
 def judged_shares(lake: Lake, collection: str) -> dict[str, float]:

@@ -33,7 +33,7 @@ class TwoBoards:
 
     @property
     def turned(self) -> "TwoBoards":
-        """The same from the second to the first."""
+        """The comparison turned around, from the second to the first."""
         return replace(self, ranks=self.ranks[::-1], scores=self.scores[::-1])
 
     @cached_property
@@ -47,7 +47,7 @@ class TwoBoards:
         return f"{counted(len(self.systems), 'systems')} by {self.measure}: {agree}{self._moved()}"
 
     def differently(self) -> str:
-        """Those that are far from their place, where the first board is people's."""
+        """The systems that are far from their place, where the first board is people's."""
         ranks = dict(zip(self.systems, self.ranks.T.tolist(), strict=True))
         said = "{} (rank {} by people, {} by these labels)".format
         far = "; ".join(said(system, *ranks[system]) for system in self.far)
@@ -72,7 +72,7 @@ class TwoBoards:
 
 
 def within_fences(values: np.ndarray) -> np.ndarray:
-    """Those within Tukey's fences; all where the middle half has no width."""
+    """The values within Tukey's fences; all where the middle half has no width."""
     low, high = np.quantile(values, (0.25, 0.75), method="nearest")
     far = FENCES * (high - low) or np.inf
     return values[(values >= low - far) & (values <= high + far)]

@@ -21,7 +21,7 @@ UNTESTED = {ONE_QUERY: "one has most of the weight", NO_SPREAD: "all differ by t
 
 @dataclass(frozen=True)
 class Decided:
-    """Of systems `a` and `b`: what their values on the same queries say of all queries like these.
+    """What the values of systems `a` and `b` on the same queries say of all queries like these.
 
     `difference` is the mean of `b` less that of `a`; `low` and `high` bound it at `confidence`, and
     leave out 0 exactly where `p` <= 1 - `confidence`. `n_clusters` is None where each query is news

@@ -89,12 +89,12 @@ class Board:
 
     @property
     def differences(self) -> np.ndarray:
-        """Of two systems, (queries,): the first less the second."""
+        """The first of two systems less the second, on each query: (queries,)."""
         return self.values[:, 0] - self.values[:, 1]
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """Of two systems: on how many queries the first is better, worse and equal."""
+        """On how many queries the first of two systems is better, worse and equal."""
         signs = {"wins": 1, "losses": -1, "ties": 0}
         return {name: int((np.sign(self.differences) == n).sum()) for name, n in signs.items()}
 
@@ -108,11 +108,11 @@ class Board:
             printed=self.printed[columns],
         )
 
-    def pair(self, one: str, other: str) -> "Board":
+    def pair(self, first: str, second: str) -> "Board":
         """The board of two of its systems. Raises `BadInput`, `NotThere` for one it has not."""
-        if one == other:
-            raise BadInput(f"{one!r} is the same system twice", "Name two.")
-        return self.of([one, other])
+        if first == second:
+            raise BadInput(f"{first!r} is the same system twice", "Name two.")
+        return self.of([first, second])
 
     def on(self, queries: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """(weighted values with a row for each of these queries, the weight of those the board has,
@@ -230,7 +230,9 @@ def boards_by_measure(
         queries = sorted(counts, key=lambda query: (query not in answered, query))
         # a query with rubric items that no system answered counts as well
         queries += [f"(unanswered {n})" for n in range(1, n_queries - len(queries) + 1)]
-        row_of, column_of = ({one: n for n, one in enumerate(of)} for of in (queries, systems))
+        row_of, column_of = (
+            {one: n for n, one in enumerate(names)} for names in (queries, systems)
+        )
         values = np.zeros((len(queries), len(systems)))
         for system, query, value in scores:
             if query in row_of:  # else it weighs nothing, or is of another segment

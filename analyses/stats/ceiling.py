@@ -80,8 +80,8 @@ def together(
     confidence: float,
     sides: tuple[str, str, str] = ("", "", ""),
 ) -> Together:
-    """Of three sides that meet, each with its cut: the kappas of `pairs` of them, and the sum of
-    these by `weights`, a difference.
+    """The kappas of `pairs` of three sides that meet, each with its cut, and the sum of these by
+    `weights`, a difference.
 
     Units are resampled for all kappas at once. Interval and p of the difference are Student's, with
     the bootstrap's standard error, so that they never disagree, and serve a difference of three
@@ -94,9 +94,9 @@ def together(
     ]
 
     def each(counts: np.ndarray) -> np.ndarray:
-        of = zip(pairs, distances, strict=True)
+        sides = zip(pairs, distances, strict=True)
         # without the third side, which stands as far from the end as the two make together
-        found = np.array([kappa(counts.sum(axis=-sum(pair)), distance) for pair, distance in of])
+        found = np.array([kappa(counts.sum(axis=-sum(pair)), distance) for pair, distance in sides])
         return np.stack([*found, np.tensordot(weights, found, 1)], axis=-1)
 
     drawn = met.resampled(each, n_replicates, seed)

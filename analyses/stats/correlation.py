@@ -55,6 +55,60 @@ class Agreement:
     better: list[Better]
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """Boards of the systems that a reference has, too, and the units that are drawn of their
+    queries: clusters, or queries by themselves.
+
+    `official`: the reference's scores, printed, or its ranks below 0; `reference` is None where it
+    has ranks alone, which stay as they are.
+    """
+
+    boards: list[Board]
+    reference: Board | None
+    official: np.ndarray
+    systems: list[str]
+    queries: list[str]
+    units: np.ndarray
+
+    @classmethod
+    def of(cls, boards: list[Board], reference: Reference) -> "Drawn":
+        """Raises `BadInput` when fewer than two systems are in all of them."""
+        systems = shared_systems(boards, reference)
+        boards = [board.of(systems) for board in boards]
+        theirs = reference.of(systems) if isinstance(reference, Board) else None
+        ranks = [] if isinstance(reference, Board) else [reference.ranks[each] for each in systems]
+        every = [*boards, theirs] if theirs else boards
+        queries = sorted({query for board in every for query in board.queries})
+        official = theirs.printed if theirs else -np.array(ranks)
+        return cls(boards, theirs, official, systems, queries, units_of(every, queries))
+
+    @property
+    def every(self) -> list[Board]:
+        """The boards whose queries are drawn."""
+        return [*self.boards, self.reference] if self.reference else self.boards
+
+    @property
+    def n_units(self) -> int:
+        return int(self.units.max()) + 1
+
+    @property
+    def n_effective(self) -> float:
+        """How many units there are, as far as weights leave them."""
+        return min([self.n_units, *(one.units.n_effective for one in self.every if one.counting)])
+
+    def in_units(self, board: Board) -> Units:
+        """A board's values by these units."""
+        return in_units(board, self.queries, self.units)
+
+    def replicates(
+        self, draw: Callable[[np.random.Generator, int], dict], n_replicates: int, seed: int
+    ) -> dict:
+        """Draw `n_replicates` by `draw(generator, n)`."""
+        most = max(self.n_units, len(self.systems) ** 2)
+        return in_blocks(draw, n_replicates, seed, most)
+
+
 def agreement(
     board: Board,
     reference: Reference,
@@ -75,8 +129,8 @@ def agreement(
     Drawn queries make a noisier board than the one observed, so replicates correlate less than
     boards of as many other queries do, by far where the official ranks' own queries are drawn for
     one side only. The intervals therefore lie around the point (`Spread.around`): they are for the
-    mean correlation of boards of as many queries and systems, not for that of endless ones.
-    tests/benchmarks/README.md has how often they hold it.
+    mean correlation of boards of as many queries and systems, not for the one that endlessly many
+    would give. tests/benchmarks/README.md has how often they hold it.
 
     The p-value is of a permutation test: the share of `n_replicates` random orders of the systems'
     scores, and the order observed, that correlate as highly (one-sided; (b + 1) / (B + 1): Phipson
@@ -84,26 +138,12 @@ def agreement(
 
     Raises `BadInput` when fewer than two systems are in all of them.
     """
-    boards = [board] if against is None else [board, against]
-    systems = shared_systems(boards, reference)
-    boards = [one.of(systems) for one in boards]
-    if isinstance(reference, Board):
-        official = reference = reference.of(systems)
-        official_scores = reference.printed
-        drawn_from = [*boards, reference]
-    else:
-        official = None
-        official_scores = -np.array([reference.ranks[system] for system in systems])
-        drawn_from = boards
-    queries = sorted({query for one in drawn_from for query in one.queries})
-    units = units_of(drawn_from, queries)
-    n_units, n_systems = int(units.max()) + 1, len(systems)
-    draw = _replicates(boards, official, official_scores, queries, units)
-    drawn = in_blocks(draw, n_replicates, seed, max(n_units, n_systems**2))
-    tell = min([n_units, *(one.units.n_effective for one in drawn_from if one.counting)])
+    drawn_from = Drawn.of([board] if against is None else [board, against], reference)
+    drawn = drawn_from.replicates(_correlating(drawn_from), n_replicates, seed)
+    tell, n_systems = drawn_from.n_effective, len(drawn_from.systems)
     sizes = dict(zip(RESAMPLED, (tell, n_systems, min(tell, n_systems)), strict=True))
-    official_signs = signs(official_scores)
-    ours, *others = (correlations(signs(one.printed), official_signs) for one in boards)
+    official = signs(drawn_from.official)
+    ours, *others = (correlations(signs(one.printed), official) for one in drawn_from.boards)
     found, better = [], []
     for statistic in STATISTICS:
         point = float(ours[statistic])
@@ -125,22 +165,18 @@ def agreement(
             differences = drawn[0, kind, statistic] - drawn[1, kind, statistic]
             by = point - other[statistic]
             better.append(_better(statistic, kind, by, differences, n_drawn, confidence))
-    return Agreement(boards[0], len(queries), tuple(systems), found, better)
+    systems = tuple(drawn_from.systems)
+    return Agreement(drawn_from.boards[0], len(drawn_from.queries), systems, found, better)
 
 
-def _replicates(
-    boards: list[Board],
-    official: Board | None,
-    official_scores: np.ndarray,
-    queries: list[str],
-    units: np.ndarray,
-) -> Callable[[np.random.Generator, int], dict]:
+def _correlating(drawn_from: Drawn) -> Callable[[np.random.Generator, int], dict]:
     """What `in_blocks` calls: correlations of boards whose queries, systems, or both are drawn, and
     of the first board's scores in random order."""
-    n_units, n_systems = int(units.max()) + 1, len(official_scores)
-    means = [means_of(in_units(one, queries, units)) for one in boards]
-    official_means = means_of(in_units(official, queries, units)) if official else None
-    official_signs = signs(official_scores)
+    boards, official = drawn_from.boards, drawn_from.reference
+    n_units, n_systems = drawn_from.n_units, len(drawn_from.systems)
+    means = [means_of(drawn_from.in_units(one)) for one in boards]
+    official_means = means_of(drawn_from.in_units(official)) if official else None
+    official_signs = signs(drawn_from.official)
     printed_signs = [signs(one.printed) for one in boards]
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
@@ -168,7 +204,8 @@ def _replicates(
 
 
 def shared_systems(boards: list[Board], reference: Reference) -> list[str]:
-    """In the order of the first board. Raises `BadInput` where there are fewer than two."""
+    """The systems that all of them have, in the order of the first board. Raises `BadInput` where
+    there are fewer than two."""
     theirs = reference.systems if isinstance(reference, Board) else reference.ranks
     shared = set(theirs).intersection(*(board.systems for board in boards))
     if len(shared) < 2:
@@ -224,7 +261,7 @@ def settled(boards: list[Units]) -> list[Units]:
 
 
 def _power(matrix: np.ndarray, power: float) -> np.ndarray:
-    """Of a symmetric matrix, what is not above 0 in it left out."""
+    """A power of a symmetric matrix, without what is not above 0 in it."""
     values, vectors = np.linalg.eigh(matrix)
     kept = values > 1e-9 * np.abs(values).max()
     return (vectors[:, kept] * values[kept] ** power) @ vectors[:, kept].T

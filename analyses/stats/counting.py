@@ -15,7 +15,7 @@ def n_effective(sizes: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Counting:
-    """Of some queries: weights, 1 on average, and each one's cluster; arrays of (queries,)."""
+    """How some queries count: by weights, 1 on average, and by clusters; arrays of (queries,)."""
 
     weights: np.ndarray
     clusters: np.ndarray
@@ -52,7 +52,7 @@ class Units:
 
     @property
     def n_effective(self) -> float:
-        """As `n_effective` has it."""
+        """The effective number of these queries, as the function `n_effective` has it."""
         return n_effective(self.sizes)
 
     @property

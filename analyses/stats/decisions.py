@@ -120,17 +120,17 @@ def _calls(pairs: Pairs, alpha: float, corrections: Sequence[str]) -> Calls:
 
 
 def _retest(
-    own: Units, board: Board, pairs: Pairs, alpha: float, corrections: Sequence[str], seed: int
+    units: Units, board: Board, pairs: Pairs, alpha: float, corrections: Sequence[str], seed: int
 ) -> Callable[[np.ndarray], Calls]:
     """How often each unit counts, (replicates, units) -> what `_calls` would say of such boards."""
     from scipy.special import stdtr, stdtrit
 
-    differences = differences_of(own, pairs.first, pairs.second)
-    totals, sizes = differences.totals, own.sizes
+    differences = differences_of(units, pairs.first, pairs.second)
+    totals, sizes = differences.totals, units.sizes
     squares, crossed = totals**2, totals * sizes[:, None]
     freedom = max(board.units.n_effective - 1, 1)
     least_t = stdtrit(freedom, 1 - alpha / 2)
-    spread = own.totals.var(axis=1)
+    spread = units.totals.var(axis=1)
     ranges = shuffled_ranges(board.units.totals, REPLICATES, seed)
     least = np.quantile(ranges, 1 - alpha) / np.sqrt(board.units.totals.var(axis=1).sum() or 1)
 
@@ -169,9 +169,9 @@ def _shares(ours: Calls, theirs: Calls) -> dict[tuple[str, str], tuple[np.ndarra
             "missed": (called == 0) & (known != 0),
             "contradicted": called * known < 0,
         }
-        of = {"judge": (called != 0).sum(axis=-1), "people": (known != 0).sum(axis=-1)}
+        counts = {"judge": (called != 0).sum(axis=-1), "people": (known != 0).sum(axis=-1)}
         for error, whose in ERRORS.items():
-            n_errors, n_pairs = counted[error].sum(axis=-1), of[whose]
+            n_errors, n_pairs = counted[error].sum(axis=-1), counts[whose]
             share = np.where(n_pairs > 0, n_errors / np.maximum(n_pairs, 1), np.nan)
             found[correction, error] = n_errors, n_pairs, share
     return found

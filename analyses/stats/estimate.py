@@ -73,7 +73,7 @@ class HumanBoard:
 
 
 class _Asked(NamedTuple):
-    """Whose board, from which sample, at which levels."""
+    """What is asked for: whose board, from which sample, at which levels."""
 
     lake: Lake
     collection: str

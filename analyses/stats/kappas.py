@@ -105,10 +105,10 @@ class Met:
         return min(self.n_effective, n_telling or len(self.counts))
 
     def n_disagreeing(self, *distances: np.ndarray) -> int:
-        """In how many units labels are apart, by any of these."""
+        """How many units have labels that are apart, by any of these distances."""
         flat = self.counts.reshape(len(self.counts), -1)
         is_apart = np.array(
-            [np.broadcast_to(of, self.counts.shape[1:]).ravel() for of in distances]
+            [np.broadcast_to(distance, self.counts.shape[1:]).ravel() for distance in distances]
         )
         return int((flat[:, (is_apart > 0).any(axis=0)] > 0).any(axis=1).sum())
 
@@ -147,10 +147,10 @@ def kappas_of(
         return np.stack([kappa(counts, distance) for distance in distances], axis=-1)
 
     drawn = met.resampled(each, n_replicates, seed).T
-    of = zip(each(met.counts.sum(axis=0)).tolist(), drawn, distances, strict=True)
+    figures = zip(each(met.counts.sum(axis=0)).tolist(), drawn, distances, strict=True)
     return [
         (value, met.spread(value, own, confidence, met.n_disagreeing(by), is_correlation=True))
-        for value, own, by in of
+        for value, own, by in figures
     ]
 
 
@@ -160,7 +160,7 @@ def _met(lake: Lake, collection: str, reference: str) -> dict[str, Met]:
     rows: dict[str, list] = {}
     for label_set, *row in lake.rows(COUNTS, collection=collection, reference=reference):
         rows.setdefault(label_set, []).append(row)
-    return {name: Met.of(of, cluster_of) for name, of in rows.items()}
+    return {name: Met.of(counts, cluster_of) for name, counts in rows.items()}
 
 
 def kappas(
@@ -224,15 +224,15 @@ def kappa_intervals(
         rows.setdefault(name, []).append(row)
     met = _met(lake, collection, reference)
     found = []
-    for name, of in rows.items():
-        distances = [apart(kind, met[name].scales, *cuts) for kind, _, *cuts, _, _ in of]
+    for name, counts in rows.items():
+        distances = [apart(kind, met[name].scales, *cuts) for kind, _, *cuts, _, _ in counts]
         spreads = kappas_of(met[name], distances, n_replicates, seed, confidence)
         found += [
             Kappa(
                 name, kind, cut, ours, theirs, value, spread, n, met[name].n_disagreeing(distance)
             )
             for (kind, cut, ours, theirs, value, n), (_, spread), distance in zip(
-                of, spreads, distances, strict=True
+                counts, spreads, distances, strict=True
             )
         ]
     return found

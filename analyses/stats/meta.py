@@ -157,10 +157,10 @@ def _of_labels(counts: np.ndarray, cuts: tuple[int, int], only_shared: bool) -> 
     def pairs(n: np.ndarray) -> np.ndarray:
         return (n * (n - 1)).sum(axis=tuple(range(1, n.ndim))) / 2
 
-    def varying(kind: str, of: np.ndarray) -> np.ndarray:
+    def varying(kind: str, counts: np.ndarray) -> np.ndarray:
         """Kappa, where the labels of one side at least differ."""
-        distance = apart(kind, [np.arange(of.shape[-1])] * 2, 1, 1)
-        return np.where((of > 0).sum(axis=(1, 2)) > 1, kappa(of, distance), np.nan)
+        distance = apart(kind, [np.arange(counts.shape[-1])] * 2, 1, 1)
+        return np.where((counts > 0).sum(axis=(1, 2)) > 1, kappa(counts, distance), np.nan)
 
     together, of_one, of_other = pairs(two), pairs(two.sum(axis=2)), pairs(two.sum(axis=1))
     is_same = (together == of_one) & (together == of_other)

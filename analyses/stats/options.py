@@ -13,7 +13,7 @@ from gradelake.sql.common.command_line import answering, reading, to_file, with_
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 
-LABEL_SET = "As in relevance_labels: assessor:NAME, judge:NAME, hybrid:NAME or GRADER/vN/POLICY."
+LABEL_SET = "A label set: assessor:NAME, judge:NAME, hybrid:NAME or GRADER/vN/POLICY."
 KINDS = ("graded", "linear", "quadratic", "binary", "collapsed", "boxed")  # of kappa
 
 
@@ -28,7 +28,7 @@ def on_collection(command):
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenExport:
     """What an export wrote: label set -> (its file, how many `what` are in it)."""
 
     collection: str
@@ -68,7 +68,7 @@ def at_alpha(what: str):
     return click.option("--alpha", type=kind, default=0.05, help=what)
 
 
-def to_output(what: str = "The file; - is standard output."):
+def to_output(what: str = "The file to write; - is standard output."):
     """The option of where a result goes, standard output by default."""
     return to_file(what, default="-")
 
@@ -120,7 +120,7 @@ def with_official_ranks(command):
 
 
 measured = named(
-    "--measure", "As in the leaderboard: nDCG@10, AP, P@10, Cover@20, ...", required=True
+    "--measure", "A measure of the leaderboard: nDCG@10, AP, P@10, Cover@20, ...", required=True
 )
 with_reference = named(
     "--reference", "The label set to compare with (default: the collection's only assessor)."
@@ -129,19 +129,22 @@ seeded = click.option(
     "--seed", type=click.IntRange(min=0), default=1, help="The same seed gives the same figures."
 )
 with_confidence = click.option(
-    "--confidence", type=click.FloatRange(0, 1, True, True), default=0.95, help="Of the intervals."
+    "--confidence",
+    type=click.FloatRange(0, 1, True, True),
+    default=0.95,
+    help="How sure the intervals are.",
 )
 at_level = numbered(
     "--level",
-    "Label from which a passage is relevant. Default: of a rubric's labels 4, from which an answer "
-    "counts, of others the collection's min_relevant; a label set's highest label where that is "
-    "lower. nDCG does not depend on it.",
+    "The label from which a passage counts as relevant. Default: 4 for a rubric's labels, since a "
+    "grade of 4 is an answer; for others the collection's min_relevant; or a label set's highest "
+    "label, if that is lower. nDCG does not depend on it.",
 )
 in_segment = named(
-    "--segment", "Only queries of this kind, as the collection says: tail, language=de, ..."
+    "--segment", "Only queries of this segment, as the collection names it: tail, language=de, ..."
 )
 at_reference_level = numbered(
     "--reference-level",
-    "The same for the reference. Default: min_relevant for an assessor, else the level of "
+    "The same for the reference. Default: min_relevant for an assessor, otherwise the level of "
     "what is compared with it.",
 )

@@ -23,7 +23,7 @@ class Estimate:
     tuning: np.ndarray
 
     def times(self, factor: float) -> "Estimate":
-        """The same of a figure `factor` times as large."""
+        """The estimate of a figure `factor` times as large."""
         return replace(self, value=self.value * factor, standard_error=self.standard_error * factor)
 
     def only_where(self, is_enough: np.ndarray) -> "Estimate":
@@ -227,7 +227,8 @@ def carrying_queries(judge: np.ndarray) -> np.ndarray:
 
 
 def telling_queries(human: np.ndarray, judge: np.ndarray, tuning: np.ndarray) -> np.ndarray:
-    """Of how many judged queries the corrected score differs from the middle one: (systems,)."""
+    """How many judged queries have a corrected score that differs from the middle one:
+    (systems,)."""
     corrected = human - tuning * judge
     return (np.abs(corrected - np.median(corrected, axis=0)) > SAME).sum(axis=0)
 

@@ -93,54 +93,68 @@ def rank_uncertainty(
       ranking, Annals of Statistics 2009), and the rank observed; of ties each has the best rank.
       Of few queries they are too narrow: where no two systems are shown to differ, each may have
       any rank.
-    - groups: every largest set of systems of which no two are shown to differ at `alpha` among all
-      systems (`Pairs.p_tukey`), the compact letter display of Piepho (An algorithm for a
-      letter-based representation of all-pairwise comparisons, JCGS 2004). Two that share no letter
-      differ when compared alone, too.
+    - groups: see `_groups`.
     """
     n_queries, n_systems = board.values.shape
     # means as the leaderboard has them: to 10 decimals, of ties the first by name first
     order = np.argsort(-np.rint(board.units.totals.sum(axis=0) / n_queries), kind="stable")
     units = Units(board.units.totals[:, order], board.units.sizes)
-    values, n_units = units.totals, len(units.sizes)
-    totals = values.sum(axis=0)
+    n_units, totals = len(units.sizes), units.totals.sum(axis=0)
     means = totals / (n_queries * UNIT)
     ranks = ranks_of(np.rint(totals / n_queries))
     errors = half = best = worst = np.full(n_systems, np.nan)
     if n_units > 1:
         errors = units.standard_errors / UNIT
         half = errors * student_reach(units.n_effective, confidence)
-
-        def replicates(generator: np.random.Generator, n: int) -> dict:
-            # of one size for all systems, which no rank depends on
-            return {"ranks": ranks_of(resampled(generator, n, n_units) @ values)}
-
-        drawn = in_blocks(replicates, n_replicates, seed, max(n_units, n_systems**2))["ranks"]
-        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-        low, high = np.quantile(drawn, tails, axis=0, method="inverted_cdf")
+        low, high = _resampled_ranks(units, n_replicates, seed, confidence)
         best, worst = np.minimum(low, ranks), np.maximum(high, ranks)
     groups: list[tuple[int, ...]] = [(0,)]
     correction = ""
     if n_systems > 1:
         pairs = pairs or compare_pairs(board, n_replicates, seed)
-        alike = np.eye(n_systems, dtype=bool)
-        alike[pairs.first, pairs.second] = pairs.significant("p_tukey", alpha) == 0
-        alike |= alike.T
-        groups = largest_sets(alike[np.ix_(order, order)])
-        correction = pairs.correction
+        groups, correction = _groups(pairs, alpha, order), pairs.correction
     if len(groups) == 1 and n_queries > 1:
         best, worst = np.full(n_systems, 1), np.full(n_systems, n_systems)
     found = []
     for place, system in enumerate(order):
         name = board.systems[system]
         rank, score = int(ranks[place]), round(float(means[place]), 10)
-        error, lower, upper = (or_none(of[place]) for of in (errors, means - half, means + half))
+        error, lower, upper = (
+            or_none(figures[place]) for figures in (errors, means - half, means + half)
+        )
         best_rank, worst_rank = _whole(best[place]), _whole(worst[place])
         letters = "".join(letter(n) for n, group in enumerate(groups) if place in group)
         found.append(
             RankedSystem(name, rank, score, error, lower, upper, best_rank, worst_rank, letters)
         )
     return RankUncertainty(board, confidence, alpha, correction, found, groups)
+
+
+def _resampled_ranks(
+    units: Units, n_replicates: int, seed: int, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Percentiles of each system's rank in boards of resampled units."""
+    n_units, n_systems = units.totals.shape
+
+    def replicates(generator: np.random.Generator, n: int) -> dict:
+        # of one size for all systems, which no rank depends on
+        return {"ranks": ranks_of(resampled(generator, n, n_units) @ units.totals)}
+
+    drawn = in_blocks(replicates, n_replicates, seed, max(n_units, n_systems**2))["ranks"]
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    low, high = np.quantile(drawn, tails, axis=0, method="inverted_cdf")
+    return low, high
+
+
+def _groups(pairs: Pairs, alpha: float, order: np.ndarray) -> list[tuple[int, ...]]:
+    """Every largest set of systems, by their places in this order, of which no two are shown to
+    differ at `alpha` among all systems (`Pairs.p_tukey`): the compact letter display of Piepho (An
+    algorithm for a letter-based representation of all-pairwise comparisons, JCGS 2004). Two that
+    share no letter differ when compared alone, too."""
+    alike = np.eye(len(order), dtype=bool)
+    alike[pairs.first, pairs.second] = pairs.significant("p_tukey", alpha) == 0
+    alike |= alike.T
+    return largest_sets(alike[np.ix_(order, order)])
 
 
 def largest_sets(alike: np.ndarray) -> list[tuple[int, ...]]:

@@ -148,7 +148,7 @@ def _n_units(counts: np.ndarray, is_above: np.ndarray) -> dict[str, int]:
 def _spread(
     name: str, value: float, drawn: np.ndarray, n_drawn: int, n: int, confidence: float
 ) -> Spread:
-    """On the scale of the angle, as a correlation's: a share ends within 0 and 1."""
+    """A share's spread on the scale of the angle, as a correlation's: it ends within 0 and 1."""
     is_difference = name == "youden"
     if not is_difference:
         value, drawn = 2 * value - 1, 2 * drawn - 1
@@ -181,7 +181,7 @@ def rates(
     rows = lake.rows(COUNTS, **asked, relevant=min_relevant(lake, collection))
     counting = counting_of(lake, collection)
     met = Met.of(
-        [(query, label, at, n) for query, label, *of, _ in rows for at, n in enumerate(of)],
+        [(query, label, at, n) for query, label, *counts, _ in rows for at, n in enumerate(counts)],
         {query: cluster for query, (_, cluster) in counting.items()},
     )
     return rates_of(met, sum(row[-1] for row in rows), n_replicates, seed, confidence)

@@ -147,7 +147,7 @@ class Spread:
         return replace(spread, low=float(low), high=float(high))
 
     def without(self, reason: str) -> "Spread":
-        """The same, with no interval, and why."""
+        """The same spread without an interval, and why it has none."""
         return replace(self, low=None, high=None, no_interval=reason)
 
 

@@ -35,6 +35,7 @@ COLUMNS = (
     "probability",
     "depth",
 )
+UNITS = {"query": "queries", "pair": "pairs"}
 
 WITH_TEXTS = f"""
     select pairs.query_id, pairs.passage_id, pairs.label, queries.text, passages.text
@@ -81,10 +82,10 @@ class WrittenSample:
 
     def show(self) -> None:
         sample = self.sample
-        units = "queries" if sample.unit == "query" else "pairs"
         console.say(
-            f"{self.file}: sample {sample.name}, {sample.n_units:,} of {sample.population:,} "
-            f"{units}, {counted(len(sample.rows) - sample.n_before, 'passages')} to judge"
+            f"{self.file}: sample {sample.name}, "
+            f"{sample.n_units:,} of {sample.population:,} {UNITS[sample.unit]}, "
+            f"{counted(len(sample.rows) - sample.n_before, 'passages')} to judge"
             + (f" beside {sample.n_before:,} that were" if sample.n_before else "")
         )
         if sample.n_without_text:
@@ -124,29 +125,20 @@ def draw_sample(
     frame = lake.rows(WITH_TEXTS, collection=collection, label_set=label_set, depth=depth)
     before = _judged_before(lake, collection, judged_by, unit) if judged_by else {}
     before = {row[:2]: before[row[:2]] for row in frame if row[:2] in before}
-    settings = repr((collection, label_set, unit, size, seed, allocation, depth))
-    content = repr([row[:3] for row in frame]) + (repr([judged_by, before]) if before else "")
-    name = f"{unit}-{hashlib.sha256((settings + content).encode()).hexdigest()[:8]}"
+    settings = (collection, label_set, unit, size, seed, allocation, depth)
+    judged = [judged_by, before] if before else None
+    name = f"{unit}-{_code(settings, [row[:3] for row in frame], judged)}"
     generator = np.random.Generator(np.random.PCG64(seed))
     keys = [row[0] for row in frame] if unit == "query" else [row[:2] for row in frame]
     units = [key for key in dict.fromkeys(keys) if key not in before]
     if size > len(units):
-        what = "queries" if unit == "query" else "pairs"
         raise BadInput(
-            f"{label_set!r} has {len(units):,} {what} to draw from, fewer than {size:,}",
+            f"{label_set!r} has {len(units):,} {UNITS[unit]} to draw from, fewer than {size:,}",
             "Ask for fewer with --sample.",
         )
     labels = {key: 0 if unit == "query" else row[2] for key, row in zip(keys, frame, strict=True)}
-    strata = _strata(units, labels, generator)
-    sizes = {code: len(of) for code, of in strata.items()}
-    weights = sizes if allocation == "proportional" else dict.fromkeys(sizes, 1)
-    n_drawn = allocate(sizes, size, weights)
     drawn = dict.fromkeys(before, ("s0", len(before), 1.0))
-    for code, of in strata.items():
-        for index in generator.choice(len(of), n_drawn[code], replace=False):
-            drawn[of[index]] = (code, len(of), n_drawn[code] / len(of))
-    how = (name, label_set, unit)
-    drawn_depth = "" if depth is None else depth
+    drawn |= _drawn(_strata(units, labels, generator), size, allocation, generator)
     rows = [
         (
             query_id,
@@ -154,16 +146,18 @@ def draw_sample(
             passage_id,
             passage or "",
             before.get((query_id, passage_id), ""),
-            *how,
+            name,
+            label_set,
+            unit,
             *drawn[key],
-            drawn_depth,
+            "" if depth is None else depth,
         )
         for key, (query_id, passage_id, _, query, passage) in zip(keys, frame, strict=True)
         if key in drawn
     ]
     n_without_text = sum(not row[3] for row in rows)
-    shuffled = _shuffled(rows, generator)
-    return Sample(name, unit, shuffled, size, len(units), n_without_text, len(before))
+    rows = _shuffled(rows, generator)
+    return Sample(name, unit, rows, size, len(units), n_without_text, len(before))
 
 
 def _judged_before(
@@ -187,6 +181,12 @@ def _judged_before(
     return {(query_id, passage_id): relevance for query_id, passage_id, relevance in found}
 
 
+def _code(settings: tuple, pairs: list[tuple], judged: list | None) -> str:
+    """What tells a sample from all that are drawn otherwise, or from other pairs."""
+    content = repr(settings) + repr(pairs) + (repr(judged) if judged else "")
+    return hashlib.sha256(content.encode()).hexdigest()[:8]
+
+
 def as_csv(sample: Sample) -> bytes:
     """A sample as CSV, UTF-8, whose texts no spreadsheet takes for formulas."""
     text = io.StringIO(newline="")
@@ -204,6 +204,20 @@ def _strata(units: list, labels: dict, generator: np.random.Generator) -> dict[s
     codes = generator.permutation(len(by_label)) + 1
     return {
         f"s{code}": by_label[label] for code, label in zip(codes, sorted(by_label), strict=True)
+    }
+
+
+def _drawn(
+    strata: dict[str, list], size: int, allocation: str, generator: np.random.Generator
+) -> dict[Any, tuple[str, int, float]]:
+    """unit -> (its stratum, how many are in that, how likely each of them was drawn)."""
+    sizes = {code: len(units) for code, units in strata.items()}
+    weights = sizes if allocation == "proportional" else dict.fromkeys(sizes, 1)
+    n_drawn = allocate(sizes, size, weights)
+    return {
+        units[index]: (code, len(units), n_drawn[code] / len(units))
+        for code, units in strata.items()
+        for index in generator.choice(len(units), n_drawn[code], replace=False)
     }
 
 

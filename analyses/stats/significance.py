@@ -110,13 +110,13 @@ class Pairs:
 
     @property
     def least_p_each(self) -> np.ndarray:
-        """The same of each pair: flips of queries on which two do not differ change nothing."""
+        """The least p of each pair: flips of queries on which two do not differ change nothing."""
         if self.by_student:
             return np.zeros(len(self.first))
         return np.maximum(self.least_p, 2.0 ** (1 - self.n_differ))
 
     def confidence(self, alpha: float) -> float:
-        """That of `intervals`: 1 - alpha, or the most that so few sign patterns allow."""
+        """The confidence of `intervals`: 1 - alpha, or the most that so few sign patterns allow."""
         return 1 - max(alpha, self.least_p)
 
     def intervals(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
@@ -159,7 +159,7 @@ def compare_pairs(board: Board, n_replicates: int = REPLICATES, seed: int = 1) -
 
 
 def differences_of(units: Units, first: np.ndarray, second: np.ndarray) -> Units:
-    """Of the columns `first` less the columns `second`."""
+    """The columns `first` less the columns `second`."""
     return Units(units.totals[:, first] - units.totals[:, second], units.sizes)
 
 

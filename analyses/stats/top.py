@@ -8,15 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradelake.analyses.stats.boards import Board
-from gradelake.analyses.stats.correlation import (
-    Reference,
-    in_units,
-    means_of,
-    settled,
-    shared_systems,
-    units_of,
-)
-from gradelake.analyses.stats.resample import Spread, in_blocks, or_none, resampled
+from gradelake.analyses.stats.correlation import Drawn, Reference, means_of, settled
+from gradelake.analyses.stats.resample import Spread, or_none, resampled
 from gradelake.sql.common.rank_correlation import correlations, overlap, signs
 
 STATISTICS = ("kendall", "tau_ap", "rbo")
@@ -35,7 +28,7 @@ class Top:
 
 @dataclass(frozen=True)
 class Choice:
-    """What one loses who takes a label set's best system for people's.
+    """What is lost by taking a label set's best system for people's.
 
     `systems` are several where they tie; `loss`, the mean of theirs, is None where the reference is
     official ranks, which have no scores. `in_best_group` says whether people's board shows none of
@@ -80,31 +73,19 @@ def top_agreement(
 
     Raises `BadInput` when fewer than two systems are in both.
     """
-    systems = shared_systems([board], reference)
-    ours, theirs = board.of(systems), None
-    if isinstance(reference, Board):
-        theirs = reference.of(systems)
-        official = theirs.printed
-    else:
-        official = -np.array([reference.ranks[system] for system in systems])
-    drawn_from = [ours, theirs] if theirs else [ours]
-    queries = sorted({query for one in drawn_from for query in one.queries})
-    units = units_of(drawn_from, queries)
-    means = [
-        means_of(one) for one in settled([in_units(one, queries, units) for one in drawn_from])
-    ]
-
-    n_units = int(units.max()) + 1
+    drawn_from = Drawn.of([board], reference)
+    official, (ours,) = drawn_from.official, drawn_from.boards
+    means = [means_of(one) for one in settled([*map(drawn_from.in_units, drawn_from.every)])]
 
     def replicates(generator: np.random.Generator, n: int) -> dict:
-        times = resampled(generator, n, n_units)
+        times = resampled(generator, n, drawn_from.n_units)
         mine, *other = (mean(times) for mean in means)
         return _figures(mine, other[0] if other else official, ks, has_scores=bool(other))
 
-    drawn = in_blocks(replicates, n_replicates, seed, max(n_units, len(systems) ** 2))
-    found = _figures(ours.printed, official, ks, has_scores=theirs is not None)
+    drawn = drawn_from.replicates(replicates, n_replicates, seed)
+    found = _figures(ours.printed, official, ks, has_scores=drawn_from.reference is not None)
     places = 1 + (official[None, :] > official[:, None]).sum(axis=1)
-    n_drawn = min([n_units, *(one.units.n_effective for one in drawn_from if one.counting)])
+    n_drawn = drawn_from.n_effective
     tops = []
     for k, statistic in product(ks, STATISTICS):
         value = float(found[k, statistic])
@@ -119,7 +100,7 @@ def top_agreement(
         low, high = np.nanquantile(drawn["loss"], [(1 - confidence) / 2, (1 + confidence) / 2])
         low, high = max(min(spread.low, low), 0), max(spread.high, high)
         spread = replace(spread, low=float(low), high=float(high))
-    best = tuple(np.array(systems)[ours.printed == ours.printed.max()].tolist())
+    best = tuple(np.array(drawn_from.systems)[ours.printed == ours.printed.max()].tolist())
     in_group = None if best_group is None else set(best) <= set(best_group)
     return TopAgreement(board, tops, Choice(best, or_none(loss), spread, in_group))
 
@@ -127,8 +108,8 @@ def top_agreement(
 def _figures(
     ours: np.ndarray, theirs: np.ndarray, ks: Sequence[int], has_scores: bool
 ) -> dict[Any, np.ndarray]:
-    """Of scores in units of 0.0001, (..., systems): each statistic by k, and the loss, NaN where
-    the reference has no scores."""
+    """Each statistic by k, and the loss, of scores in units of 0.0001, (..., systems); the loss is
+    NaN where the reference has no scores."""
     predicted, official = signs(ours), signs(theirs)
     ranks = 1 + (official < 0).sum(axis=-1)
     found: dict[Any, np.ndarray] = {}

@@ -29,10 +29,10 @@ order by position"""
 
 
 @dataclass
-class Found:
+class FirstRows:
     """The first rows of an answer, how many there are, and what to keep in mind of them.
 
-    `is_ours`: no text in it comes out of the lake. `looks`: of a question, as `Entry` has them.
+    `is_ours`: no text in it comes out of the lake. `looks`: of a question, as `BookEntry` has them.
     """
 
     columns: list[str]
@@ -68,12 +68,12 @@ def _cut(value: Any) -> Any:
     return f"{text[:_LONGEST]} … ({len(text):,} letters)" if len(text) > _LONGEST else value
 
 
-def _of(lake: Lake, statement: str, most: int, values: question.Values = None) -> Found:
+def _of(lake: Lake, statement: str, most: int, values: question.Values = None) -> FirstRows:
     found = question.rows(lake, statement, values)
-    return Found(found.columns, *first_rows(found, most), lake.release)
+    return FirstRows(found.columns, *first_rows(found, most), lake.release)
 
 
-def selected(project: Project, named: str | None, query: str, most: int) -> Found:
+def selected(project: Project, named: str | None, query: str, most: int) -> FirstRows:
     """The rows of a query."""
     with release(project, named) as lake:
         return _of(lake, question.one_statement(query), most)
@@ -81,7 +81,7 @@ def selected(project: Project, named: str | None, query: str, most: int) -> Foun
 
 def answer(
     project: Project, named: str | None, name: str, given: dict[str, str], most: int
-) -> Found:
+) -> FirstRows:
     """The rows of a question, and its values."""
     entry = book.entry(name)
     with release(project, named) as newest, question.lake_of(newest, entry, bool(named)) as lake:
@@ -93,7 +93,7 @@ def answer(
         return found
 
 
-def parameters(project: Project, named: str | None, name: str, collection: str | None) -> Found:
+def parameters(project: Project, named: str | None, name: str, collection: str | None) -> FirstRows:
     """The parameters of a question, with the values that there are."""
     with release(project, named) as lake:
         if collection:
@@ -104,10 +104,10 @@ def parameters(project: Project, named: str | None, name: str, collection: str |
             more = [f"and {len(values) - _VALUES:,} more"] if len(values) > _VALUES else []
             rows.append([parameter, default, means, values[:_VALUES] + more])
         columns = ["parameter", "default", "means", "values"]
-        return Found(columns, rows, len(rows), lake.release)
+        return FirstRows(columns, rows, len(rows), lake.release)
 
 
-def described(project: Project, named: str | None, table: str) -> Found:
+def described(project: Project, named: str | None, table: str) -> FirstRows:
     """The columns of a table, or the tables where none is named, and by which query."""
     with release(project, named) as lake:
         query = _TABLES

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp.types import CallToolResult, TextContent
 
-from gradelake.mcp.asking import Found
+from gradelake.mcp.asking import FirstRows
 from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import GradelakeError
@@ -28,7 +28,9 @@ UNTRUSTED = (
 _SHOWN = 120  # of a value in the table for reading
 
 
-def reply(sentence: str, found: Found, command: list[str], address: str | None) -> CallToolResult:
+def reply(
+    sentence: str, found: FirstRows, command: list[str], address: str | None
+) -> CallToolResult:
     """An answer, the command line that prints the same, and where a browser shows it."""
     left = found.n_rows - len(found.rows)
     has_text = any(_has_text(value) for row in found.rows for value in row)

@@ -15,7 +15,7 @@ from pydantic import Field
 from gradelake.analyses.answers.asking import statistics
 from gradelake.calling import name_of
 from gradelake.mcp import asking
-from gradelake.mcp.asking import Found
+from gradelake.mcp.asking import FirstRows
 from gradelake.mcp.reply import UNTRUSTED, refusal, reply, told
 from gradelake.sql.ask import book
 from gradelake.sql.ask.limited import AT_ONCE, SECONDS, limited
@@ -111,7 +111,7 @@ class Tools:
         self._project, self._release, self._url = project, release, url
         self._at_once = anyio.CapacityLimiter(AT_ONCE)
 
-    async def _found(self, work: Callable[..., Found], *arguments: Any) -> Found:
+    async def _found(self, work: Callable[..., FirstRows], *arguments: Any) -> FirstRows:
         """What a process of its own finds; one that nobody waits for any more is ended."""
         async with self._at_once:
             with limited(SECONDS, work, self._project, self._release, *arguments) as result:
@@ -144,7 +144,7 @@ class Tools:
             if every[name].has(words)
         ]
         columns = ["about", "question", "asks", "parameters"]
-        found = Found(columns, rows, len(rows), is_ours=True)
+        found = FirstRows(columns, rows, len(rows), is_ours=True)
         return reply("Questions of the query book.", found, ["sql", "@"], None)
 
     @_with_refusals
@@ -210,7 +210,7 @@ class Tools:
             [name, one.about, [_option(each) for each in one.options]]
             for name, one in statistics().items()
         ]
-        found = Found(columns, rows, len(rows), is_ours=True)
+        found = FirstRows(columns, rows, len(rows), is_ours=True)
         return reply("Statistics.", found, ["stats", "--help"], None)
 
     @_with_refusals
@@ -231,7 +231,7 @@ class Tools:
     async def _of_sql(self, sentence: str, query: str, rows: int) -> CallToolResult:
         return self._of_query(sentence, query, await self._found(asking.selected, query, rows))
 
-    def _of_query(self, sentence: str, query: str, found: Found) -> CallToolResult:
+    def _of_query(self, sentence: str, query: str, found: FirstRows) -> CallToolResult:
         page = f"/sql?{urlencode({'sql': query} | self._named())}"
         command = ["sql", query, *self._option()]
         return reply(sentence, found, command, self._url and self._url + page)
@@ -267,5 +267,5 @@ def _option(option: click.Parameter) -> str:
     return f"{name_of(option)}: {getattr(option, 'help', None) or ''}{needed}"
 
 
-def _defaults(entry: book.Entry) -> str:
+def _defaults(entry: book.BookEntry) -> str:
     return ", ".join(f"{name}={default}" for name, (default, _) in entry.parameters.items())

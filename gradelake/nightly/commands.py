@@ -31,13 +31,13 @@ from gradelake.sql.common.errors import BadInput, GradelakeError
 @click.option(
     "--on-failure",
     metavar="COMMAND",
-    help="Run by the shell, the summary on its standard input, unless all went well.",
+    help="A command for the shell, with the summary on its standard input, unless all went well.",
 )
 @click.option(
     "--webhook",
     metavar="URL",
     envvar=WEBHOOK,
-    help=f"The summary is posted there unless all went well; better in ${WEBHOOK}.",
+    help=f"Post the summary there unless all went well; better set in ${WEBHOOK}.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
@@ -60,12 +60,12 @@ def nightly(project, max_pairs, max_minutes, max_cost, retry_failed, on_failure,
     """
     from gradelake.nightly import night_text
     from gradelake.nightly.alert import Alerts
-    from gradelake.nightly.night import Limits, work
+    from gradelake.nightly.night import NightLimits, work
     from gradelake.nightly.step import known
 
     alerts = Alerts(on_failure, webhook)
     started = time.monotonic()
-    limits = Limits(max_pairs, max_minutes, max_cost, retry_failed)
+    limits = NightLimits(max_pairs, max_minutes, max_cost, retry_failed)
     arguments = _without_secrets(limits, on_failure, webhook)
     done = None
     try:

@@ -42,7 +42,7 @@ class NightBusy(Busy):
 
 
 @dataclass(frozen=True)
-class Limits:
+class NightLimits:
     """What the night may grade. `retry_failed`: also pairs that failed before."""
 
     max_pairs: int | None = None
@@ -94,7 +94,7 @@ class Work:
 
 
 @contextmanager
-def work(project: Project, limits: Limits, arguments: list[str]) -> Iterator[Work]:
+def work(project: Project, limits: NightLimits, arguments: list[str]) -> Iterator[Work]:
     """Do a night's work under its lock, which is held until what came of it was told.
 
     Raises `NightBusy` while another night is at work, `BadInput` when there is nothing to do, and
@@ -128,7 +128,7 @@ def work(project: Project, limits: Limits, arguments: list[str]) -> Iterator[Wor
 class _Doing:
     """The steps in order. A step is left out only when one that it needs has failed."""
 
-    def __init__(self, project: Project, limits: Limits, night: Night, stop: Stop):
+    def __init__(self, project: Project, limits: NightLimits, night: Night, stop: Stop):
         self.project = project
         self.limits = limits
         self.work = Work(night)
@@ -309,7 +309,7 @@ class _Doing:
             self.work.idle = {"state": state, "jobs": [*map(vars, jobs)], "left_out": left_out}
 
     def _grade(self) -> None:
-        """Those with the least to do come first, so that the budget is shared out evenly; those
+        """Grade, those with the least to do first, so that the budget is shared out evenly; those
         that are shown what others say after them."""
         limits, budget, jobs = self.limits, self.budget, self.work.jobs
         jobs.sort(key=lambda job: (len(self._sources(job)) > 0, self._to_do(job)))
@@ -384,7 +384,7 @@ def _gate(project: Project, rule: str, release: str, baseline_release: str | Non
 
 def _report(project: Project) -> Any:
     from gradelake.analyses.report.files import write_reports
-    from gradelake.analyses.report.page import Request
+    from gradelake.analyses.report.page import ReportRequest
 
     with Lake.published(project) as lake:
-        return write_reports(project, lake, Request())
+        return write_reports(project, lake, ReportRequest())

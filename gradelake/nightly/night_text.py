@@ -8,7 +8,7 @@ from gradelake.sql.common import console
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import named
 from gradelake.sql.shown import text
-from gradelake.sql.shown.answer import Answer, Column, Page, Part, Table
+from gradelake.sql.shown.answer import Answer, Column, Page, PagePart, Table
 from gradelake.sql.shown.kinds import shown
 
 COLLECTION, GRADER = Column("collection", is_key=True), Column("grader", is_key=True)
@@ -65,30 +65,30 @@ def page(summary: dict[str, Any], seconds: float) -> Page:
     return Page(summary["text"], killed, [*_parts(summary, seconds)])
 
 
-def _parts(summary: dict[str, Any], seconds: float) -> Iterator[Part]:
-    yield Part("came_in", "what came in", _came_in(summary["came_in"]))
+def _parts(summary: dict[str, Any], seconds: float) -> Iterator[PagePart]:
+    yield PagePart("came_in", "what came in", _came_in(summary["came_in"]))
     if summary["graded"] or summary["left_out"]:
-        yield Part("graded", "what was graded", _graded(summary["graded"], summary["left_out"]))
+        yield PagePart("graded", "what was graded", _graded(summary["graded"], summary["left_out"]))
     if moved := summary["moved"]:
-        yield Part("moved", f"what moved since {moved['before']}", _moved(moved))
+        yield PagePart("moved", f"what moved since {moved['before']}", _moved(moved))
     if summary["gates"]:
-        yield Part("gates", "what must not fall", _gates(summary["gates"]))
+        yield PagePart("gates", "what must not fall", _gates(summary["gates"]))
     for what, title in (
         ("sentinel", "which judges were watched (`gradelake sql @drift`)"),
         ("probe", "which judges were attacked (`gradelake sql @probes`)"),
     ):
         if rounds := summary[f"{what}s"]:
             columns = [Column(what, is_key=True), *WATCHED]
-            yield Part(what, title, Answer({}, tables=[Table.of("rounds", columns, rounds)]))
+            yield PagePart(what, title, Answer({}, tables=[Table.of("rounds", columns, rounds)]))
     for what, title in (("failed", "what failed"), ("refused", "what was refused")):
         if summary[what]:
             facts = [
                 (f"{each['step']} ({each['state']})", each["reason"] or each["state"])
                 for each in summary[what]
             ]
-            yield Part(what, title, Answer({}, facts=facts))
+            yield PagePart(what, title, Answer({}, facts=facts))
     took = f"how long it took: {console.duration(seconds)}"
-    yield Part("steps", took, Answer({}, tables=[Table.of("steps", STEPS, summary["steps"])]))
+    yield PagePart("steps", took, Answer({}, tables=[Table.of("steps", STEPS, summary["steps"])]))
 
 
 def _came_in(came_in: list[dict[str, Any]]) -> Answer:

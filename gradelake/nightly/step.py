@@ -182,8 +182,8 @@ def _fork(others: Connection, night: Connection) -> None:
 
 
 def _do_apart(name: str, work: Work, stop: Stop) -> Step:
-    """In a process that gets SIGINT once when the night is asked to stop, and is killed when it has
-    not ended in time."""
+    """Do a step in a process of its own, which gets SIGINT once when the night is asked to stop,
+    and is killed if it has not ended in time."""
     assert stop.forker
     stop.forker.send((dict(os.environ), console.loudness, name, work))
     pid = stop.forker.recv()

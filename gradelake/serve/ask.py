@@ -119,7 +119,7 @@ def answer(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     )
 
 
-def _choices(lake: Lake, entry: book.Entry, collection: str) -> dict[str, list[str] | None]:
+def _choices(lake: Lake, entry: book.BookEntry, collection: str) -> dict[str, list[str] | None]:
     """What each parameter may be, its default first; None where that is too much for a list."""
     found: dict[str, list[str] | None] = {}
     for name, (default, meaning) in entry.parameters.items():
@@ -133,7 +133,7 @@ def _choices(lake: Lake, entry: book.Entry, collection: str) -> dict[str, list[s
     return found
 
 
-def _wrong(lake: Lake, entry: book.Entry, values: dict[str, str]) -> dict[str, str]:
+def _wrong(lake: Lake, entry: book.BookEntry, values: dict[str, str]) -> dict[str, str]:
     """What is wrong with each value that is, by its parameter."""
     found = {}
     for name in entry.parameters.keys() & values.keys():

@@ -59,9 +59,9 @@ _PAGES = {"system": "systems", "query": "queries", "passage": "passages", "item"
 def mine(request: Request, person: Person, sent: dict[str, Any]) -> Response:
     """Who asks, and how many cards wait for them in a collection."""
     state, collection = request.app.state, request.query_params.get("collection", "")
-    of = (collection, person.name)
+    whose = (collection, person.name)
     with state.readers.live() as lake:  # most people have none, which is told at once
-        waiting = lake.value(_WAITING, *of) if lake.value(_HAS_CARDS, *of) else 0
+        waiting = lake.value(_WAITING, *whose) if lake.value(_HAS_CARDS, *whose) else 0
     # no token: a proxy says who they are, and nobody signs out here
     token = None if state.trust_header else state.sessions.token(request.state.token_of)
     may = {"may_review": person.may("assessor"), "adds_people": person.may("operator")}
@@ -83,7 +83,7 @@ def found(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 
 
 def _questions(collection: str, words: str) -> list[dict[str, Any]]:
-    """Those of the query book."""
+    """The questions of the query book."""
     there, entries = f"{at(collection)}/ask", chain(*book.grouped().values())
     return [
         {"kind": "question", "id": one.name, "text": one.question, "href": f"{there}/{one.name}"}

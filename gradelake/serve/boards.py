@@ -18,8 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from gradelake.analyses.compare.comparison import compare
-from gradelake.analyses.report.page import Request as ReportRequest
-from gradelake.analyses.report.page import make_report
+from gradelake.analyses.report.page import ReportRequest, make_report
 from gradelake.serve.pages import at, page, route
 from gradelake.serve.people import Person
 from gradelake.serve.readers import Readers
@@ -202,8 +201,8 @@ def _require_things(request: Request, collection: str, kind: str, ids: list[str]
     values = request.query_params
     named = [(kind, each) for each in ids]
     if kind == "queries" or kind in _PAIRS:
-        of = _PAIRS.get(kind, "systems")
-        named += [(of, values[name]) for name in "ab" if name in values]
+        paired = _PAIRS.get(kind, "systems")
+        named += [(paired, values[name]) for name in "ab" if name in values]
     elif kind == "passages" and "query" in values:
         named.append(("queries", values["query"]))
     with request.app.state.readers.release(values.get("release")) as lake:

@@ -57,7 +57,7 @@ def _print_people(found: list[dict[str, str]]) -> None:
 @click.option(
     "--trust-header",
     metavar="NAME",
-    help="The header in which a proxy names who asks. Only behind one that sets it itself.",
+    help="The header in which a proxy names the person. Only behind a proxy that sets it itself.",
 )
 @click.pass_obj
 def serve(project, host, port, hosts, trust_header):
@@ -96,14 +96,17 @@ def assessor():
 @assessor.command(short_help="Let somebody in: print a link for them.")
 @click.argument("name")
 @click.option("--role", type=click.Choice(ROLES), default="assessor", help="What they may do.")
-@click.option("--url", default=f"http://127.0.0.1:{_PORT}", help="Where they find the server.")
+@click.option(
+    "--url", default=f"http://127.0.0.1:{_PORT}", help="The address at which they find the server."
+)
 @answering(_print_added)
 @click.pass_obj
 def add(project, name, role, url):
     """Let NAME in, and print a link for them: once, for only a hash of its secret is kept.
 
     A reader sees boards; an assessor reviews grades, too; an editor also edits rubrics and asks
-    SQL; an operator also grades. Who is there already gets a new link, and the old one ends.
+    SQL; an operator also grades. Somebody who is there already gets a new link, and the old one
+    ends.
 
     \b
     Examples:
@@ -120,7 +123,7 @@ def add(project, name, role, url):
 @answering(_print_people, "Print a JSON array.")
 @click.pass_obj
 def list_(project):
-    """Who may enter, as what, since when (UTC). No secret is shown: none is kept.
+    """List who may enter, as what, since when (UTC). No secret is shown: none is kept.
 
     \b
     Examples:
@@ -131,11 +134,11 @@ def list_(project):
     return [{key: getattr(one, key) for key in columns} for one in everybody]
 
 
-@assessor.command(short_help="Let somebody in no longer.")
+@assessor.command(short_help="Stop letting somebody in.")
 @click.argument("name")
 @click.pass_obj
 def remove(project, name):
-    """Let NAME in no longer: their link and their open pages end at once. Their reviews stay.
+    """Stop letting NAME in: their link and their open pages end at once. Their reviews stay.
 
     \b
     Examples:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradelake.grading.review.cards import Card, Reviewable, passage_texts
 from gradelake.grading.review.queues import deal_conflicts, deal_queue, others_opinions
-from gradelake.grading.review.revise import Answer, ReviewKey, Undo, revise
+from gradelake.grading.review.revise import ReviewAnswer, ReviewKey, Undo, revise
 from gradelake.serve.journal import Entry, Journal
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.opening import Lake
@@ -45,7 +45,8 @@ class Deck:
                 self._reviews[id_] = revise(self._reviews[id_], answer, utc_now())
 
     def as_object(self, lake: Lake) -> dict[str, Any]:
-        """For gradelake/serve/static/card.js; the grader's grade only where it may be seen."""
+        """The card for gradelake/serve/static/card.js; the grader's grade only where it may be
+        seen."""
         shown = []
         texts = passage_texts(lake, self._collection, list(self.cards.values()))
         for id_, card in self.cards.items():
@@ -90,7 +91,7 @@ class Deck:
         self._keep(id_, self.cards[id_].undone(self.blind))
         return self._state(id_)
 
-    def _keep(self, id_: str, answer: Answer | Undo) -> None:
+    def _keep(self, id_: str, answer: ReviewAnswer | Undo) -> None:
         """Journal what changes the standing review."""
         with self._lock:
             standing = self._reviews[id_]

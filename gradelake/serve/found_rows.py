@@ -39,7 +39,7 @@ def linked(
     looks: Mapping[str, str] | None = None,
 ) -> list[list[tuple]]:
     """Each value of a page's rows, its text, and the address of what it names, where a row says in
-    which collection; in a release (None: the newest). `looks`: of a question, as `Entry` has
+    which collection; in a release (None: the newest). `looks`: of a question, as `BookEntry` has
     them."""
     return [
         [
@@ -61,7 +61,8 @@ def _address(column: str, value: Any, row: dict[str, Any], release: str | None) 
 
 
 def pieces(found: duckdb.DuckDBPyRelation, format_: str) -> Iterator[str]:
-    """As `gradelake sql --csv` and `--json` print them; the first piece has the first rows."""
+    """The rows as `gradelake sql` prints them as CSV and JSON; the first piece has the first
+    rows."""
     is_csv, columns = format_ == "csv", found.columns
     head, between, tail = (_csv([columns]), "", "") if is_csv else ("[", ", ", "]")
     before = head

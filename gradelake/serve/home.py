@@ -127,7 +127,7 @@ def leave(request: Request, person: Person, sent: dict) -> Response:
 
 
 def home(request: Request, person: Person, sent: dict) -> Response:
-    """What there is to do for who asks, then each collection's overview of the newest release;
+    """What there is to do for whoever asks, then each collection's overview of the newest release;
     before there is one, the collections of the working catalog."""
     readers = request.app.state.readers
     nights, tasks = [], []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from gradelake.grading.review.revise import Answer, ReviewKey, Undo
+from gradelake.grading.review.revise import ReviewAnswer, ReviewKey, Undo
 from gradelake.grading.review.verdicts import put_answers
 from gradelake.sql.common import console
 from gradelake.sql.common.clock import utc_now
@@ -19,8 +19,8 @@ from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
 
-_KEY, _ANSWER, _UNDO = TypeAdapter(ReviewKey), TypeAdapter(Answer), TypeAdapter(Undo)
-Entry = tuple[ReviewKey, Answer | Undo]
+_KEY, _ANSWER, _UNDO = TypeAdapter(ReviewKey), TypeAdapter(ReviewAnswer), TypeAdapter(Undo)
+Entry = tuple[ReviewKey, ReviewAnswer | Undo]
 _LARGEST = 1 << 31  # a grade, or seconds
 _PATIENCE = 30.0  # seconds that one server waits for another to write an answer
 _SCHEMA = """
@@ -47,7 +47,7 @@ class Journal:
         self._lock = threading.Lock()
         self._connection = self._opened()
 
-    def add(self, key: ReviewKey, answer: Answer | Undo) -> None:
+    def add(self, key: ReviewKey, answer: ReviewAnswer | Undo) -> None:
         """Keep an answer that arrives now; when this returns, a kill does not lose it."""
         with self._writing() as connection:
             ((last,),) = connection.execute("select at from newest")
@@ -200,7 +200,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _names(entries: list[Entry]) -> str:
-    """Whose reviews, for the commit's message."""
+    """The names of those whose reviews these are, for the commit's message."""
     collections = sorted({key.collection for key, _ in entries})
     assessors = sorted({key.assessor for key, _ in entries})
     return f"{' '.join(collections)} {', '.join(assessors[:5])}{' ...' * (len(assessors) > 5)}"

@@ -58,7 +58,7 @@ def at(collection: str) -> str:
 
 
 def to_folder(path: str) -> Route:
-    """From a page's address without its last slash to the page; not by scheme or host."""
+    """Lead from a page's address without its last slash to the page; not by scheme or host."""
 
     async def endpoint(request: Request) -> Response:
         last = request.scope["raw_path"].decode("ascii", "replace").rpartition("/")[2]
@@ -156,7 +156,7 @@ def asked_cookie(request: Request) -> str:
 
 
 def asked_for(request: Request) -> str:
-    """Where who has signed in goes: what was asked for before, else the first page."""
+    """Where whoever has signed in goes: what was asked for before, else the first page."""
     there = unquote(request.cookies.get(asked_cookie(request), ""))
     return there if _OWN_PATH.fullmatch(there) else "/"
 

@@ -1,7 +1,8 @@
 """Who may do what: a file beside gradelake.toml that its owner alone can read, never in the lake.
 
-It holds a hash of each person's secret, so that who reads it can enter as nobody; and the key that
-signs cookies, so that people stay signed in when the server starts again, and which sessions ended.
+It holds a hash of each person's secret, so that whoever reads it can enter as nobody; and the key
+that signs cookies, so that people stay signed in when the server starts again, and which sessions
+ended.
 """
 
 import hashlib
@@ -59,7 +60,7 @@ class People:
         return next((one for one in both if one.stamp.startswith(stamp)), None)
 
     def of_secret(self, secret: str) -> Person | None:
-        """Whose secret it is; None of nobody's."""
+        """The person whose secret this is; None if it is nobody's."""
         hashed, found = _hash(secret), None
         for one in (*self._guests, *self.everybody()):
             if hmac.compare_digest(hashed, one.stamp):  # all are compared, however soon one fits

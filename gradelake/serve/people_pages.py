@@ -45,7 +45,7 @@ def removed(request: Request, person: Person, sent: dict[str, Any]) -> Response:
 
 
 def _require_other(name: str, person: Person) -> None:
-    """Raise `BadInput` for who asks: a wrong click must not end their own session. A guest, who
+    """Raise `BadInput` for whoever asks: a wrong click must not end their own session. A guest, who
     started the server, is in no list."""
     if name == person.name and person.added_at:
         raise BadInput(

@@ -31,7 +31,7 @@ def cards_page(
 def cards(
     request: Request, person: Person, sent: dict[str, Any], settles: bool = False
 ) -> Response:
-    """A queue's cards for who asks, with what they said of them so far."""
+    """A queue's cards for whoever asks, with what they said of them so far."""
     deck = _deck(request, person, settles)
     with request.app.state.readers.live() as lake:
         return JSONResponse(deck.as_object(lake))
@@ -62,7 +62,7 @@ def undone(
 def next_tasks(
     request: Request, person: Person, sent: dict[str, Any], settles: bool = False
 ) -> Response:
-    """What else waits for who has answered all cards, of this collection."""
+    """What else waits for whoever has answered all cards, of this collection."""
     path, found = request.path_params, []
     with request.app.state.readers.live() as lake:
         for queue in queues.tasks(lake, path["collection"], person):

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from gradelake.ingest.rubric import edits_file, preview
-from gradelake.ingest.rubric.differences import Difference, differences
+from gradelake.ingest.rubric.differences import ItemDifference, differences
 from gradelake.ingest.rubric.preview import Version
 from gradelake.ingest.rubric.rubric import Rubric
 from gradelake.ingest.rubric.rubric_text import query_as_object
@@ -155,7 +155,7 @@ class Tried:
     status: int = 200
     saved: Saved | None = None
     versions: list[Version] = field(default_factory=list)
-    others: list[Difference] = field(default_factory=list)
+    others: list[ItemDifference] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
 
 

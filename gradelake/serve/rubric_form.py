@@ -39,7 +39,7 @@ class Line:
 
 
 @dataclass
-class Part:
+class FormPart:
     """A bank's items; `base` is the fingerprint of what the form was made from."""
 
     bank: str
@@ -59,7 +59,7 @@ class Form:
     query_id: str
     version: int
     reason: str = ""
-    parts: list[Part] = field(default_factory=list)
+    parts: list[FormPart] = field(default_factory=list)
 
     def lines(self) -> Sequence[Line]:
         return [line for part in self.parts for line in part.lines()]
@@ -69,8 +69,10 @@ def of_rubric(rubric: Rubric, query_id: str, version: int) -> Form:
     """The form of a query as a version has it."""
     form = Form(query_id, version)
     for section in rubric.sections(version, query_id):
-        items, dropped = (list(map(_line, of)) for of in (section.in_force, section.dropped))
-        form.parts.append(Part(section.bank, section.fingerprint(), items, dropped))
+        items, dropped = (
+            list(map(_line, items_of)) for items_of in (section.in_force, section.dropped)
+        )
+        form.parts.append(FormPart(section.bank, section.fingerprint(), items, dropped))
     return form
 
 
@@ -92,7 +94,7 @@ def of_fields(sent: Mapping[str, str], query_id: str) -> Form:
             list(_sent_lines(sent, f"{at}.{place}")) for place in ("item", "gone", "new")
         )
         new = [line for line in new if line.text.strip() or line.answers.strip()]
-        form.parts.append(Part(bank, sent.get(f"{at}.base", ""), items, dropped, new))
+        form.parts.append(FormPart(bank, sent.get(f"{at}.base", ""), items, dropped, new))
     return form
 
 

@@ -68,17 +68,7 @@ def grading_job(
     asked = {"collection": collection, "queries": query_id and [query_id], "graders": graders}
 
     def work(job: "Job") -> dict[str, Any]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(project.file)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
-            cwd=project.folder,
-            env=os.environ | {"LOGNAME": by},  # the author of what it commits
-            start_new_session=True,  # the terminal's Ctrl-C is for the server, which passes it on
-        )
+        process = _process(project, by)
         assert process.stdin
         assert process.stdout
 
@@ -102,20 +92,35 @@ def grading_job(
         job.stop = None
         if "error" in last:
             raise WorkFailed(last["error"], last["hint"])
-        if "run" not in last:
-            if stopping.is_set():
-                return {"pairs": 0, "stopped": True, "left": None}
-            raise WorkFailed(
-                f"the process that grades ended with status {code}",
-                f"`gradelake grade {collection} --grader {graders[0]}` may say why; it goes on "
-                "with what is left.",
-            )
-        return last["run"]
+        if "run" in last:
+            return last["run"]
+        if stopping.is_set():
+            return {"pairs": 0, "stopped": True, "left": None}
+        raise WorkFailed(
+            f"the process that grades ended with status {code}",
+            f"`gradelake grade {collection} --grader {graders[0]}` may say why; it goes on with "
+            "what is left.",
+        )
 
     about = {"kind": "grade", "collection": collection, "query_id": query_id, "grader": shown}
     job = writer.beside(f"grade with {shown}", work, **about, by=by)
     job.progress = job.progress or "starting"
     return job
+
+
+def _process(project: Project, by: str) -> subprocess.Popen[str]:
+    """The process that grades, told what by its standard input."""
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__, str(project.file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+        cwd=project.folder,
+        env=os.environ | {"LOGNAME": by},  # the author of what it commits
+        start_new_session=True,  # the terminal's Ctrl-C is for the server, which passes it on
+    )
 
 
 def main() -> None:

@@ -97,7 +97,7 @@ def job_page(request: Request, person: Person, sent: dict[str, Any]) -> Response
 
 
 def job_state(request: Request, person: Person, sent: dict[str, Any]) -> Response:
-    """For the page's script."""
+    """The state of a job, for the page's script."""
     job = _job(request)
     shown = {"state": job.state, "progress": job.progress, "done": job.done, "total": job.total}
     return JSONResponse(shown | {"ended": job.has_ended})

@@ -63,7 +63,8 @@ _PASSAGES = f"""
 
 @dataclass(frozen=True)
 class Chosen:
-    """Whose grades are shown, from which grade on an item is answered, and of which version."""
+    """What is shown: whose grades, from which grade on an item is answered, and of which
+    version."""
 
     collection: str
     grader: str | None
@@ -73,7 +74,7 @@ class Chosen:
     taus: list[int]
 
     def values(self) -> dict[str, Any]:
-        """For the statements below."""
+        """The values for the statements below."""
         return {key: getattr(self, key) for key in ("collection", "grader", "version", "tau")}
 
 
@@ -132,10 +133,10 @@ def queries(lake: Lake, by: Chosen) -> list[dict[str, Any]]:
 def items(lake: Lake, query_id: str, by: Chosen) -> dict[str, dict[str, Any]]:
     """What is known of a query's items, by item_id: see `_ITEMS`; `passages` are those that were
     judged non-relevant and answer it: passage_id, text, grade, relevance."""
-    of = {"query_id": query_id, **by.values()}
-    found = lake.objects(f"{_ITEMS} where query_id = $query_id", **of)
+    asked = {"query_id": query_id, **by.values()}
+    found = lake.objects(f"{_ITEMS} where query_id = $query_id", **asked)
     known = {row["item_id"]: row | {"passages": []} for row in found}
-    for row in lake.objects(_PASSAGES, **of):
+    for row in lake.objects(_PASSAGES, **asked):
         known[row["item_id"]]["passages"].append(row)
     return known
 

@@ -40,13 +40,14 @@ class Sessions:
         return self.people.named(name, stamp)
 
     def end(self, cookie: str) -> None:
-        """Let nobody in any more by a cookie: who signs out may have left it in a log or a copy."""
+        """Let nobody in any more by a cookie: whoever signs out may have left it in a log or a
+        copy."""
         if self.person(cookie):
             self.people.end(self._serializer.loads(cookie)[2], DAYS)
 
-    def token(self, of: str) -> str:
+    def token(self, whose: str) -> str:
         """What a form must bring back, by cookie (or name, behind a proxy that knows people)."""
-        return hmac.new(self.people.key().encode(), of.encode(), hashlib.sha256).hexdigest()
+        return hmac.new(self.people.key().encode(), whose.encode(), hashlib.sha256).hexdigest()
 
-    def fits(self, token: str, of: str) -> bool:
-        return hmac.compare_digest(token.encode(errors="replace"), self.token(of).encode())
+    def fits(self, token: str, whose: str) -> bool:
+        return hmac.compare_digest(token.encode(errors="replace"), self.token(whose).encode())

@@ -18,7 +18,7 @@ _at_once = threading.BoundedSemaphore(limited.AT_ONCE)
 
 
 @dataclass
-class Found:
+class FoundRows:
     """What a statement found: a page's rows, or a whole file."""
 
     columns: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Found:
     file: list[str] = field(default_factory=list)
 
 
-def run(project: Project, release: str | None, sql: str, format_: str) -> Found:
+def run(project: Project, release: str | None, sql: str, format_: str) -> FoundRows:
     """Run one statement over a release (None: the newest), for a page or for a file of `TYPES`.
 
     Raises `BadInput` for a statement that may not run, cannot be run, or goes past a limit, and
@@ -49,12 +49,12 @@ def one_of_few() -> Iterator[None]:
         _at_once.release()
 
 
-def _found(project: Project, release: str | None, sql: str, format_: str) -> Found:
+def _found(project: Project, release: str | None, sql: str, format_: str) -> FoundRows:
     with limited.release(project, release) as lake:
         found = question.rows(lake, question.one_statement(sql))
         if format_ in found_rows.TYPES:
-            return Found(file=_limited(found_rows.pieces(found, format_)))
-        return Found(found.columns, *found_rows.first(found))
+            return FoundRows(file=_limited(found_rows.pieces(found, format_)))
+        return FoundRows(found.columns, *found_rows.first(found))
 
 
 def _limited(pieces: Iterator[str]) -> list[str]:

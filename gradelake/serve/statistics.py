@@ -81,12 +81,12 @@ def _given(request: Request) -> dict[str, Any]:
 
 
 def _fields(
-    one: Statistic, given: dict[str, Any], project: Project, collection: str
+    statistic: Statistic, given: dict[str, Any], project: Project, collection: str
 ) -> list[dict[str, Any]]:
     """The options as a form has them: of each its name, help, what it may be and what it is, and
     names that there are."""
     fields = []
-    for option in one.options:
+    for option in statistic.options:
         name, default = name_of(option), option.to_info_dict().get("default")
         if option.nargs != 1 or (option.multiple and not isinstance(option.type, click.Choice)):
             default = ""

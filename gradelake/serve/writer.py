@@ -128,7 +128,7 @@ class Writer:
         return self._jobs.get(id_)
 
     def recent(self, **about: Any) -> list[Job]:
-        """Those with these values in `about`, newest first."""
+        """The jobs with these values in `about`, newest first."""
         with self._lock:
             jobs = list(self._jobs.values())
         return [job for job in reversed(jobs) if about.items() <= job.about.items()]

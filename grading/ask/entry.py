@@ -45,7 +45,7 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Entry:
+class LogEntry:
     """One request and what came of it. `asked` is the hash of all that the model was sent, where
     that is known: a provider's batch does not tell."""
 
@@ -87,10 +87,10 @@ class Entry:
         return cls(**content | {"asked_at": datetime.fromisoformat(content["asked_at"])})
 
 
-_OWN = [each.name for each in fields(Entry) if each.name not in ("response", "asked_at")]
+_OWN = [each.name for each in fields(LogEntry) if each.name not in ("response", "asked_at")]
 
 
-def as_rows(entries: list[tuple[Entry, bool]]) -> dict[str, list[Any]]:
+def as_rows(entries: list[tuple[LogEntry, bool]]) -> dict[str, list[Any]]:
     """Entries, each with whether it is read, as columns of `raw.replies`, but for what they
     share."""
     own = [entry for entry, _ in entries]
@@ -147,7 +147,7 @@ class Segment:
                 "Nothing more was asked. Make room; the same command continues.",
             ) from None
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LogEntry) -> None:
         """Write an entry. A process that is killed does not take it along, nor does a machine that
         stops, but for the last second's."""
         self._write(entry.as_line())
@@ -186,7 +186,7 @@ def is_being_written(file: Path) -> bool:
     return False
 
 
-def read_segment(file: Path) -> tuple[Asked, list[Entry]] | None:
+def read_segment(file: Path) -> tuple[Asked, list[LogEntry]] | None:
     """What a file holds; None where its process ended before anything was asked. A line that it
     was still writing is none."""
     # not `splitlines`, which knows more ends of lines than JSON does
@@ -198,9 +198,9 @@ def read_segment(file: Path) -> tuple[Asked, list[Entry]] | None:
     return about, [*_entries(lines)]
 
 
-def _entries(lines: Iterable[str]) -> Iterator[Entry]:
+def _entries(lines: Iterable[str]) -> Iterator[LogEntry]:
     for line in lines:
         try:
-            yield Entry.of_line(line)
+            yield LogEntry.of_line(line)
         except (ValueError, LookupError, TypeError):
             return

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gradelake.grading.ask.entry import OF_WHAT, Asked, Entry, Segment, hash_of, room_for
+from gradelake.grading.ask.entry import OF_WHAT, Asked, LogEntry, Segment, hash_of, room_for
 from gradelake.grading.engines import TOKENS, Engine, EngineUnusable, Response
 from gradelake.grading.prompts.prompt import Prompt, Rendered
 
@@ -35,8 +35,8 @@ class Replies:
     either that it made something of."""
 
     chunk_id: str = ""
-    entries: list[Entry] = field(default_factory=list)
-    recalled: list[Entry] = field(default_factory=list)
+    entries: list[LogEntry] = field(default_factory=list)
+    recalled: list[LogEntry] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
     useless: set[str] = field(default_factory=set)  # which nobody is to be given again
 
@@ -76,16 +76,16 @@ class NotAnswered(EngineUnusable):
 class Recorder:
     """An engine with the replies that are not to be asked for again. Thread-safe."""
 
-    def __init__(self, engine: Engine, place: Place, known: Iterable[Entry]):
+    def __init__(self, engine: Engine, place: Place, known: Iterable[LogEntry]):
         self.engine, self.place = engine, place
         self.is_shared = place.mark.exists()
-        self._known: dict[str, deque[Entry]] = defaultdict(deque)
+        self._known: dict[str, deque[LogEntry]] = defaultdict(deque)
         self._lock = threading.Lock()
         for entry in known:
             if entry.asked and entry.state == "answered":
                 self._known[entry.asked].append(entry)
 
-    def take(self, asked: str) -> Entry | None:
+    def take(self, asked: str) -> LogEntry | None:
         """A reply that came before; each is given once."""
         with self._lock:
             entries = self._known.get(asked)
@@ -98,7 +98,7 @@ class Asking:
     def __init__(self, recorder: Recorder, chunk_id: str):
         self.engine, self._recorder = recorder.engine, recorder
         self.replies = Replies(chunk_id)
-        self.of_prompts: dict[str, list[Entry]] = defaultdict(list)  # in the order they came
+        self.of_prompts: dict[str, list[LogEntry]] = defaultdict(list)  # in the order they came
         self.given = Counter[str]()  # how many of these `replaying` gave: to each prompt its own
         place = recorder.place
         self._segment = Segment(place.folder, place.about, chunk_id) if recorder.is_shared else None
@@ -159,7 +159,7 @@ class Asking:
         before = self.of_prompts[asked]
         about: dict[str, Any] = {name: prompt.values.get(name) for name in OF_WHAT}
         about["prompt_bytes"] = prompt.n_bytes
-        entry = Entry(
+        entry = LogEntry(
             asked, self.replies.chunk_id, len(before) + 1, seconds, replace(response), **about
         )
         before.append(entry)

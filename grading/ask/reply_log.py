@@ -14,7 +14,7 @@ from gradelake.grading.ask.entry import (
     OF_RESPONSE,
     OF_WHAT,
     Asked,
-    Entry,
+    LogEntry,
     as_rows,
     is_being_written,
     read_segment,
@@ -36,7 +36,7 @@ class ReplyLog:
     """The log of one run of one grader. Hold the grader's lock.
 
     Replies are in a file of their chunk until what was made of them is committed, and they with it.
-    What nothing was made of is committed as unread: it is given to who asks the same again.
+    What nothing was made of is committed as unread: it is given to whoever asks the same again.
     """
 
     def __init__(self, lake: Lake, grader: Grader, about: Asked):
@@ -50,7 +50,7 @@ class ReplyLog:
     @classmethod
     @contextmanager
     def of_run(cls, project: Project, grader: Grader, about: Asked) -> Iterator[Self]:
-        """That of a command, with the lake and the grader's lock. Raises `Busy` while another
+        """The log of a command, with the lake and the grader's lock. Raises `Busy` while another
         process is at work with the grader."""
         what = f"gradelake {about.purpose} {about.collection} --grader {grader.name}"
         with Lake.writer(project) as lake, grader_lock(project, grader.grader_id, what):
@@ -83,19 +83,19 @@ class ReplyLog:
             file.unlink(missing_ok=True)
         return n_answered
 
-    def unread(self) -> list[Entry]:
+    def unread(self) -> list[LogEntry]:
         """Replies that this grader gave for this round, and that nothing was made of."""
         return self._found(
             "round = ? and state = 'answered' and asked is not null", self.about.round
         )
 
-    def in_vain(self) -> list[Entry]:
+    def in_vain(self) -> list[LogEntry]:
         """What this grader did not answer in batches, and will be asked again."""
         return self._found(
             "collection = ? and state = 'failed' and in_batch", self.about.collection
         )
 
-    def _found(self, where: str, value: str) -> list[Entry]:
+    def _found(self, where: str, value: str) -> list[LogEntry]:
         """Of what nothing was made of."""
         rows = self.lake.objects(
             f"select * from lake.raw.replies where {where} and grader_id = ? and not is_read "
@@ -105,7 +105,7 @@ class ReplyLog:
         )
         return [_entry(row) for row in rows]
 
-    def of_chunks(self, chunk_ids: Iterable[str]) -> list[Entry]:
+    def of_chunks(self, chunk_ids: Iterable[str]) -> list[LogEntry]:
         """What chunks were answered whose worker died."""
         found = [read_segment(file) for one in chunk_ids for file in self._files(one)]
         return [entry for each in found if each for entry in each[1]]
@@ -156,7 +156,7 @@ class ReplyLog:
     def _what(self) -> str:
         return f"{self.about.collection} {self.grader.name}"
 
-    def _in_lake(self, entries: list[Entry]) -> set[str]:
+    def _in_lake(self, entries: list[LogEntry]) -> set[str]:
         if not entries:
             return set()
         return set(
@@ -169,7 +169,7 @@ class ReplyLog:
     def _insert(
         self,
         transaction: Transaction,
-        entries: list[tuple[Entry, set[str]]],
+        entries: list[tuple[LogEntry, set[str]]],
         about: Asked | None = None,
     ) -> None:
         """Insert entries, each with the ids of those that are read."""
@@ -201,8 +201,8 @@ def _await_end(files: list[Path]) -> None:
             time.sleep(_TICK)
 
 
-def _entry(row: dict[str, Any]) -> Entry:
+def _entry(row: dict[str, Any]) -> LogEntry:
     """An entry, as `raw.replies` has it."""
     own = ("asked", "chunk_id", "attempt", "seconds", "reply_id", "asked_at", *OF_WHAT)
     response = Response(row["reply"] or "", **{name: row[name] for name in OF_RESPONSE})
-    return Entry(**{name: row[name] for name in own}, response=response)
+    return LogEntry(**{name: row[name] for name in own}, response=response)

@@ -19,7 +19,7 @@ from gradelake.grading.distil.rubric_file import check_rubric_name
 from gradelake.grading.generate.writers import QueryBatch, Writers, WritingRun, batches_of, writers
 from gradelake.grading.graders.label_rubrics import rubrics_text
 from gradelake.grading.plan.planner import check_queries, check_slots
-from gradelake.grading.prompts.judged_pairs import Sample, sample_pairs
+from gradelake.grading.prompts.judged_pairs import PairSample, sample_pairs
 from gradelake.grading.prompts.prompt import OF_QUERY
 from gradelake.grading.prompts.written_reply import FEATURES
 from gradelake.sql.common.errors import WorkFailed
@@ -28,9 +28,9 @@ from gradelake.sql.lake.opening import Lake
 
 
 @dataclass
-class Plan:
+class DistilPlan:
     request: DistilRequest
-    sample: Sample
+    sample: PairSample
 
     def as_object(self) -> dict[str, Any]:
         request, sample = self.request, self.sample
@@ -44,7 +44,7 @@ class Plan:
 
 
 @dataclass
-class Outcome(WritingRun, Plan):
+class DistilRun(WritingRun, DistilPlan):
     rubric_id: str | None = None
     is_new: bool = True
     rubrics: dict[int, str] = field(default_factory=dict)  # label -> its text
@@ -85,7 +85,7 @@ class Outcome(WritingRun, Plan):
         }
 
 
-def draw(lake: Lake, request: DistilRequest) -> Sample:
+def draw(lake: Lake, request: DistilRequest) -> PairSample:
     """Step 1. Raises `BadInput` for a request that cannot be met."""
     check_rubric_name(request.name, "--name")
     check_queries(lake, request.collection, request.query_ids)
@@ -101,7 +101,7 @@ def draw(lake: Lake, request: DistilRequest) -> Sample:
     )
 
 
-def distil(project: Project, request: DistilRequest, arguments: list[str]) -> Outcome:
+def distil(project: Project, request: DistilRequest, arguments: list[str]) -> DistilRun:
     """Draw, explain, distil and store a new version of a rubric.
 
     Nothing is stored before all is done; explanations are kept meanwhile, so that a run that was
@@ -111,7 +111,7 @@ def distil(project: Project, request: DistilRequest, arguments: list[str]) -> Ou
     """
     about = Asked(request.collection, "distil")
     with ReplyLog.of_run(project, request.grader, about) as log:
-        outcome = Outcome(request, draw(log.lake, request))
+        outcome = DistilRun(request, draw(log.lake, request))
         with writers(log, outcome) as crew:
             made = Distilled(outcome.sample.pairs, _explain(request, crew))
             if not crew.stop():
@@ -157,7 +157,7 @@ def _explain(request: DistilRequest, crew: Writers) -> list[Explanation | None]:
     return found
 
 
-def _check_explained(outcome: Outcome, made: Distilled) -> None:
+def _check_explained(outcome: DistilRun, made: Distilled) -> None:
     for label in outcome.sample.available:
         if not _explanations_of(made, label):
             why = next(

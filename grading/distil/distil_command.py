@@ -17,7 +17,7 @@ from gradelake.sql.lake.opening import Lake
 
 
 @dataclass
-class Answer:
+class RubricText:
     """What is said of a rubric: for programs, for people, and what may be done next."""
 
     content: dict[str, Any]
@@ -28,7 +28,7 @@ class Answer:
         return self.content
 
 
-def _shown(project: Project, stated: str) -> Answer:
+def _shown(project: Project, stated: str) -> RubricText:
     from gradelake.grading.distil.rubric_file import PERSON
     from gradelake.grading.graders.label_rubrics import find_label_rubric, pairs_of
 
@@ -50,24 +50,24 @@ def _shown(project: Project, stated: str) -> Answer:
         f"{counted(facts['iterations'], 'iterations')}, {facts['created_at']:%Y-%m-%d %H:%M} UTC"
     )
     texts = (f"\n\nLabel {label}\n{text}" for label, text in rubric.texts.items())
-    return Answer(content, "".join([head, *texts]))
+    return RubricText(content, "".join([head, *texts]))
 
 
-def _exported(project: Project, stated: str, file: str) -> Answer:
+def _exported(project: Project, stated: str, file: str) -> RubricText:
     from gradelake.grading.distil.rubric_file import write_rubric
     from gradelake.grading.graders.label_rubrics import find_label_rubric
 
     with Lake.writer(project) as lake:
         rubric = find_label_rubric(lake, stated, "--export")
     write_rubric(rubric, Path(file))
-    return Answer(
+    return RubricText(
         {"file": file, "name": rubric.name, "rubric_id": rubric.rubric_id},
         f"{file}: {rubric.name}@{rubric.rubric_id}, {counted(len(rubric.texts), 'labels')}",
         f"edit its texts, then: gradelake distil --import {rubric.name} {shell_word(file)}",
     )
 
 
-def _imported(project: Project, name: str, file: str) -> Answer:
+def _imported(project: Project, name: str, file: str) -> RubricText:
     from gradelake.grading.distil import rubric_file
 
     rubric_file.check_rubric_name(name, "--import")
@@ -76,9 +76,9 @@ def _imported(project: Project, name: str, file: str) -> Answer:
         rubric_id, is_new = rubric_file.store_edited(lake, name, base, texts, typed())
     content = {"name": name, "rubric_id": rubric_id, "is_new": is_new}
     if not is_new:
-        return Answer(content, _known(name, rubric_id))
+        return RubricText(content, _known(name, rubric_id))
     labels = counted(len(texts), "labels")
-    return Answer(
+    return RubricText(
         content,
         f"{name}@{rubric_id}: {labels}, edited from {base.name}@{base.rubric_id}",
         f'graders with label_rubrics = "{name}" judge by it from now on',
@@ -86,7 +86,7 @@ def _imported(project: Project, name: str, file: str) -> Answer:
 
 
 def _show(result):
-    if isinstance(result, Answer):
+    if isinstance(result, RubricText):
         console.say(result.text)
         if result.hint:
             console.hint(result.hint)
@@ -147,7 +147,7 @@ def _known(name: str, rubric_id: str | None) -> str:
 
 @click.command(short_help="Let a model explain judgments, and make a rubric of each label.")
 @click.argument("collection", required=False)
-@click.option("--assessor", help="Whose judgments are explained.")
+@click.option("--assessor", help="The assessor whose judgments are explained.")
 @click.option(
     "--grader", "grader_name", help="A grader of gradelake.toml whose prompt explains labels."
 )
@@ -156,7 +156,7 @@ def _known(name: str, rubric_id: str | None) -> str:
     "--share",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.1,
-    help="How much of the judged pairs to draw.",
+    help="The share of the judged pairs to draw.",
 )
 @click.option(
     "--per-label", type=click.IntRange(min=1), help="Pairs per label, instead of a share."
@@ -173,7 +173,9 @@ def _known(name: str, rubric_id: str | None) -> str:
     default=1,
     help="The same seed draws the same pairs.",
 )
-@click.option("--queries", help="Only pairs of these: ids with commas between, or a file of them.")
+@click.option(
+    "--queries", help="Only pairs of these queries: ids separated by commas, or a file of ids."
+)
 @click.option(
     "--distil-prompt", default="true_distil", help="The prompt that makes a rubric of explanations."
 )
@@ -226,7 +228,7 @@ def distil(project, show, export, edited, dry_run, **stated):
     request = _request(project, **stated)
     if dry_run:
         with Lake.writer(project) as lake:
-            return distilling.Plan(request, distilling.draw(lake, request))
+            return distilling.DistilPlan(request, distilling.draw(lake, request))
     return distilling.distil(project, request, typed())
 
 

@@ -200,7 +200,7 @@ class Engine:
         raise NotImplementedError
 
     def score_each(self, prompts: Sequence[Rendered], came: Came) -> list[Response]:
-        """As `score`; each response is given to `came` as soon as it is there."""
+        """Score as `score` does; each response is given to `came` as soon as it is there."""
         started = time.monotonic()
         responses = self.score(prompts)
         if len(responses) == len(prompts):

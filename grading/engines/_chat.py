@@ -172,8 +172,8 @@ def _grade_in(text: str) -> str:
 
 
 def _probabilities(choice, words: Sequence[str]) -> list[float] | None:
-    """Of each word, from the reply's first token; None unless every word can be told by it, and
-    for what no probabilities can be.
+    """The probability of each word, from the reply's first token; None unless every word can be
+    told by it, and where there can be none.
 
     The sum over the tokens that begin one word and no other: "Y" and "Yes" are both "Yes".
     """
@@ -211,8 +211,8 @@ def _usage(completion) -> dict[str, Any]:
     }
 
 
-def _count(told: Any, name: str) -> int | None:
-    n = _field(told, name)
+def _count(usage: Any, name: str) -> int | None:
+    n = _field(usage, name)
     return n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31 else None
 
 

@@ -354,7 +354,7 @@ class ChatEngine(Base):
             self.notes.append(f"{named!r} answers for {asked!r}")
 
     def _passage(self, prompt: Rendered) -> str:
-        """As much of the passage as is sent."""
+        """The part of the passage that is sent."""
         if "passage" not in prompt.values:
             return prompt.passage
         return prompt.passage[: self.grader.settings["max_passage_characters"]]
@@ -376,7 +376,7 @@ def most_at_once(grader: Grader) -> int:
 
 
 def _chunks(grader: Grader, at_once: int) -> int:
-    """As many as keep so many prompts on their way while a chunk waits for a reply four times as
+    """How many chunks keep so many prompts on their way while one waits for a reply four times as
     slow as others."""
     prompts = max(1, grader.chunk_pairs // (grader.prompt.window or 1))
     return math.ceil(min(4, prompts) * at_once / prompts) + 1

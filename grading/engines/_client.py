@@ -71,7 +71,7 @@ def careful(
 
 @cache
 def _certificates() -> Any:
-    """Those of all clients: reading them takes as long as a request."""
+    """The certificates of all clients: reading them takes as long as a request."""
     import httpx2
 
     return httpx2.create_ssl_context()

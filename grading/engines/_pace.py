@@ -96,7 +96,8 @@ class Pace:
 
     @contextmanager
     def request(self, refusal: type[Exception]) -> Iterator[None]:
-        """From when a request is sent until it has ended; `refusal` is what a 429 raises."""
+        """The time from when a request is sent until it has ended; `refusal` is what a 429
+        raises."""
         sent_at, era, is_answered = self._count(+1), self._era, False
         try:
             yield
@@ -111,7 +112,7 @@ class Pace:
             self._end(now, now - sent_at, is_answered)
 
     def _count(self, change: int) -> float:
-        """So many requests more are on their way, from now on."""
+        """Count so many more requests on their way, from now on."""
         now = asyncio.get_running_loop().time()
         if self._changed_at < 0:  # the first of all
             self._measure(now)
@@ -209,7 +210,7 @@ class Turn:
 
 
 def _admit(queue: _Queue) -> bool:
-    """Give a place to who has waited longest; whether there was anybody."""
+    """Give a place to whoever has waited longest; whether there was anybody."""
     while queue:
         if not (place := queue.popleft()).done():
             place.set_result(None)

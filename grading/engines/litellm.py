@@ -47,7 +47,7 @@ _BY_OPENAI = "azure"  # what LiteLLM asks by OpenAI's library
 
 
 class LiteLLMConnection(Connection):
-    """By LiteLLM, in the provider's own API.
+    """A connection by LiteLLM, in the provider's own API.
 
     The key is in the variable that LiteLLM names for it; Bedrock and Vertex find theirs as their
     own tools do.

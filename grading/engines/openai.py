@@ -33,7 +33,7 @@ _HOSTED = (
 
 
 class OpenAIConnection(Connection):
-    """By OpenAI's own client."""
+    """A connection by OpenAI's own client."""
 
     def __init__(self, grader: Grader):
         super().__init__(grader)

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from gradelake.grading.exchange.file_import import FileImport
 from gradelake.grading.exchange.workbench import imported_grader
-from gradelake.grading.exchange.workbench_format import TEXT, Fault, Object, Text, checked
+from gradelake.grading.exchange.workbench_format import TEXT, LineFault, Object, Text, checked
 from gradelake.sql.common import console, files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.problems import Problems
@@ -82,9 +82,11 @@ class _Reader:
             self.n_newest[query_id] += is_newest
 
     def line(self, number: int, row: dict[str, Any], query_id: str) -> None:
-        """Raises `Fault` for a line that cannot be used; then nothing of it is kept."""
+        """Raises `LineFault` for a line that cannot be used; then nothing of it is kept."""
         if "docid" in row and "run_id" not in row:
-            raise Fault("this is about a retrieved passage (docid), not about a system's answer")
+            raise LineFault(
+                "this is about a retrieved passage (docid), not about a system's answer"
+            )
         answer = checked(_ANSWER, row)
         passage_id, text_sha256 = self._answer(number, answer, query_id)
         labels: dict[str, str] = {}  # item -> its assignment
@@ -93,10 +95,10 @@ class _Reader:
             text, label = nugget.text.strip(), nugget.assignment
             found = self.nuggets.get((query_id, text))
             if not found:
-                raise Fault(f"{text!r:.80} is no nugget of the rubric of query {query_id!r}")
+                raise LineFault(f"{text!r:.80} is no nugget of the rubric of query {query_id!r}")
             for known in found:
                 if labels.setdefault(known.item_id, label) != label:
-                    raise Fault(f"{text!r:.80} is there twice, with another assignment")
+                    raise LineFault(f"{text!r:.80} is there twice, with another assignment")
                 n_newest += known.is_newest
             if nugget.importance in ("vital", "okay"):
                 says_vital = nugget.importance == "vital"
@@ -113,16 +115,18 @@ class _Reader:
         """Passage id and hash of the text of the answer that a line is about."""
         system = answer.run_id
         if (known := self.answers.get((system, query_id))) is None:
-            raise Fault(f"the lake has no answer of system {system!r} to query {query_id!r}")
+            raise LineFault(f"the lake has no answer of system {system!r} to query {query_id!r}")
         if (system, query_id) in self.first:
-            raise Fault(
+            raise LineFault(
                 f"system {system!r} on query {query_id!r} is there twice "
                 f"(first on line {self.first[system, query_id]})"
             )
         self.first[system, query_id] = number
         passage_id, text, text_sha256 = known
         if answer.answer_text.split() != text.split():
-            raise Fault(f"system {system!r} has another answer to query {query_id!r} in the lake")
+            raise LineFault(
+                f"system {system!r} has another answer to query {query_id!r} in the lake"
+            )
         return passage_id, text_sha256
 
 
@@ -149,7 +153,7 @@ def read_assignments(into: FileImport, problems: Problems) -> None:
             query_id = checked(TEXT, str(qid) if isinstance(qid, int) else qid, "qid")
             if into.has_query(query_id):
                 reader.line(number, row, query_id)
-        except Fault as fault:
+        except LineFault as fault:
             problems.add(number, str(fault))
 
 

@@ -63,14 +63,18 @@ def _show_export(result: dict[str, Any]) -> None:
     click.option(
         "--trust",
         is_flag=True,
-        help="The file is an export of a lake of yours: what it says graders of a lake gave counts "
-        "as theirs.",
+        help=(
+            "The file is an export of one of your lakes: grades that it says a lake's grader gave "
+            "count as that grader's."
+        ),
     ),
     click.option(
         "--grader",
         metavar="NAME",
-        help="Of assignments of nuggets: who assigned. Of grades per criterion: one grader, whose "
-        "rubric are the criteria. With --name, each is a judge of its own.",
+        help=(
+            "For assignments of nuggets: who assigned them. For grades per criterion: one grader, "
+            "whose rubric is the criteria; with --name, each criterion is a judge of its own."
+        ),
     ),
     click.option("--model", metavar="NAME", help="The model that did it, for the record."),
     click.option(
@@ -79,7 +83,9 @@ def _show_export(result: dict[str, Any]) -> None:
         help="With --grader: what the criteria are as rubric items (default: question).",
     ),
     click.option(
-        "--scale", metavar="LEAST-GREATEST", help="With --grader: of its grades (default: 0-3)."
+        "--scale",
+        metavar="LEAST-GREATEST",
+        help="With --grader: the scale of its grades (default: 0-3).",
     ),
     click.option(
         "--format",
@@ -102,8 +108,9 @@ def import_grades():
       gradelake import grades dl19 criteria.json.gz --name llama
       gradelake import grades rag24 run.assign.jsonl --grader gpt4o
 
-    The second takes grades per criterion as one grader's, whose rubric are the criteria; the third
-    as those of a judge per criterion. The last takes which nuggets of the rubric answers hold.
+    The second takes grades per criterion as one grader's, whose rubric is the criteria; the third
+    as those of a judge for each criterion. The last takes which nuggets of the rubric the answers
+    hold.
     """
 
 
@@ -127,7 +134,10 @@ def export():
     "graders",
     multiple=True,
     metavar="NAME",
-    help="A grader's name or id; may be repeated (default: all). Of assignments: who assigned.",
+    help=(
+        "A grader's name or id; may be repeated (default: all). With --format assignments: who "
+        "assigned."
+    ),
 )
 @click.option(
     "--format",

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradelake.grading.exchange.criteria_graders import CriteriaGraders
 from gradelake.grading.exchange.file_import import FileImport
-from gradelake.grading.exchange.workbench_format import TEXT, WHOLE, Fault, checked, short
+from gradelake.grading.exchange.workbench_format import TEXT, WHOLE, LineFault, checked, short
 from gradelake.sql.common import console, files
 from gradelake.sql.common.problems import Problems
 
@@ -32,7 +32,7 @@ def read_criteria(into: FileImport, problems: Problems) -> None:
         try:
             query_id, passage_id = _pair(key)
             if not isinstance(criteria, _Pairs):
-                raise Fault(f"what {key} has is {short(criteria)}, not an object")
+                raise LineFault(f"what {key} has is {short(criteria)}, not an object")
             grades = [
                 (
                     checked(TEXT, name, f"a criterion of {key}"),
@@ -40,7 +40,7 @@ def read_criteria(into: FileImport, problems: Problems) -> None:
                 )
                 for name, value in criteria
             ]
-        except Fault as fault:
+        except LineFault as fault:
             line, at = _at(text, key, line, at)
             problems.add(line, str(fault))
             continue
@@ -91,9 +91,9 @@ def _pair(key: str) -> tuple[str, str]:
         pair = None
     is_pair = isinstance(pair, tuple) and len(pair) == 2
     if not is_pair or any(isinstance(i, bool) or not isinstance(i, int | str) for i in pair):
-        raise Fault(f"{key!r} is no pair (QUERY, PASSAGE)")
+        raise LineFault(f"{key!r} is no pair (QUERY, PASSAGE)")
     if "" in pair:
-        raise Fault(f"{key!r} has an empty id")
+        raise LineFault(f"{key!r} has an empty id")
     return str(pair[0]), str(pair[1])
 
 
@@ -103,5 +103,5 @@ def _grade(value: Any, name: str, key: str, scale: tuple[int, int] | None) -> in
     what = f"{name} of {key}"
     grade = checked(WHOLE, value, what)
     if scale and not scale[0] <= grade <= scale[1]:
-        raise Fault(f"{what} is {grade}, off the scale {scale[0]}-{scale[1]}")
+        raise LineFault(f"{what} is {grade}, off the scale {scale[0]}-{scale[1]}")
     return grade

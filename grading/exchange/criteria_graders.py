@@ -69,7 +69,7 @@ class CriteriaGraders:
         return row | {"name": self.name, "scale_min": low, "scale_max": high}
 
     def items(self, query_ids: Iterable[str]) -> pl.DataFrame:
-        """Of one grader: every criterion of the file, once for each query."""
+        """The items of one grader: every criterion of the file, once for each query."""
         rows = [
             (query_id, item_id_of(query_id, "", criterion), self.kind, criterion, place)
             for query_id in (query_ids if self.one else ())

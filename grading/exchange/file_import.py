@@ -84,7 +84,7 @@ NOTES = {
 
 
 @dataclass
-class Imported:
+class ImportedGrades:
     """What an import did. `snapshot` is None when the lake had all of it already.
 
     `graders` has a row per grader of the file: name, grader_id, target, and its grades here by
@@ -147,7 +147,7 @@ class FileImport:
         # topics that came later let in what was left out before; what is brought along was, once
         content = [self.file_sha256, vars(choices), list(self.queries), "as it came"]
         self.sha256 = text_sha256(json.dumps(content))
-        self.done = Imported(collection, self.shown)
+        self.done = ImportedGrades(collection, self.shown)
         self.seen = self.done.seen
         self.now = utc_now()
         self.graders: dict[str, dict[str, Any]] = {}  # rows of raw.graders, by grader_id

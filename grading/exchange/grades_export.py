@@ -18,7 +18,7 @@ from gradelake.grading.exchange.as_it_came import (
     together,
 )
 from gradelake.grading.exchange.workbench import OF_ITEM
-from gradelake.grading.exchange.workbench_write import Found, GraderEntry, Grades, paragraph
+from gradelake.grading.exchange.workbench_write import GraderEntry, Grades, PassageParts, paragraph
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import did_you_mean
@@ -245,17 +245,17 @@ def _rows(
     lake: Lake, collection: str, queries: list[str], depth: int | None, graders: dict[str, Any]
 ) -> Iterator[_Rows]:
     """What is written of these queries, which is read at once."""
-    of: dict[str, Any] = {"collection": collection, "queries": queries}
-    of |= {"first": min(queries), "last": max(queries)}
+    asked: dict[str, Any] = {"collection": collection, "queries": queries}
+    asked |= {"first": min(queries), "last": max(queries)}
 
     named: list[pl.Series] = []
 
     def read(query: str, by: str, of_passage: str, **values: Any) -> dict[Any, pl.DataFrame]:
-        frame = lake.frame(query, **of, **values)
+        frame = lake.frame(query, **asked, **values)
         named.append(frame[of_passage].alias("passage_id"))
         return frame.partition_by(by, as_dict=True)
 
-    places = lake.frame(PLACES, **of)
+    places = lake.frame(PLACES, **asked)
     are_one_assessors = lake.value(ASSESSORS, collection) == 1
     grades = read(GRADES, "query_id", "passage_id", graders=list(graders))
     judgments = read(JUDGMENTS, "query", "paragraphId")
@@ -266,7 +266,7 @@ def _rows(
 
     @cache  # read for the whole block, where an entry needs one
     def wholes() -> dict[Any, pl.DataFrame]:
-        found = lake.frame(WHOLES, **of, graders=list(graders))
+        found = lake.frame(WHOLES, **asked, graders=list(graders))
         return found.partition_by("query_id", as_dict=True, include_key=False)
 
     @lru_cache(maxsize=1)
@@ -294,14 +294,14 @@ def _paragraphs(
     rows: _Rows, depth: int | None, graders: dict[str, GraderEntry], counts: Counter
 ) -> Iterator[str]:
     """JSON of a query's paragraphs: those of files in their order, then the others."""
-    place_of = {i: min(row["place"] or 0 for row in of) for i, of in rows.brought.items()}
-    of_files = {i: together(map(_kept, of)) for i, of in rows.brought.items()}
+    place_of = {i: min(row["place"] or 0 for row in entries) for i, entries in rows.brought.items()}
+    of_files = {i: together(map(_kept, entries)) for i, entries in rows.brought.items()}
     empty = (i for i, kept in of_files.items() if not any(kept[key] for key in ENTRIES))
     there = {*rows.grades, *rows.judgments, *rows.rankings, *empty}
     for passage_id in sorted(there, key=lambda i: (i not in place_of, place_of.get(i, 0), i)):
         kept = of_files.get(passage_id, {})
         rankings, n_rankings = rankings_of(rows.rankings.get(passage_id), kept, depth)
-        found = Found(
+        found = PassageParts(
             passage_id,
             rows.texts.get(passage_id, ""),
             judgments_of(rows.judgments.get(passage_id, []), kept, rows.are_one_assessors),
@@ -326,7 +326,7 @@ def _kept(row: Row) -> Row:
 
 
 def _by_grader(grades: pl.DataFrame | None, places: pl.DataFrame) -> dict[str, dict[str, Grades]]:
-    """By passage and grader, items in the order of their rubric."""
+    """Grades by passage and grader, items in the order of their rubric."""
     found: dict[str, dict[str, Grades]] = {}
     if grades is not None:
         placed = grades.join(places, on=["query_id", "item_id"], how="left")

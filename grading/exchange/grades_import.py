@@ -9,7 +9,7 @@ from gradelake.grading.exchange.assignments import NUGGETS, read_assignments
 from gradelake.grading.exchange.choices import Choices
 from gradelake.grading.exchange.criteria import read_criteria
 from gradelake.grading.exchange.criteria_graders import write_bank
-from gradelake.grading.exchange.file_import import FileImport, Imported
+from gradelake.grading.exchange.file_import import FileImport, ImportedGrades
 from gradelake.grading.exchange.judgments_and_rankings import write_judgments, write_rankings
 from gradelake.grading.exchange.workbench_read import read_graded
 from gradelake.grading.plan.planner import ensure_views
@@ -63,7 +63,7 @@ _READERS = {
 
 def import_grades(
     lake: Lake, collection: str, path: Path, choices: Choices, arguments: list[str]
-) -> Imported:
+) -> ImportedGrades:
     """Store a file of grades in one commit; a changed file replaces what it brought before.
 
     Raises `BadInput` for an unknown collection, a wrong name or an assessor that came from
@@ -97,7 +97,7 @@ def import_grades(
 
 def import_chosen(
     lake: Lake, collection: str, path: Path, arguments: list[str], **chosen: Any
-) -> Imported:
+) -> ImportedGrades:
     """`import_grades` of what is chosen in a file, as `Choices` has it."""
     return import_grades(lake, collection, path, Choices(**chosen), arguments)
 

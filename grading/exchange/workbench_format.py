@@ -1,6 +1,6 @@
 """What a graded file may hold, as pydantic checks it: the workbench's data model, release 2.0.
 
-Keys that it does not name are allowed. What is checked raises `Fault`, in a person's words.
+Keys that it does not name are allowed. What is checked raises `LineFault`, in a person's words.
 """
 
 import json
@@ -31,7 +31,7 @@ T = TypeVar("T")
 NO_REASON = "no reason given"
 
 
-class Fault(ValueError):
+class LineFault(ValueError):
     """What is wrong with a line, for its reader."""
 
 
@@ -123,7 +123,7 @@ class Object(BaseModel):
 
 
 class Judgment(Object):
-    """Of a paragraph. The workbench's own files name no assessor."""
+    """A judgment of a paragraph. The workbench's own files name no assessor."""
 
     assessor: Text | None = None
     relevance: Whole
@@ -278,7 +278,8 @@ PARAGRAPH = TypeAdapter(Paragraph)
 
 
 def checked(kind: TypeAdapter[T], value: Any, what: str = "") -> T:
-    """The value of that kind. Raises `Fault` with the first that is wrong, and where it stands."""
+    """The value of that kind. Raises `LineFault` with the first that is wrong, and where it
+    stands."""
     try:
         return kind.validate_python(value)
     except ValidationError as error:
@@ -295,7 +296,7 @@ def checked(kind: TypeAdapter[T], value: Any, what: str = "") -> T:
         message = f"is {value}, not {each['ctx']['expected']}"
     else:
         message = str(each["ctx"]["error"]) if wrong == "value_error" else each["msg"]
-    raise Fault(f"{where or 'this'} {message}")
+    raise LineFault(f"{where or 'this'} {message}")
 
 
 def short(value: Any) -> str:

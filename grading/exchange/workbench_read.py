@@ -20,7 +20,7 @@ from gradelake.grading.exchange.workbench_format import (
     DirectEntry,
     Entry,
     ExamEntry,
-    Fault,
+    LineFault,
     Paragraph,
     checked,
 )
@@ -47,7 +47,7 @@ def read_graded(into: FileImport, problems: Problems) -> None:
     for number, line in files.json_values(lines, problems):
         try:
             reader.line(line)
-        except Fault as fault:
+        except LineFault as fault:
             problems.add(number, str(fault))
     into.scale_at_least = {
         i: _SCALE_AT_LEAST[grader["target"]]
@@ -78,19 +78,19 @@ class _Reader:
         self._known: dict[str, str] = {}  # what an entry says of its grader -> grader_id
 
     def line(self, line: Any) -> None:
-        """Read one query's line. Raises `Fault` saying what is wrong with it."""
+        """Read one query's line. Raises `LineFault` saying what is wrong with it."""
         match line:
             case [query, [*paragraphs]]:
                 query_id = self._query_id(query)
             case _:
-                raise Fault(_SHAPE)
+                raise LineFault(_SHAPE)
         if not self.into.has_query(query_id):
             return
         for number, paragraph in enumerate(paragraphs, start=1):
             try:
                 self._paragraph(query_id, paragraph)
-            except Fault as fault:
-                raise Fault(f"paragraph {number}: {fault}") from None
+            except LineFault as fault:
+                raise LineFault(f"paragraph {number}: {fault}") from None
             self.counts["paragraphs"] += 1
 
     def _query_id(self, value: Any) -> str:
@@ -236,7 +236,7 @@ class _Reader:
             if item_id in errors:
                 continue
             if grade is None:
-                raise Fault(f"self_rating of {item_id} is missing, not a whole number")
+                raise LineFault(f"self_rating of {item_id} is missing, not a whole number")
             reply = answers.get(item_id)
             if reply is not None:
                 self.counts["replies"] += 1
@@ -257,7 +257,7 @@ class _Reader:
             self._add(grader_id, "", failed(reason), response or answer or None)
             return
         if entry.correct is None:
-            raise Fault("correctAnswered is missing, not true or false")
+            raise LineFault("correctAnswered is missing, not true or false")
         grade = int(entry.correct)
         if entry.self_ratings is not None:
             grade = entry.self_ratings

@@ -76,7 +76,7 @@ class GraderEntry:
         return _object(_texts({k: v for k, v in given.items() if k not in _SAID}) | entry)
 
     def _exam(self, best: Grades, given: Row) -> dict[str, str]:
-        """Of `exam_grades`: JSON of each key. Of prompts that failed, what a file says."""
+        """The JSON of each key of `exam_grades`. Of prompts that failed, what a file says."""
         errors = given.get("llm_response_errors")
         errors = errors if isinstance(errors, dict) else {}
         items = map(_quoted, best.item_id)
@@ -114,7 +114,7 @@ class GraderEntry:
         return entry
 
     def _direct(self, best: Grades) -> dict[str, str]:
-        """Of `grades`: JSON of each key. A failed grade is 0 with an error, as the workbench has
+        """The JSON of each key of `grades`. A failed grade is 0 with an error, as the workbench has
         it."""
         grade = best.grade[0] or 0
         entry = {
@@ -142,7 +142,7 @@ class GraderEntry:
 
 
 @dataclass
-class Found:
+class PassageParts:
     """What there is of one passage. `grades` are in order of their items, `rankings` JSON; `kept`
     is what files had of it (`as_it_came`)."""
 
@@ -159,7 +159,7 @@ class Found:
         self.text_hash = text_sha256(self.text) if self.text.strip() else None
 
 
-def paragraph(found: Found, graders: dict[str, GraderEntry]) -> str:
+def paragraph(found: PassageParts, graders: dict[str, GraderEntry]) -> str:
     """A paragraph of the file: JSON."""
     keys, data = found.kept.get("keys", {}), found.kept.get("data", {})
     value = _texts({**keys, "paragraph_id": found.passage_id, "text": found.text})
@@ -175,7 +175,7 @@ def paragraph(found: Found, graders: dict[str, GraderEntry]) -> str:
     return _object(value)
 
 
-def _entries(found: Found, graders: dict[str, GraderEntry]) -> tuple[list[str], list[str]]:
+def _entries(found: PassageParts, graders: dict[str, GraderEntry]) -> tuple[list[str], list[str]]:
     """JSON of `exam_grades` and `grades`: those of files, in their order, then the others."""
     labels = _labels_of_others(found.grades, graders, found.text_hash)
     is_same_text = found.kept.get("keys", {}).get("text") == found.text

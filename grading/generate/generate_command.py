@@ -65,11 +65,13 @@ def _wrote(outcome) -> str:
     )
 
 
-def _odd(one) -> list[str]:
+def _odd(generated) -> list[str]:
     """What is worth a line about one query, or facet."""
-    items, lines = one.items, []
-    if one.tries > 1:
-        lines.append(f"read at try {one.tries}, at temperature {one.decoding['temperature']:g}")
+    items, lines = generated.items, []
+    if generated.tries > 1:
+        lines.append(
+            f"read at try {generated.tries}, at temperature {generated.decoding['temperature']:g}"
+        )
     if items.duplicates:
         lines.append(f"{len(items.duplicates)} dropped as repeated: {items.duplicates[0]!r:.80}")
     if items.empty:
@@ -84,8 +86,10 @@ def _odd(one) -> list[str]:
         )
     if items.beyond:
         lines.append(f"{counted(items.beyond, 'items')} dropped: more than were asked for")
-    if one.cut_characters:
-        lines.append(f"{one.cut_characters:,} characters of its passages did not fit, and were cut")
+    if generated.cut_characters:
+        lines.append(
+            f"{generated.cut_characters:,} characters of its passages did not fit, and were cut"
+        )
     return lines
 
 

@@ -10,7 +10,7 @@ from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.generate.asking import Generated
 from gradelake.grading.generate.generation_bank import Bank, GenerationRequest
 from gradelake.grading.generate.writers import QueryBatch, batches_of
-from gradelake.grading.generate.writing import Plan, Written, told
+from gradelake.grading.generate.writing import WritingPlan, Written, told
 from gradelake.grading.graders.configured import writing
 from gradelake.grading.prompts.label_list import as_list
 from gradelake.sql.common.errors import BadInput
@@ -30,7 +30,7 @@ _INSTEAD = {
 
 
 @dataclass
-class Outcome(Written):
+class WrittenItems(Written):
     """`remarkable` ones were retried, or something of theirs was dropped."""
 
     n_items: int = 0
@@ -38,9 +38,9 @@ class Outcome(Written):
     def progress(self) -> str:
         return f"{super().progress()}, {self.n_items:,} items"
 
-    def is_remarkable(self, one: Generated) -> bool:
-        is_odd = any(getattr(one.items, name) for name in _ODD)
-        return super().is_remarkable(one) or is_odd or bool(one.cut_characters)
+    def is_remarkable(self, generated: Generated) -> bool:
+        is_odd = any(getattr(generated.items, name) for name in _ODD)
+        return super().is_remarkable(generated) or is_odd or bool(generated.cut_characters)
 
     def as_object(self) -> dict[str, Any]:
         return super().as_object() | {
@@ -71,12 +71,12 @@ def request_of(
     return request
 
 
-def plan(lake: Lake, request: GenerationRequest) -> Plan:
+def plan(lake: Lake, request: GenerationRequest) -> WritingPlan:
     """What is to be done. Raises `BadInput` for a request that cannot be met."""
-    return Plan(*Bank(lake, request).facts())
+    return WritingPlan(*Bank(lake, request).facts())
 
 
-def generate(project: Project, request: GenerationRequest, arguments: list[str]) -> Outcome:
+def generate(project: Project, request: GenerationRequest, arguments: list[str]) -> WrittenItems:
     """Write items for the queries of a collection that have none in the bank.
 
     What is finished is committed at once, so that a run that was stopped or killed goes on where
@@ -86,13 +86,13 @@ def generate(project: Project, request: GenerationRequest, arguments: list[str])
     about = Asked(request.collection, "generate")
     with ReplyLog.of_run(project, request.grader, about) as log:
         bank = Bank(log.lake, request)
-        outcome = Outcome(*bank.facts())
+        outcome = WrittenItems(*bank.facts())
         if able := _able(bank, outcome):
             bank.run(log, outcome, _batches(bank, able), arguments)
     return outcome
 
 
-def _able(bank: Bank, outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
+def _able(bank: Bank, outcome: WrittenItems) -> list[tuple[str, dict[str, Any]]]:
     """(name, values) of the topics that can be asked about, for passages their ids; the others
     fail, and all of them stop the run."""
     able: list[tuple[str, dict[str, Any]]] = []

@@ -130,25 +130,25 @@ class Bank(Target):
         commit.say(rubric_items=n_items, **{outcome.noun: len(found)})
         outcome.n_items += n_items
 
-    def _record(self, commit: Transaction, one: Generated) -> None:
-        content = json.dumps(one.items.texts, ensure_ascii=False)
-        about = "/".join(filter(None, ids_of(one.query_id)))
+    def _record(self, commit: Transaction, generated: Generated) -> None:
+        content = json.dumps(generated.items.texts, ensure_ascii=False)
+        about = "/".join(filter(None, ids_of(generated.query_id)))
         commit.record(
             f"{self._target}/{self.request.grader.grader_id}/{about}",
             text_sha256(content),
-            len(self._made(one)),
+            len(self._made(generated)),
         )
 
-    def _made(self, one: Generated) -> list[tuple[str, str, float]]:
+    def _made(self, generated: Generated) -> list[tuple[str, str, float]]:
         """(kind, text, weight) of the items of a topic."""
-        kind, texts = self.request.grader.prompt.items or "", one.items.texts
+        kind, texts = self.request.grader.prompt.items or "", generated.items.texts
         if kind != "criterion":
-            weights = one.items.weights if self.passages else (1.0,) * len(texts)
+            weights = generated.items.weights if self.passages else (1.0,) * len(texts)
             return [(kind, *each) for each in zip(texts, weights, strict=True)]
         made = {}  # by text: what a nugget says already stands once
         for tier, type_, text in map(tier_type_text, texts):
             made[text] = f"{kind}:{tier}:{type_}", text, WEIGHTS[tier]
-        made |= {each[1]: each for each in criteria_of(self.nuggets[one.query_id])}
+        made |= {each[1]: each for each in criteria_of(self.nuggets[generated.query_id])}
         return list(made.values())
 
     def _rows(self, found: list[Generated]) -> pl.DataFrame:

@@ -31,26 +31,26 @@ class Nuggets(Items):
 
 @dataclass
 class _Draft:
-    """The list of one query on its way; `one` is how its last reply was read."""
+    """The list of one query on its way; `last` is how its last reply was read."""
 
-    about: Mapping[str, str]  # texts of the query, by their slots
+    slots: Mapping[str, str]  # texts of the query, by their slots
     passages: Passages
-    one: Generated
+    last: Generated
     brought_by: dict[str, tuple[str, ...]] = field(default_factory=dict)
     importance: dict[str, Reading] = field(default_factory=dict)  # by nugget
 
     @property
     def texts(self) -> tuple[str, ...]:
-        return self.one.items.texts if self.one.items else ()
+        return self.last.items.texts if self.last.items else ()
 
     def take(self, reply: Generated, passage_ids: tuple[str, ...]) -> None:
         """Note what became of a window; what was odd about earlier ones is kept."""
-        before = self.one
+        before = self.last
         if reply.items and (old := before.items):
             names = ("duplicates", "empty", "unusable", "beyond")
             dropped = {name: getattr(old, name) + getattr(reply.items, name) for name in names}
             reply = replace(reply, items=replace(reply.items, **dropped))
-        self.one = replace(
+        self.last = replace(
             reply,
             tries=max(before.tries, reply.tries),
             decoding=before.decoding if before.tries > reply.tries else reply.decoding,
@@ -61,18 +61,18 @@ class _Draft:
 
     def made(self) -> Generated:
         """The query with its `Nuggets`; without any where the importance of one was not told."""
-        if self.one.items is None:
-            return self.one
+        if self.last.items is None:
+            return self.last
         for text in self.texts:
             if (reading := self.importance[text]).status == "failed":
                 why = f"how important {text!r:.80} is was not told: {reading.error}"
-                return replace(self.one, items=None, error=why)
+                return replace(self.last, items=None, error=why)
         items = Nuggets(
-            **vars(self.one.items),
+            **vars(self.last.items),
             weights=tuple(VITAL if self.importance[text].grade else OKAY for text in self.texts),
             passage_ids=tuple(self.brought_by[text] for text in self.texts),
         )
-        return replace(self.one, items=items)
+        return replace(self.last, items=items)
 
 
 def create(grader: Grader, engine: Asking, queries: Sequence[Query]) -> list[Generated]:
@@ -94,12 +94,12 @@ def create(grader: Grader, engine: Asking, queries: Sequence[Query]) -> list[Gen
         windows = {
             name: draft.passages[start : start + size]
             for name, draft in drafts.items()
-            if len(draft.passages) > start and draft.one.error is None
+            if len(draft.passages) > start and draft.last.error is None
         }
         asked = []
         for name, window in windows.items():
             texts, passages = drafts[name].texts, numbered(text for _, text in window)
-            values = {**drafts[name].about, "passages": passages}
+            values = {**drafts[name].slots, "passages": passages}
             values |= {"items": as_list(texts), "n_items": str(len(texts))}
             asked.append((name, values))
         for reply in ask(grader, engine, asked) if asked else ():
@@ -108,7 +108,7 @@ def create(grader: Grader, engine: Asking, queries: Sequence[Query]) -> list[Gen
     assert grader.prompt.importance is not None
     judge = replace(grader, prompt=grader.prompt.importance)
     engine.set_prompt(judge.prompt)
-    _ask_importance(judge, engine, [draft for draft in drafts.values() if draft.one.items])
+    _ask_importance(judge, engine, [draft for draft in drafts.values() if draft.last.items])
     return [draft.made() for draft in drafts.values()]
 
 
@@ -121,11 +121,11 @@ def _ask_importance(judge: Grader, engine: Asking, drafts: list[_Draft]) -> None
         decoding = decoding_of(judge, attempt)
         engine.set_decoding(decoding)
         prompts = [  # nuggets of one query, which `passage` tells apart, share windows
-            {**draft.about, "passage": draft.one.query_id, "item": text} for draft, text in pending
+            {**draft.slots, "passage": draft.last.query_id, "item": text} for draft, text in pending
         ]
         answers = ask_windows(judge, partial(score_with_retries, engine.score), prompts)
         for (draft, text), (reading, _) in zip(pending, answers, strict=True):
             draft.importance[text] = reading
-            if attempt >= draft.one.tries:
-                draft.one = replace(draft.one, tries=attempt + 1, decoding=decoding)
+            if attempt >= draft.last.tries:
+                draft.last = replace(draft.last, tries=attempt + 1, decoding=decoding)
         pending = [one for one in pending if one[0].importance[one[1]].status == "failed"]

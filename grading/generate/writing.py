@@ -61,7 +61,7 @@ def told(name: str) -> dict[str, str]:
 
 
 @dataclass
-class Plan:
+class WritingPlan:
     """What there is to ask; counts are of queries, or of facets, as `noun` says."""
 
     request: WritingRequest
@@ -89,7 +89,7 @@ class Plan:
 
 
 @dataclass
-class Written(WritingRun, Plan):
+class Written(WritingRun, WritingPlan):
     """What a run wrote."""
 
     written: int = 0
@@ -113,8 +113,8 @@ class Written(WritingRun, Plan):
             return 130
         return 3 if self.failed or self.out_of_money else 0
 
-    def is_remarkable(self, one: Generated) -> bool:
-        return one.tries > 1
+    def is_remarkable(self, generated: Generated) -> bool:
+        return generated.tries > 1
 
     def add(self, generated: list[Generated]) -> None:
         for one in generated:
@@ -163,7 +163,7 @@ class Target:
         raise NotImplementedError
 
     def facts(self) -> tuple[WritingRequest, int, int, list[Topic], str]:
-        """What a `Plan` says. Raises `BadInput` as `refuse_foreign` does."""
+        """What a `WritingPlan` says. Raises `BadInput` as `refuse_foreign` does."""
         self.refuse_foreign()
         request = self.request
         rows = self.lake.rows(

@@ -13,7 +13,7 @@ from gradelake.grading.engines import CUT_OFF, NOT_WHOLE
 from gradelake.grading.graders.configured import require_judge
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.plan import prices
-from gradelake.grading.plan.request import Chunk, Request, Totals
+from gradelake.grading.plan.request import Chunk, GradingRequest, Totals
 from gradelake.grading.plan.taken import size, taken
 from gradelake.grading.prompts.parsers import PARSERS
 from gradelake.grading.prompts.prompt import OF_QUERY, Prompt
@@ -44,10 +44,10 @@ class NothingToGrade(BadInput):
     the grader's worked examples come from it. Of several collections, one may be so."""
 
 
-class Plan:
+class GradingPlan:
     """A request planned on an open lake. Its tables live as long as the lake's connection."""
 
-    def __init__(self, lake: Lake, request: Request):
+    def __init__(self, lake: Lake, request: GradingRequest):
         """Raises `BadInput` for an unknown collection, query or rubric version, or an empty bank.
 
         The lake must have its views (`ensure_views`).
@@ -145,7 +145,7 @@ class Plan:
         )
 
     def _rate(self) -> float | None:
-        """Of what was graded while the run waited for it."""
+        """The rate of what was graded while the run waited for it."""
         if self.request.grader.in_batches:
             return None
         return self.lake.value(
@@ -270,7 +270,7 @@ def other_readers(lake: Lake, grader: Grader) -> list[str]:
 
 
 def _asking(settings: str) -> dict[str, Any]:
-    """Of what `raw.graders` has of a grader, what changes its prompts and replies."""
+    """The part of what `raw.graders` has of a grader that changes its prompts and replies."""
     return {key: value for key, value in json.loads(settings).items() if key != "reading"}
 
 
@@ -304,7 +304,7 @@ def check_slots(lake: Lake, collection: str, prompt: Prompt) -> dict[str, int]:
     return {slot: n for slot, n in found.items() if n and slot not in needed}
 
 
-def _checked_version(lake: Lake, request: Request) -> int:
+def _checked_version(lake: Lake, request: GradingRequest) -> int:
     """The version of the rubric to grade: the one asked for, or the newest. Passages as a whole
     belong to version 0. Raises `BadInput` for a request that cannot be met."""
     require_judge(request.grader)
@@ -344,7 +344,7 @@ def _no_rubric(collection: str) -> NothingToGrade:
     return NothingToGrade(f"{collection} has no rubric", hint)
 
 
-def _version_with_items(lake: Lake, request: Request, kind: str) -> int:
+def _version_with_items(lake: Lake, request: GradingRequest, kind: str) -> int:
     versions = dict(
         lake.rows(
             "select rubric_version, count(text) filter (where wanted_items.kind = ?) "

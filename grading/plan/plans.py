@@ -6,8 +6,8 @@ from typing import Any
 
 from gradelake.grading.graders.configured import configured, judges
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.plan.planner import NothingToGrade, Plan, check_queries, ensure_views
-from gradelake.grading.plan.request import Request, Totals
+from gradelake.grading.plan.planner import GradingPlan, NothingToGrade, check_queries, ensure_views
+from gradelake.grading.plan.request import GradingRequest, Totals
 from gradelake.sql.common import console
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -74,8 +74,8 @@ def plan(
             for name in graders or judges(project, collection):
                 try:
                     grader = configured(project, lake, name)
-                    request = Request(collection, grader, rubric_version, queries, limit)
-                    plans.append((grader, Plan(lake, request).totals))
+                    request = GradingRequest(collection, grader, rubric_version, queries, limit)
+                    plans.append((grader, GradingPlan(lake, request).totals))
                 except BadInput as error:
                     if len(graders) == 1:
                         raise

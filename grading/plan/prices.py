@@ -19,8 +19,8 @@ _FEW, _MANY = 0.7, 1.5
 
 @dataclass(frozen=True)
 class Price:
-    """Of a token of a prompt, of one that the provider had cached, and of one of a reply; of a
-    grader in batches, what they cost there."""
+    """The price of a token of a prompt, of one that the provider had cached, and of one of a reply;
+    for a grader in batches, what they cost there."""
 
     currency: str
     input: float

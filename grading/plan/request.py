@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # workers, who need no lake, import this
 
 
 @dataclass(frozen=True)
-class Request:
+class GradingRequest:
     collection: str
     grader: Grader
     rubric_version: int | None = None  # None: the newest
@@ -75,7 +75,8 @@ class Chunk:
                 yield values, len(gold or [""]) if verifies else 1
 
     def part(self, numbers: Sequence[int], mark: str) -> "Chunk":
-        """Those prompts with their pairs, in this order; the id gets a mark behind it."""
+        """A part of the chunk: these prompts with their pairs, in this order; the id gets a mark
+        behind it."""
         kept = pl.DataFrame(
             {"prompt_no": numbers, "new_no": range(len(numbers))},
             schema=dict.fromkeys(("prompt_no", "new_no"), pl.UInt32),

@@ -37,12 +37,12 @@ def _show(result):
     type=click.IntRange(0, 2**31 - 1),
     default=1,
     show_default=True,
-    help="Another one draws others.",
+    help="Another seed draws other passages.",
 )
 @click.option(
     "--plan", "plans", is_flag=True, help="Say what it would ask, at what cost; ask nothing."
 )
-@click.option("--now", is_flag=True, help="Ask it all again, though that is not due yet.")
+@click.option("--now", is_flag=True, help="Ask all of it again, even if that is not due yet.")
 @round_options
 @answering(_show)
 @click.pass_obj

@@ -47,13 +47,14 @@ def _stemmer() -> Any:
 
 
 def bare(answer: str) -> str:
-    """In lower case, without punctuation but the signs of numbers, single spaces."""
+    """A text in lower case, without punctuation but the signs of numbers, with single spaces."""
     text = _DECIMAL_COMMA.sub(".", answer.lower().replace("\u2212", "-"))
     return " ".join(_PUNCTUATION.sub(lambda sign: sign["kept"] or "", text).split())
 
 
 def normalise(answer: str) -> str:
-    """As `bare`, without stopwords, each word stemmed. Empty when all words are stopwords."""
+    """A text as `bare` has it, without stopwords, each word stemmed. Empty if all words are
+    stopwords."""
     words = (word for word in bare(answer).split() if word not in stopwords())
     return " ".join(stem(word) if word.isalpha() else word for word in words)
 

@@ -46,7 +46,7 @@ def doubt(text: str, start: int, end: int, grade: int, scale: Scale) -> str | No
 
 
 def number(count: str) -> float:
-    """Of a number in digits or in words (`COUNT`)."""
+    """The value of a number in digits or in words (`COUNT`)."""
     word = count.casefold()
     known = (*NUMBERS, "ten")
     return float(known.index(word) if word in known else 100 if word == "hundred" else word)

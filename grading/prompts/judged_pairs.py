@@ -21,7 +21,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Sample:
+class PairSample:
     """`pairs` in an order drawn by the seed, with `per_label` of each label of `available`.
 
     `available` counts the pairs that could be drawn, by label; of a label that has fewer than
@@ -60,7 +60,7 @@ def sample_pairs(
     per_label: int | None,
     seed: int,
     query_ids: tuple[str, ...] | None = None,
-) -> Sample:
+) -> PairSample:
     """Draw from an assessor's judged pairs that have texts, the same number of each label.
 
     The labels are 0 to the collection's max_relevance (judgments below 0 count as 0). Per label
@@ -106,7 +106,7 @@ def sample_pairs(
         **values,
         n=n,
     )
-    return Sample(tuple(Pair(*row) for row in rows), n, available)
+    return PairSample(tuple(Pair(*row) for row in rows), n, available)
 
 
 # $collection, $assessor, $seed; `draw` is the order that the seed gives

@@ -179,7 +179,8 @@ def _answer_key(text: str, scale: Scale, gold_answers: Iterable[str] | None) -> 
 
 
 def _lenient_answer_key(text: str, scale: Scale, gold_answers: Iterable[str] | None) -> Reading:
-    """The same, but "no" or "a." is right where a gold answer is just that."""
+    """Read a reply as `_answer_key` does, but "no" or "a." is right where a gold answer is just
+    that."""
     gold = [answer for answer in gold_answers or () if answer.strip()]
     if not gold:
         return Reading(None, "failed", answer=text, error="the item has no gold answers")

@@ -59,7 +59,7 @@ class Example:
     collection: str = ""
 
     def shown(self, template: str) -> str:
-        """In a prompt: each text on one line, made harmless."""
+        """The texts as a prompt shows them: each on one line, made harmless."""
         return SLOT.sub(lambda slot: " ".join(neutralise(getattr(self, slot[1])).split()), template)
 
 
@@ -166,7 +166,7 @@ class Prompt:
 
     @property
     def topic_slots(self) -> list[str]:
-        """Those of its slots whose text not every topic has."""
+        """The slots whose text not every topic has."""
         return [slot for slot in OF_QUERY[1:] if slot in self.slots]
 
     @cached_property

@@ -155,16 +155,16 @@ def render(project, name, query, items, passage, passage_file, others):
     click.echo(rendered.text)
 
 
-def _slot(said: str) -> list[str]:
-    slot, equals, text = said.partition("=")
+def _slot(stated: str) -> list[str]:
+    slot, equals, text = stated.partition("=")
     if not equals:
-        raise BadInput(f"--slot {said}: no text", "Write SLOT=TEXT.")
+        raise BadInput(f"--slot {stated}: no text", "Write SLOT=TEXT.")
     return [slot, text]
 
 
 @prompts.command(short_help="Draw worked examples from a collection's judged passages.")
 @click.argument("collection")
-@click.option("--assessor", required=True, help="Whose judgments to take.")
+@click.option("--assessor", required=True, help="The assessor whose judgments to take.")
 @click.option("--per-label", type=click.IntRange(1), required=True, help="Passages per label.")
 @click.option("--seed", type=int, required=True, help="The same seed draws the same passages.")
 @click.option(

@@ -251,7 +251,8 @@ def _in_json(text: str, scale: Scale) -> Reading | None:
 
 
 def _last_number(value: object) -> float | None:
-    """Of a highest grade, or of a scale as it may be written: 10, "0-10", [0, 10]."""
+    """The last number of a highest grade, or of a scale as it may be written: 10, "0-10", [0,
+    10]."""
     numbers = re.findall(r"\d+(?:\.\d+)?", str(value))
     return float(numbers[-1]) if numbers else None
 

@@ -68,7 +68,7 @@ class Scale:
         return self.lookup.get(word.strip().casefold())
 
     def meant(self, word: str) -> int | None:
-        """As `grade_of`; of numbers also as `four` and `4.0`."""
+        """The grade as `grade_of` reads it; numbers also as `four` and `4.0`."""
         grade = self.grade_of(word)
         if grade is None and self.is_numeric:
             folded = word.casefold()

@@ -6,7 +6,7 @@ from hashlib import md5
 from typing import Any
 
 from gradelake.grading.plan.planner import check_queries
-from gradelake.grading.review.revise import Answer, Review, ReviewKey, Undo
+from gradelake.grading.review.revise import Review, ReviewAnswer, ReviewKey, Undo
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.judgment_kinds import JudgmentKind, judgment_kinds
 from gradelake.sql.common.project import TO_GRADE, did_you_mean
@@ -296,14 +296,20 @@ class Card:
     description: str | None = None  # of the query
     narrative: str | None = None
 
-    def answered(self, opinion: int | None, *about: Any) -> Answer:
-        """An answer to it: (note, seconds, is_blind, settles) as `Answer` has them. What nothing
-        has graded is agreed with, and never blind: there is nothing to see."""
+    def answered(
+        self,
+        opinion: int | None,
+        note: str | None,
+        seconds: float | None,
+        is_blind: bool,
+        settles: bool,
+    ) -> ReviewAnswer:
+        """An answer to it. What nothing has graded is agreed with, and never blind: there is
+        nothing to see."""
         if self.grade is not None:
-            return Answer(self.grade, opinion, *about)
+            return ReviewAnswer(self.grade, opinion, note, seconds, is_blind, settles)
         assert opinion is not None
-        note, seconds, _, settles = about
-        return Answer(opinion, opinion, note, seconds, False, settles)
+        return ReviewAnswer(opinion, opinion, note, seconds, False, settles)
 
     def undone(self, is_blind: bool, before: Review | None = None) -> Undo:
         """Its answer taken back."""

@@ -54,25 +54,27 @@ def _print_agreement(tau, found, when):
     help="Give your grade before you see the grader's; then you may change it.",
 )
 @click.option(
-    "--open", "shows_grade", is_flag=True, help="Of a queue: see the grader's grade at once."
+    "--open", "shows_grade", is_flag=True, help="With --queue: see the grader's grade at once."
 )
 @click.option(
     "--settle",
     "settles",
     is_flag=True,
-    help="Of a queue: say what is right where the others differ.",
+    help="With --queue: say what is right where the others differ.",
 )
-@click.option("--again", is_flag=True, help="Also what the assessor has reviewed, to revise it.")
+@click.option(
+    "--again", is_flag=True, help="Also show what the assessor has reviewed, to revise it."
+)
 @answering(_print, "Print the summary as one JSON object; cards go to standard error.")
 @click.pass_context
 def review(context, collection, queue, shows_grade, **choice):
     """Look at grades of a COLLECTION's rubric items one at a time, and say whether they are right.
 
-    Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo,
-    q quit. With --blind you type your grade, and the grader's is shown after. Each answer is in
-    the lake at once, and the same command continues where it stopped. No grade is changed. High
-    grades come more often than low ones. Without a terminal, each line of standard input is a key,
-    or the text of a note. The cards of a queue are reviewed blind, unless with --open.
+    Keys: a agree, d disagree (then the grade you would give, or Enter), s skip, n note, u undo, q
+    quit. With --blind you type your grade, and the grader's is shown after. Each answer is in the
+    lake at once, and the same command continues where it stopped. No grade is changed. High grades
+    come more often than low ones. Without a terminal, each line of standard input is a key, or the
+    text of a note. The cards of a queue are reviewed blind, unless --open is given.
 
     \b
     Examples:

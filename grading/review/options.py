@@ -17,10 +17,12 @@ tau_option = click.option(
 )
 # what `deal_for` takes
 which_grades = with_options(
-    click.option("--grader", "grader_name", metavar="NAME", help="Whose grades."),
+    click.option(
+        "--grader", "grader_name", metavar="NAME", help="The grader whose grades to look at."
+    ),
     click.option("--queue", metavar="NAME", help="The cards of this queue, instead of --grader."),
     click.option("--assessor", required=True, metavar="NAME", help="Who reviews."),
-    click.option("--query", "query_id", metavar="ID", help="Only of this query."),
+    click.option("--query", "query_id", metavar="ID", help="Only grades of this query."),
     click.option(
         "--item",
         "item_id",

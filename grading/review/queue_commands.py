@@ -47,7 +47,7 @@ def _print_queues(found):
 
 @click.group(short_help="Share the reviewing of grades.")
 def queue():
-    """Grades that several people review, each card by as many as you say.
+    """Have several people review grades, each card as many of them as you say.
 
     \b
     Examples:
@@ -59,17 +59,17 @@ def queue():
 @queue.command(short_help="Choose grades for several people to review.")
 @click.argument("collection")
 @click.argument("name")
-@click.option("--grader", metavar="NAME", help="Whose grades are reviewed.")
+@click.option("--grader", metavar="NAME", help="The grader whose grades are reviewed.")
 @click.option(
     "--label-set",
     metavar="NAME",
-    help="Whose pairs are judged, instead: query and passage, and no rubric item.",
+    help="Instead of a grader: the label set whose pairs of query and passage are judged.",
 )
 @click.option(
     "--from",
     "source",
     type=click.Choice(SOURCES),
-    help="What they are chosen from. Default: sample; of a label set: estimate.",
+    help="What they are chosen from. Default: sample; with --label-set: estimate.",
 )
 @click.option(
     "--size",
@@ -85,23 +85,28 @@ def queue():
     multiple=True,
     required=True,
     metavar="NAME",
-    help="Who reviews; given once for each of them.",
+    help="Who reviews; may be repeated.",
 )
 @tau_option
 @click.option(
     "--depth",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Of a label set or the pool: only passages that some system ranked in its first K.",
+    help=(
+        "With --label-set, or from the pool: only passages that some system ranked in its first K."
+    ),
 )
 @click.option(
     "--label-names",
     metavar="NAME,...",
-    help="What labels 0, 1 and so on of the scale of judgments are called, for the card.",
+    help="The names of labels 0, 1 and so on of the scale of judgments, for the card.",
 )
 @click.option(
     "--queries",
-    help="Of the pool: these, in this order: ids with commas between, or a file of them.",
+    help=(
+        "From the pool: only these queries, in this order: ids separated by commas, or a file of "
+        "ids."
+    ),
 )
 @click.option(
     "--seed",
@@ -117,9 +122,9 @@ def add(project, collection, name, label_names, queries, size, **options):
 
     From: sample (of all grades, high ones more often), spurious (answers found in non-relevant
     passages), uncovered (relevant passages without an answer), disagreements (grades that make
-    labels far from judgments), never-covered (the best grades of items that nothing answers).
-    Of a label set: estimate (pairs that narrow `stats estimate` most), sample (in proportion to its
-    labels). Of neither: pool (all that systems rank high, query after query, before anything has
+    labels far from judgments), never-covered (the best grades of items that nothing answers). With
+    --label-set: estimate (pairs that narrow `stats estimate` most), sample (in proportion to its
+    labels). With neither: pool (all that systems rank high, query after query, before anything has
     graded it; the people of a query judge all its passages).
 
     \b
@@ -147,7 +152,7 @@ def add(project, collection, name, label_names, queries, size, **options):
 @answering(_print_queues, "Print a JSON array.")
 @click.pass_obj
 def list_(project, collection):
-    """How far people are with the queues of a COLLECTION, or of all.
+    """Say how far people are with the queues of a COLLECTION, or of all.
 
     \b
     Examples:

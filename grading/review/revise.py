@@ -42,7 +42,7 @@ class Review:
         """What the grade should be; None where they only disagree."""
         return self.grade if self.verdict == "agree" else self.own_grade
 
-    def answers(self, answer: "Answer") -> bool:
+    def answers(self, answer: "ReviewAnswer") -> bool:
         """Whether an answer says what this says: only times may differ, and what was blind."""
         mine = self.grade, self.opinion, self.note, bool(self.settles)
         note = _one_line(answer.note)
@@ -50,7 +50,7 @@ class Review:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReviewAnswer:
     """What somebody answers to a card with a grader's `grade`.
 
     `opinion`: what the grade should be; None: it is wrong, and that is all. `at` None: now.
@@ -75,7 +75,7 @@ class Undo:
     at: datetime | None = None
 
 
-def revise(standing: Review | None, answer: Answer | Undo, now: datetime) -> Review | None:
+def revise(standing: Review | None, answer: ReviewAnswer | Undo, now: datetime) -> Review | None:
     """The review that stands after an answer; `standing` itself where that changes nothing."""
     same_grade = standing is not None and standing.grade == answer.grade
     if isinstance(answer, Undo):

@@ -70,7 +70,7 @@ class Session:
         }
 
     def run(self) -> None:
-        """Until the last card, `q`, or the end of the input."""
+        """Show cards until the last one, `q`, or the end of the input."""
         at = 0
         try:
             while 0 <= at < len(self.deck.cards):

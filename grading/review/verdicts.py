@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from gradelake.grading.review.cards import Assignment, Card
-from gradelake.grading.review.revise import Answer, Review, ReviewKey, Undo, revise
+from gradelake.grading.review.revise import Review, ReviewAnswer, ReviewKey, Undo, revise
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.lake.judged import forget_files, put_judgments
 from gradelake.sql.lake.opening import Lake
@@ -46,7 +46,7 @@ class Verdicts:
         self.session = uuid.uuid4().hex
         self.n_written = 0
 
-    def put(self, card: Card, answer: Answer | Undo) -> Review | None:
+    def put(self, card: Card, answer: ReviewAnswer | Undo) -> Review | None:
         """Commit what an answer changes, and return the review that stands then.
 
         Waits while another process writes, and says for whom.
@@ -71,7 +71,7 @@ class Verdicts:
 
 
 def put_answers(
-    transaction: Transaction, answers: Iterable[tuple[ReviewKey, Answer | Undo]]
+    transaction: Transaction, answers: Iterable[tuple[ReviewKey, ReviewAnswer | Undo]]
 ) -> list[Change]:
     """Write what answers, in the order in which they arrived, change; returns that of each.
 

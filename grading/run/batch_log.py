@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from gradelake.grading.ask.entry import OF_WHAT, Asked, Entry
+from gradelake.grading.ask.entry import OF_WHAT, Asked, LogEntry
 from gradelake.grading.ask.recorder import Replies
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import Response
@@ -46,12 +46,12 @@ class Tries:
     """What was asked in vain in batches, and is to be asked again, by prompt."""
 
     def __init__(self, log: ReplyLog):
-        self._of: dict[Any, list[Entry]] = defaultdict(list)
+        self._of: dict[Any, list[LogEntry]] = defaultdict(list)
         for entry in log.in_vain():
             self._of[entry.asked].append(entry)
 
-    def of(self, row: Mapping[str, Any]) -> list[Entry]:
-        """Those of the prompt of a row of `raw.replies`."""
+    def of(self, row: Mapping[str, Any]) -> list[LogEntry]:
+        """The pairs of the prompt of a row of `raw.replies`."""
         return self._of.get(row["asked"], [])
 
     def limit(self, row: Mapping[str, Any], passage: str) -> int | None:
@@ -142,7 +142,7 @@ class BatchLog:
             transaction.say(pairs_given_up=sent.n_pairs)
 
     def prompts(self, sent: Sent) -> list[dict[str, Any]]:
-        """Those of a batch, as `intend` was given them."""
+        """The prompts of a batch, as `intend` was given them."""
         rows = self.lake.objects(
             "select * from lake.raw.replies where run_id = ? and state = 'under way'", sent.batch_id
         )
@@ -174,7 +174,7 @@ class BatchLog:
             reply.cut_characters, before = row["cut_characters"], tries.of(row)
             names = ("asked", "attempt", "reply_id", "prompt_bytes", *OF_WHAT)
             known = {name: row[name] for name in names}
-            entry = Entry(chunk_id=sent.batch_id, seconds=0.0, response=replace(reply), **known)
+            entry = LogEntry(chunk_id=sent.batch_id, seconds=0.0, response=replace(reply), **known)
             log.entries.append(entry)
             # one that had more of its passage was another
             same = [each for each in before if each.response.cut_characters == reply.cut_characters]
@@ -207,7 +207,7 @@ class BatchLog:
     def _grades(
         self, committer: Committer, answered: list[tuple[dict[str, Any], Response]]
     ) -> pl.DataFrame:
-        """Those of prompts' pairs that have none yet."""
+        """The grades of prompts' pairs that have none yet."""
         readings = [
             (read(self.grader, reply, row["pairs"][0]["gold_answers"]), reply)
             for row, reply in answered

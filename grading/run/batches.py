@@ -15,7 +15,7 @@ from gradelake.grading.engines import TOKENS, EngineUnusable, Response
 from gradelake.grading.engines._batches import MOST_BYTES, OVER, Batch, Refused, Unsure, line
 from gradelake.grading.engines._connection import ACCOUNT
 from gradelake.grading.graders import engine_finder
-from gradelake.grading.plan.planner import Plan
+from gradelake.grading.plan.planner import GradingPlan
 from gradelake.grading.plan.prices import Price
 from gradelake.grading.plan.request import Chunk
 from gradelake.grading.prompts.parsers import PARSERS
@@ -194,7 +194,7 @@ class BatchRun:
 
     # --- submitting -------------------------------------------------------------------------------
 
-    def submit(self, plan: Plan, on_known: Callable[[Chunk], None]) -> int:
+    def submit(self, plan: GradingPlan, on_known: Callable[[Chunk], None]) -> int:
         """Submit what a plan asks, as far as there is money for it. Returns how many pairs.
 
         `on_known` gets chunks whose replies are known. Raises `EngineUnusable`.
@@ -207,7 +207,7 @@ class BatchRun:
         self._count()
         return self.done.submitted - n_before
 
-    def _parts(self, plan: Plan, on_known: Callable[[Chunk], None]) -> Iterator[_Part]:
+    def _parts(self, plan: GradingPlan, on_known: Callable[[Chunk], None]) -> Iterator[_Part]:
         chunks: Iterator[Chunk] = plan.chunks()
         spending = None
         if self.price:
@@ -252,7 +252,7 @@ class BatchRun:
     def _prompts(
         self, part: _Part, chunk: Chunk, tries: Tries
     ) -> tuple[list[dict[str, Any]], list[bytes]]:
-        """Of each prompt of a chunk: what the log has of it, and its line in the batch's file."""
+        """What the log has of each prompt of a chunk, and its line in the batch's file."""
         rows, lines = [], []
         pairs = self._pairs(chunk)
         for number, (values, own) in enumerate(zip(chunk.prompts, pairs, strict=True)):
@@ -314,7 +314,7 @@ class _Trouble(GradelakeError):
 
 
 class _Stuck(_Trouble):
-    """One that cannot be gone on with later either, unless it is given up."""
+    """A batch that cannot be gone on with later either, unless it is given up."""
 
 
 def _title(sent: Sent) -> str:

@@ -14,7 +14,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradelake.grading.ask.entry import Entry
+from gradelake.grading.ask.entry import LogEntry
 from gradelake.grading.ask.recorder import Asking, Place, Recorder
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import EngineUnusable
@@ -68,7 +68,7 @@ class Crew:
     ready_at: float | None = None  # when the first worker had loaded its engine
     at_once: int = 1  # chunks at work in one actor, at most
     trouble: EngineUnusable | None = None  # the engine cannot go on: what is at work is waited for
-    known: list[Entry] = field(default_factory=list)  # replies that are not asked for again
+    known: list[LogEntry] = field(default_factory=list)  # replies that are not asked for again
 
     @property
     def ray_address(self) -> str | None:
@@ -78,7 +78,7 @@ class Crew:
         # Ray prints what happens to machines on stdout, where --json may be read
         self.stdout = redirect_stdout(sys.stderr)
         self.owns_ray = machines.join(self.ray_address)
-        self.head = machines.Head()
+        self.head = machines.RayHead()
         grader: Grader = self.worker.grader
         engine = engine_finder.engine_of(grader)
         workers = engine.workers(machines.size(), grader.settings)
@@ -305,7 +305,7 @@ def _actor_class():
     class Grade:
         """What runs in the actor's process."""
 
-        def start(self, worker: Any, place: Place, known: list[Entry]) -> int:
+        def start(self, worker: Any, place: Place, known: list[LogEntry]) -> int:
             """Load the engine; how many chunks it wants. Raises `EngineUnusable` when that cannot
             be done."""
             self.worker, self.engine = worker, engine_finder.started(worker.grader)

@@ -13,9 +13,9 @@ from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.engines import TOKENS
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.configured import configured
-from gradelake.grading.plan.planner import Plan, ensure_views
+from gradelake.grading.plan.planner import GradingPlan, ensure_views
 from gradelake.grading.plan.prices import Price, price_of
-from gradelake.grading.plan.request import Chunk, Request, Totals
+from gradelake.grading.plan.request import Chunk, GradingRequest, Totals
 from gradelake.grading.run.batches import Batched, BatchRun
 from gradelake.grading.run.committer import Committer
 from gradelake.grading.run.crew import Crew
@@ -86,16 +86,16 @@ class Run:
 
 def requested(
     project: Project, collection: str, grader: str, *about: Any, **stated: Any
-) -> Request:
-    """What is asked of a grader of gradelake.toml, as `Request` has it. Raises `BadInput` where
-    there is none."""
+) -> GradingRequest:
+    """What is asked of a grader of gradelake.toml, as `GradingRequest` has it. Raises `BadInput`
+    where there is none."""
     with console.working("planning"), Lake.writer(project) as lake:
-        return Request(collection, configured(project, lake, grader), *about, **stated)
+        return GradingRequest(collection, configured(project, lake, grader), *about, **stated)
 
 
 def grade(
     project: Project,
-    request: Request,
+    request: GradingRequest,
     tell: Callable[[str], None],
     on_progress: Callable[[Run, Committer], None] = lambda run, committer: None,
     max_seconds: float | None = None,
@@ -226,16 +226,16 @@ def _is_past(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() >= deadline
 
 
-def _planned(lake: Lake, request: Request) -> Plan:
+def _planned(lake: Lake, request: GradingRequest) -> GradingPlan:
     """What is missing; the present lake forgets the failures of what is asked about again."""
     with console.working("planning"):
-        plan = Plan(lake, request)
+        plan = GradingPlan(lake, request)
     if plan.totals.retried:
         _forget_failed(lake, request)
     return plan
 
 
-def _in_batches(request: Request, batches: BatchRun, wait: bool) -> Run:
+def _in_batches(request: GradingRequest, batches: BatchRun, wait: bool) -> Run:
     committer, done, lake = batches.committer, batches.done, batches.lake
     batches.settle(give_up=bool(request.retry))
     plan = _planned(lake, request)
@@ -246,7 +246,7 @@ def _in_batches(request: Request, batches: BatchRun, wait: bool) -> Run:
             batches.pause()
             if batches.settle(give_up=False):
                 limit = request.limit and max(0, request.limit - done.submitted)
-                _submit(committer, batches, Plan(lake, replace(request, limit=limit)), run)
+                _submit(committer, batches, GradingPlan(lake, replace(request, limit=limit)), run)
     finally:
         committer.finish("done")
     run.counts = {name: n + done.counts[name] for name, n in committer.counts.items()}
@@ -256,7 +256,7 @@ def _in_batches(request: Request, batches: BatchRun, wait: bool) -> Run:
     return run
 
 
-def _submit(committer: Committer, batches: BatchRun, plan: Plan, run: Run) -> None:
+def _submit(committer: Committer, batches: BatchRun, plan: GradingPlan, run: Run) -> None:
     """Submit what a plan asks; what is known already is graded now."""
 
     def begin() -> None:
@@ -276,7 +276,7 @@ def _submit(committer: Committer, batches: BatchRun, plan: Plan, run: Run) -> No
     run.unsent = max(0, run.planned - submitted - (committer.counts["pairs"] - before))
 
 
-def _forget_failed(lake: Lake, request: Request) -> None:
+def _forget_failed(lake: Lake, request: GradingRequest) -> None:
     """Take the failed grades of a planned request out of the present lake; its history keeps
     them."""
     with lake.transaction("grade", f"{request.collection} {request.grader.name}") as transaction:

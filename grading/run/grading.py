@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Any
 
 from gradelake.grading.graders.trials import trials_of
-from gradelake.grading.plan.planner import Plan, ensure_views
+from gradelake.grading.plan.planner import GradingPlan, ensure_views
 from gradelake.grading.plan.plans import Plans
-from gradelake.grading.plan.request import FAILURES, Request
+from gradelake.grading.plan.request import FAILURES, GradingRequest
 from gradelake.grading.run import grader_run, machines
 from gradelake.grading.run.progress import showing_progress
 from gradelake.grading.run.run_text import run_as_object
@@ -23,8 +23,8 @@ from gradelake.sql.lake.opening import Lake
 class Grading:
     """What the runs of graders did, or of a grader's trials."""
 
-    runs: list[tuple[Request, grader_run.Run]]
-    of: str  # what there is a run of: "grader" where there can be one only, "graders" or "trials"
+    runs: list[tuple[GradingRequest, grader_run.Run]]
+    noun: str  # what there is a run of: "grader" where there can be one only, "graders" or "trials"
 
     @property
     def exit_code(self) -> int:
@@ -33,7 +33,7 @@ class Grading:
     def as_object(self) -> dict[str, Any]:
         """What `grade --json` prints."""
         objects = [run_as_object(*each) for each in self.runs]
-        return objects[0] if self.of == "grader" else {self.of: objects}
+        return objects[0] if self.noun == "grader" else {self.noun: objects}
 
 
 def grade(
@@ -68,9 +68,9 @@ def grade(
     if dry_run:
         with console.working("planning"), Lake.writer(project) as lake:
             ensure_views(lake)
-            plans = [(request.grader, Plan(lake, request).totals) for request in requests]
+            plans = [(request.grader, GradingPlan(lake, request).totals) for request in requests]
         return Plans(collection, plans)
-    done: list[tuple[Request, grader_run.Run]] = []
+    done: list[tuple[GradingRequest, grader_run.Run]] = []
     began, seconds, money = time.monotonic(), max_minutes and 60 * max_minutes, max_cost
     waiting, is_over = deque(requests), False
     with machines.staying():

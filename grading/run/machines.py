@@ -77,7 +77,7 @@ def size() -> Cluster:
     return Cluster(cpus=int(resources.get("CPU", 1)), gpus=int(resources.get("GPU", 0)))
 
 
-class Head:
+class RayHead:
     """Ray's head process (`gcs_server`): without it no worker can start."""
 
     def __init__(self) -> None:

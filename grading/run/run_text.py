@@ -4,7 +4,7 @@ from typing import Any
 
 from gradelake.grading.graders import engine_finder
 from gradelake.grading.graders.grader import Grader
-from gradelake.grading.plan.request import Request, Totals
+from gradelake.grading.plan.request import GradingRequest, Totals
 from gradelake.grading.prompts.reply import STATUSES
 from gradelake.grading.run.batches import Batched
 from gradelake.grading.run.grader_run import Run
@@ -68,7 +68,7 @@ def _warn_of_texts(plans: list[tuple[Grader, Totals]]) -> None:
             console.warn(f"note: {without} no {slot}: there {grader.name} is shown an empty one")
 
 
-def run_as_object(request: Request, run: Run) -> dict[str, Any]:
+def run_as_object(request: GradingRequest, run: Run) -> dict[str, Any]:
     """A run for programs."""
 
     def of_run(*names: str) -> dict[str, Any]:
@@ -95,13 +95,13 @@ def run_as_object(request: Request, run: Run) -> dict[str, Any]:
     }
 
 
-def print_runs(runs: list[tuple[Request, Run]]) -> None:
+def print_runs(runs: list[tuple[GradingRequest, Run]]) -> None:
     """What runs did, and what comes next."""
     for step in dict.fromkeys(filter(None, [_print_run(*each) for each in runs])):
         console.hint(f"next: {step}")
 
 
-def _print_run(request: Request, run: Run) -> str | None:
+def _print_run(request: GradingRequest, run: Run) -> str | None:
     """What a run did; returns what comes next."""
     name, counts = request.grader.name, run.counts
     if run.batched:
@@ -156,7 +156,7 @@ def _statuses(run: Run) -> str:
     return ", ".join(f"{n:,} {status}" for n, status in shown) or "none"
 
 
-def _print_batches(request: Request, run: Run, done: Batched) -> None:
+def _print_batches(request: GradingRequest, run: Run, done: Batched) -> None:
     named = f"{request.collection}: {request.grader.name}"
     if done.batches_collected:
         batches = counted(done.batches_collected, "batches")

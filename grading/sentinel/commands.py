@@ -33,7 +33,7 @@ def show_rounds(result, what="sentinel", question="@drift"):
 
 @click.command(short_help="Grade sentinels anew where a round is due: do judges change?")
 @click.argument("sentinels", nargs=-1, metavar="[NAME]...")
-@click.option("--now", is_flag=True, help="Begin a round though none is due yet.")
+@click.option("--now", is_flag=True, help="Begin a round even if none is due yet.")
 @round_options
 @answering(show_rounds)
 @click.pass_obj

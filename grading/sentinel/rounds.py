@@ -40,15 +40,15 @@ from gradelake.sql.lake.opening import Lake
 
 
 @dataclass(frozen=True)
-class Limits:
+class RoundLimits:
     """Requests at most, seconds after which none is begun, and money. None: no limit."""
 
     requests: int | None = None
     seconds: float | None = None
     cost: float | None = None
 
-    def less(self, requests: int, seconds: float, cost: float) -> "Limits":
-        return Limits(
+    def less(self, requests: int, seconds: float, cost: float) -> "RoundLimits":
+        return RoundLimits(
             None if self.requests is None else max(0, self.requests - requests),
             None if self.seconds is None else self.seconds - seconds,
             None if self.cost is None else self.cost - cost,
@@ -148,7 +148,7 @@ def rounds_of(
     true, until one is stopped. The limits are of all together. A grader that fails is told, and the
     others go on."""
     started, done = time.monotonic(), Watch()
-    limits = Limits(limit, max_minutes and 60 * max_minutes, max_cost)
+    limits = RoundLimits(limit, max_minutes and 60 * max_minutes, max_cost)
     for what, name, watched_set, grader in asked:
         about = {what: name, "collection": watched_set.collection}
         left = limits.less(
@@ -191,7 +191,7 @@ def grade_round(
     sentinel: Watched,
     grader: Grader,
     now: bool = False,
-    limits: Limits = Limits(),
+    limits: RoundLimits = RoundLimits(),
 ) -> dict[str, Any]:
     """Go on with a grader's round, or begin the next one where it is due, or `now` is true.
 

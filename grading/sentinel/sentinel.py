@@ -149,8 +149,8 @@ _DRAWN = """,
 
 
 def assessor_of(lake: Lake, collection: str, wanted: str | None = None) -> str:
-    """Whose judgments a set has: who is wanted, or else who judged the most. Raises `BadInput`
-    where there are none."""
+    """The assessor whose judgments a set has: the one who is wanted, or else who judged the most.
+    Raises `BadInput` where there are none."""
     lake.require_collection(collection)
     by_pairs = dict(
         lake.rows(

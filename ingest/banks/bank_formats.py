@@ -119,11 +119,11 @@ def _nuggets(
     text_key: str,
     query_id: Any,
     findings: Findings,
-    of: str = "",
+    parent: str = "",
 ) -> Iterator[Draft]:
-    """A list of autojudge's questions or claims, each with its sub-nuggets behind it; `of` names
-    the one that they belong to."""
-    for place, nugget in _listed(line, held, key, findings, text_key, of):
+    """A list of autojudge's questions or claims, each with its sub-nuggets behind it; `parent`
+    names the one that they belong to."""
+    for place, nugget in _listed(line, held, key, findings, text_key, parent):
         what = next((name for name in ("question", "claim") if nugget.get(name)), text_key)
         name = place.name.replace("item", what, 1)
         place = place._replace(name=f"sub-{name}" if key == "sub_nuggets" else name)
@@ -248,20 +248,20 @@ def _listed(
     key: str,
     findings: Findings,
     text_key: str | None = None,
-    of: str = "",
+    parent: str = "",
 ) -> Iterator[tuple[Place, dict]]:
     """(place, object) of a list; with `text_key` also of an object keyed by text and of plain
     texts."""
     held = bank.get(key)
     if isinstance(held, dict) and text_key:
-        entries = [(f"item {name!r}{of}", name, value) for name, value in held.items()]
+        entries = [(f"item {name!r}{parent}", name, value) for name, value in held.items()]
     elif isinstance(held, list):
-        entries = [(f"item {n}{of}", None, value) for n, value in enumerate(held, start=1)]
+        entries = [(f"item {n}{parent}", None, value) for n, value in enumerate(held, start=1)]
     else:
-        findings.leave_out("bank", line, f"{key!r}{of} is not a list of items: left out", n=0)
+        findings.leave_out("bank", line, f"{key!r}{parent} is not a list of items: left out", n=0)
         return
     if not entries:
-        findings.note("bank", line, f"{key!r}{of} is empty")
+        findings.note("bank", line, f"{key!r}{parent} is empty")
     for shown, name, value in entries:
         if isinstance(value, str) and text_key:
             value = {text_key: value}
@@ -274,11 +274,11 @@ def _listed(
         yield place, value
 
 
-def _differ(place: Place, what: str, own: Any, of_bank: Any) -> bool:
+def _differ(place: Place, what: str, ours: Any, of_bank: Any) -> bool:
     """Whether an item names another query (or facet) than its bank: then it is left out."""
-    if own is None or of_bank is None or str(own).strip() == str(of_bank).strip():
+    if ours is None or of_bank is None or str(ours).strip() == str(of_bank).strip():
         return False
-    place.leave_out(f"other {what}", f"it says {what} {own!r}, its bank says {of_bank!r}")
+    place.leave_out(f"other {what}", f"it says {what} {ours!r}, its bank says {of_bank!r}")
     return True
 
 

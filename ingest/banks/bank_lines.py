@@ -157,7 +157,7 @@ def _topic(item: Item) -> Object:
 
 
 def _workbench_item(item: Item) -> Object:
-    """Of `items`; `weight` is ours, which the workbench passes over."""
+    """A line of `items`; `weight` is ours, which the workbench passes over."""
     kind = item.kind.split(":")[0]
     fields = _topic(item) | {f"{kind}_id": item.item_id, f"{kind}_text": item.text}
     if kind == "criterion":

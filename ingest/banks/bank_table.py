@@ -7,7 +7,7 @@ from typing import Any
 
 from gradelake.ingest.banks.bank_items import Draft, Findings, Item, Place
 from gradelake.ingest.mapping.columns import columns_of, mapped
-from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.form import settings_of
 from gradelake.ingest.reading.csv_tables import join_answers, split_answers, written
 from gradelake.ingest.reading.rows import NO_ROWS, rows_of
 from gradelake.sql.common.problems import Problems, Rejected
@@ -51,7 +51,7 @@ def read(path: Path, shown: str, findings: Findings) -> list[Draft] | None:
         return None
     if extra := [name for name in first[1] if name not in columns.values()]:
         what = f"columns that are not read: {', '.join(map(repr, extra))}"
-        findings.note("columns", None if said_of(shown) else 1, what)
+        findings.note("columns", None if settings_of(shown) else 1, what)
     found = mapped("bank", path, shown, chain([first], rows), problems, ("query", "text"))
     return [_draft(Place(findings, line, "this row"), row, kind) for line, row in found]
 

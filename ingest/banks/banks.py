@@ -25,7 +25,7 @@ _NO_BANK = (
 
 
 @dataclass
-class Imported:
+class ImportedBank:
     """What an import did; `snapshot` is None when nothing changed."""
 
     bank: str
@@ -74,7 +74,7 @@ class Imported:
 
 def import_bank(
     lake: Lake, collection: str, path: Path, name: str, format_: str, arguments: list[str]
-) -> Imported:
+) -> ImportedBank:
     """Store a bank's items; a changed file replaces the bank's items in one commit.
 
     Grades of items that are gone stay in the lake. Raises `BadInput` for an unknown collection or
@@ -93,7 +93,7 @@ def import_bank(
         content = json.dumps([of_file, sorted(queries)]).encode()
         target, sha256 = f"{collection}/bank/{name}", hashlib.sha256(content).hexdigest()
         if transaction.recorded(target) == sha256:
-            return Imported(name, collection, findings)
+            return ImportedBank(name, collection, findings)
         found = read_bank(path, shown, format_, findings)
         for file, sha256_then in zip(paths, of_file.split(), strict=True):
             files.require_same(file, str(file), sha256_then)
@@ -105,7 +105,7 @@ def import_bank(
         transaction.say(rubric_items=n_items, left_out=findings.n_left_out)
         transaction.finish_run(arguments)
     n_queries = len({item.query_id for item in items})
-    return Imported(name, collection, findings, n_items, n_queries, lake.newest_snapshot())
+    return ImportedBank(name, collection, findings, n_items, n_queries, lake.newest_snapshot())
 
 
 def read_bank(path: Path, shown: str, format_: str, findings: Findings) -> list[Item]:

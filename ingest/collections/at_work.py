@@ -98,7 +98,7 @@ class AtWork:
             self._note.unlink(missing_ok=True)
 
 
-def _read(limits: files.Limits, read: Callable[[], Iterable[Any]]) -> None:
+def _read(limits: files.UnzipLimits, read: Callable[[], Iterable[Any]]) -> None:
     files.limits = limits
     with suppress(Exception):  # what is wrong with it is said where it is read in earnest
         deque(read(), maxlen=0)

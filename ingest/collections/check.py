@@ -92,7 +92,8 @@ def _broken_by(
 
 
 def _length(answer: Response, unit: str) -> int:
-    """Of all sentences together: words between blanks, or characters as NFKC has them."""
+    """The length of all sentences together: words between blanks, or characters as NFKC has
+    them."""
     parts = answer.sentences or [answer.text]
     if unit == "words":
         return sum(len(part.split()) for part in parts)

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from gradelake.ingest.collections.rules import Rules
 from gradelake.ingest.collections.trec import system_name
 from gradelake.ingest.engines.settings import SearchEngine
-from gradelake.ingest.mapping.form import File, file_of, said_of
+from gradelake.ingest.mapping.form import File, file_of, settings_of
 from gradelake.sql.build.seeds import seeds_folder
 from gradelake.sql.common import checked
 from gradelake.sql.common.checked import Checked, Name, Text, one_of
@@ -172,11 +172,11 @@ class Collection(Settings):
             if not files:
                 raise self._no_match(pattern, setting)
             for file in files:
-                found[file] = said_of(pattern) or found.get(file, {})
+                found[file] = settings_of(pattern) or found.get(file, {})
         here = self.folder
         return sorted(
-            File(str(path.relative_to(here) if path.is_relative_to(here) else path), said)
-            for path, said in found.items()
+            File(str(path.relative_to(here) if path.is_relative_to(here) else path), settings)
+            for path, settings in found.items()
         )
 
     def _no_match(self, pattern: str, setting: str) -> BadInput:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
-from gradelake.ingest.collections.targets import Outcome
+from gradelake.ingest.collections.targets import Ingested
 from gradelake.ingest.mapping.columns import columns_of, meant
 from gradelake.ingest.reading.rows import is_table, rows_of
 from gradelake.sql.common import console
@@ -48,7 +48,7 @@ _FIRST = """
 
 
 @dataclass
-class Part:
+class DryRunPart:
     """What one part of a collection would bring: how many rows, and the first of them."""
 
     what: str
@@ -62,9 +62,9 @@ class Part:
 class DryRun:
     """What an ingest would have done; `read_as`: "KIND from FILE" -> the columns of its roles."""
 
-    outcome: Outcome
+    outcome: Ingested
     read_as: dict[str, dict[str, str]]
-    parts: list[Part]
+    parts: list[DryRunPart]
 
     @property
     def exit_code(self) -> int:
@@ -100,11 +100,11 @@ def dry_run(project: Project, name: str) -> DryRun:
     return DryRun(outcome, dict(_read_as(settings)), parts)
 
 
-def _parts(lake: Lake, what: str) -> Iterator[Part]:
+def _parts(lake: Lake, what: str) -> Iterator[DryRunPart]:
     found = lake.frame(_FIRST.format(_PARTS[what]), _ROWS)
     for part in found.partition_by("name", maintain_order=True):
         shown = part.drop("name", "n_rows")
-        yield Part(what, part["name"][0], part["n_rows"][0], shown.columns, shown.rows())
+        yield DryRunPart(what, part["name"][0], part["n_rows"][0], shown.columns, shown.rows())
 
 
 def _read_as(settings: Collection) -> Iterator[tuple[str, dict[str, str]]]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
-from gradelake.ingest.collections.targets import Outcome
+from gradelake.ingest.collections.targets import Ingested
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import CONFIG_NAME, Project, check_name
 from gradelake.sql.lake.opening import Lake
@@ -26,7 +26,7 @@ _OF_NO_FILE = {
 }
 
 
-def ingest_frames(project: Project, name: str, frames: Mapping[str, Any]) -> Outcome:
+def ingest_frames(project: Project, name: str, frames: Mapping[str, Any]) -> Ingested:
     """Bring frames into a collection, beside what it has: `queries` and `passages` are frames,
     `runs`, `judgments` and `responses` frames by their names.
 
@@ -40,8 +40,8 @@ def ingest_frames(project: Project, name: str, frames: Mapping[str, Any]) -> Out
             f"there are no frames of {unknown[0]!r}", f"Known: {', '.join(ONE + NAMED)}."
         )
     of_no_file = {
-        setting: said
-        for setting, said in project.collections.get(name, {}).items()
+        setting: settings
+        for setting, settings in project.collections.get(name, {}).items()
         if setting in _OF_NO_FILE
     }
     with TemporaryDirectory() as folder:

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import read_judgments
-from gradelake.ingest.mapping.form import said_of
-from gradelake.ingest.mapping.said import Form, file_of_import
+from gradelake.ingest.mapping.form import settings_of
+from gradelake.ingest.mapping.stated import Form, file_of_import
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.spreadsheet import plain_cell
@@ -105,7 +105,7 @@ def import_judgments(
     assessor: str,
     arguments: list[str],
     form: Form | None = None,
-) -> Imported:
+) -> ImportedFile:
     """Store a table's judgments, and how its pairs were drawn when it is an exported sample.
 
     Rows without a judgment are counted and left for later: the same file, filled further, takes
@@ -115,7 +115,7 @@ def import_judgments(
     be used or belongs to judgments from another source, and `Rejected` for a file with faults, of
     which nothing lands.
     """
-    done = Imported(str(path), collection, "judgments", {"assessor": assessor}, empty=0)
+    done = ImportedFile(str(path), collection, "judgments", {"assessor": assessor}, empty=0)
     known_as = "Name a table with a judgment column."
     with landing(lake, done, "--assessor", arguments, known_as) as land:
         transaction = land.transaction
@@ -126,7 +126,7 @@ def import_judgments(
         done.by = {"assessor": assessor, "sample": sample}
         # an exported sample is known by its name, another file by its own
         land.target = target = imported_mark(collection, assessor, sample or path.name)
-        if land.is_known(said_of(file) or None):
+        if land.is_known(settings_of(file) or None):
             return done
         rows = done.taken(rows, lake)
         _require_known_passages(lake, collection, rows, str(path))
@@ -200,7 +200,9 @@ def _require_known_passages(lake: Lake, collection: str, rows: pl.DataFrame, sho
     problems.raise_if_any()
 
 
-def _warn_of_odd_values(lake: Lake, collection: str, rows: pl.DataFrame, done: Imported) -> None:
+def _warn_of_odd_values(
+    lake: Lake, collection: str, rows: pl.DataFrame, done: ImportedFile
+) -> None:
     """Note judgments above the scale, which is a setting or goes as far as judgments have gone."""
     top = _stated_top(lake, collection) or lake.value(
         "select max(relevance) from lake.raw.judgments where collection = ?", collection
@@ -239,7 +241,7 @@ def _write(
     assessor: str,
     target: str,
     rows: pl.DataFrame,
-    done: Imported,
+    done: ImportedFile,
 ) -> None:
     lake = transaction.lake
     rows = rows.with_columns(collection=pl.lit(collection), assessor=pl.lit(assessor))

@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 
 from gradelake.ingest.collections import trec
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import read_judgments
-from gradelake.ingest.mapping.form import said_of
-from gradelake.ingest.mapping.said import Form, file_of_import
+from gradelake.ingest.mapping.form import settings_of
+from gradelake.ingest.mapping.stated import Form, file_of_import
 from gradelake.ingest.reading.rows import is_table
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
@@ -32,16 +32,16 @@ def import_labels(
     arguments: list[str],
     max_label: int | None = None,
     form: Form | None = None,
-) -> Imported:
+) -> ImportedFile:
     """Store a judge's labels as grades with an empty item_id, from TREC qrels or a table.
 
-    `form`: what the file looks like (mapping/said.py), where that is not as usual.
+    `form`: what the file looks like (mapping/stated.py), where that is not as usual.
     `max_label` is the top of its scale; where nobody says, its highest label is.
     A changed file replaces the judge's grades on this collection in one commit. Raises `BadInput`
     for an unknown collection or judge name, and `Rejected` for a file that cannot be used.
     """
     shown = str(path)
-    done = Imported(shown, collection, "labels", {"judge": judge})
+    done = ImportedFile(shown, collection, "labels", {"judge": judge})
     known_as = "Name a file in TREC qrels format."
     with landing(lake, done, "--judge", arguments, known_as) as land:
         kinds = ("judgments", "labels")
@@ -49,7 +49,7 @@ def import_labels(
         known = lake.value(
             "select scale_max from lake.raw.graders where grader_id = ?", judge_id(judge)
         )
-        if land.is_known(said_of(file) or None) and max_label in (None, known):
+        if land.is_known(settings_of(file) or None) and max_label in (None, known):
             return done
         read = read_judgments if is_table(path, file, "judgments") else trec.read_qrels
         frame = done.taken(read(path, file).drop_nulls("relevance"), lake)

@@ -15,7 +15,7 @@ from gradelake.ingest.collections import datasets, groups, passages, texts, trec
 from gradelake.ingest.collections import inbox as inboxes
 from gradelake.ingest.collections.collection import NO_TOPICS, Collection
 from gradelake.ingest.collections.systems import Systems
-from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
+from gradelake.ingest.collections.targets import Ingested, Targets, hash_of
 from gradelake.ingest.mapping.columns import read_clicks, read_judgments
 from gradelake.ingest.reading.rows import is_table
 from gradelake.sql.common.clock import utc_now
@@ -29,13 +29,13 @@ from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
 
 
-def ingest(lake: Lake, collection: Collection, arguments: list[str]) -> Outcome:
+def ingest(lake: Lake, collection: Collection, arguments: list[str]) -> Ingested:
     """Bring a collection's new and changed inputs into the lake.
 
     Raises `BadInput` for unusable settings; unusable files are in the outcome's `rejected`. What
     has arrived in the collection's inbox is read with the rest, and put away once it was committed.
     """
-    outcome = Outcome(collection.name, inbox=inboxes.look(collection))
+    outcome = Ingested(collection.name, inbox=inboxes.look(collection))
     collection, strange = inboxes.with_arrivals(collection, outcome.inbox)
     outcome.rejected.extend(strange)
     with lake.transaction("ingest", collection.name) as transaction:
@@ -55,7 +55,7 @@ def ingest(lake: Lake, collection: Collection, arguments: list[str]) -> Outcome:
     return outcome
 
 
-def ingest_collection(project: Project, name: str, arguments: list[str]) -> Outcome:
+def ingest_collection(project: Project, name: str, arguments: list[str]) -> Ingested:
     """`ingest` for a collection by its name in gradelake.toml, into a lake that is made if needed.
 
     `arguments` are kept in `raw.pipeline_runs`. Raises `BadInput` as `ingest` does, and for a

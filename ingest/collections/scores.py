@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import roles_of
-from gradelake.ingest.mapping.form import said_of
-from gradelake.ingest.mapping.said import Form, file_of_import
+from gradelake.ingest.mapping.form import settings_of
 from gradelake.ingest.mapping.scores import LARGEST, named_scores
+from gradelake.ingest.mapping.stated import Form, file_of_import
 from gradelake.ingest.reading.csv_tables import finite_number
 from gradelake.sql.common import files
 from gradelake.sql.common.counted import counted
@@ -33,10 +33,10 @@ def import_scores(
     arguments: list[str],
     measure: str | None = None,
     form: Form | None = None,
-) -> Imported:
+) -> ImportedFile:
     """Store scores that were made elsewhere as the board `scores:NAME`, in one commit.
 
-    `form`: what the file looks like (mapping/said.py), where that is not as usual.
+    `form`: what the file looks like (mapping/stated.py), where that is not as usual.
 
     A table has a row for each system, or with a column for the query one for each system and query.
     It may have a column for the measure; `measure` names that of a file without, and a score that
@@ -44,10 +44,10 @@ def import_scores(
     board of its name. Raises `BadInput` for an unknown collection, a name that cannot be used, or a
     measure that is named nowhere, or twice; `Rejected` for a file with faults.
     """
-    done = Imported(str(path), collection, "scores", {"board": name})
+    done = ImportedFile(str(path), collection, "scores", {"board": name})
     with landing(lake, done, "--name", arguments, _HINT) as land:
         file = file_of_import(lake.project.folder, path, ["scores"], form)
-        if land.is_known([measure, said_of(file)]):
+        if land.is_known([measure, settings_of(file)]):
             return done
         frame = _read(path, file, measure)
         if is_by_query := frame["query_id"].null_count() == 0:
@@ -134,7 +134,7 @@ def _scores(row: dict[str, Any], shown: str, measure: str | None) -> dict[str, A
 
 def _rows(path: Path, shown: str, problems: Problems) -> Iterator[tuple[int | None, dict]]:
     """(line, {role: value}); of JSON {system: score} there are no lines."""
-    if path.name.removesuffix(".gz").endswith(".json") and not said_of(shown):
+    if path.name.removesuffix(".gz").endswith(".json") and not settings_of(shown):
         content: Any = files.json_of(files.read(path, shown), shown, _HINT, object_pairs_hook=tuple)
         if isinstance(content, tuple):  # pairs: a system may be there twice
             for system, score in content:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import polars as pl
 
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.landing.landing import landing
 from gradelake.ingest.mapping.columns import roles_of
-from gradelake.ingest.mapping.form import ROLES, said_of
-from gradelake.ingest.mapping.said import Form, file_of_import
+from gradelake.ingest.mapping.form import ROLES, settings_of
+from gradelake.ingest.mapping.stated import Form, file_of_import
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.lake.opening import Lake
 from gradelake.sql.lake.rows import frame_of
@@ -42,10 +42,10 @@ def import_support(
     assessor: str,
     arguments: list[str],
     form: Form | None = None,
-) -> Imported:
+) -> ImportedFile:
     """Store support labels of a table (`COLUMNS`), in one commit.
 
-    `form`: what the file looks like (mapping/said.py), where that is not as usual.
+    `form`: what the file looks like (mapping/stated.py), where that is not as usual.
 
     A sentence is named by system, query and its number in the answer; systems that say the same
     share its labels. Rows that contradict each other are left out, as it is not known which is
@@ -53,12 +53,12 @@ def import_support(
     former one. Raises `BadInput` for an unknown collection or a name that cannot be
     used, and `Rejected` for a file with faults, of which nothing lands.
     """
-    done = Imported(str(path), collection, "support labels", {"assessor": assessor})
+    done = ImportedFile(str(path), collection, "support labels", {"assessor": assessor})
     known_as = f"Name a table with {', '.join(COLUMNS)}."
     with landing(lake, done, "--assessor", arguments, known_as) as land:
         file = file_of_import(lake.project.folder, path, ["support"], form)
         cited = {tuple(key): item_id for *key, item_id in lake.rows(_CITED, collection)}
-        if land.is_known([said_of(file), sorted(map(str, cited.items()))]):
+        if land.is_known([settings_of(file), sorted(map(str, cited.items()))]):
             return done
         labels, done.empty, done.left_out = _read(path, file, cited)
         keys = ((*pair, support) for pair, support in labels.items())
@@ -81,7 +81,7 @@ def _read(
     what is left out, because it has several."""
     problems = Problems(shown, _FIX)
     known_labels = LABELS | {
-        word.casefold(): label for word, label in said_of(shown).get("labels", {}).items()
+        word.casefold(): label for word, label in settings_of(shown).get("labels", {}).items()
     }
     lines: dict[tuple[str, str, str], dict[int, int]] = {}  # label -> the first line that has it
     empty = 0

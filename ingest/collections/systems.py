@@ -17,7 +17,7 @@ from gradelake.ingest.collections.texts import Query
 from gradelake.ingest.engines.evidence import evidence_of, read_hits
 from gradelake.ingest.engines.settings import SearchEngine
 from gradelake.ingest.mapping.columns import read_run
-from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.form import settings_of
 from gradelake.ingest.mapping.queries import with_query_ids
 from gradelake.ingest.reading.rows import is_table
 from gradelake.sql.common import console
@@ -210,8 +210,8 @@ class Systems:
             self.of_refused |= self.into.known("systems", "system", source_file=shown)
             raise
         trec.refuse_two_names(shown, frame["system"].drop_nulls().unique())
-        said, path = said_of(shown), self.into.collection.path(shown)
-        unnamed = said.get("name") or said.get("table") or trec.system_name(path)
+        settings, path = settings_of(shown), self.into.collection.path(shown)
+        unnamed = settings.get("name") or settings.get("table") or trec.system_name(path)
         for part in frame.with_columns(pl.col("system").fill_null(unnamed)).partition_by("system"):
             system = part["system"][0]
             read = partial(iter, [part.drop("system")])

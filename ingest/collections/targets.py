@@ -15,7 +15,7 @@ from gradelake.ingest.collections.at_work import AtWork
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.inbox import Inbox
 from gradelake.ingest.collections.rules import Broken, print_broken
-from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.form import settings_of
 from gradelake.ingest.mapping.queries import note_of_left_out, of_known_queries
 from gradelake.sql.common import console, files
 from gradelake.sql.common.counted import counted
@@ -38,7 +38,7 @@ T = TypeVar("T", bound=Iterable[Any])
 
 
 @dataclass
-class Outcome:
+class Ingested:
     """What an ingest did: rows written by kind, inputs left alone, and what was refused."""
 
     collection: str
@@ -110,7 +110,7 @@ class Outcome:
 class Targets:
     """One collection's targets within one transaction, and the account of what happened to them."""
 
-    def __init__(self, transaction: Transaction, collection: Collection, outcome: Outcome):
+    def __init__(self, transaction: Transaction, collection: Collection, outcome: Ingested):
         self.transaction = transaction
         self.collection = collection
         self.outcome = outcome
@@ -169,8 +169,8 @@ class Targets:
         self.at_work.hashing(shown)
         try:
             sha256 = files.sha256_of(self.collection.path(shown))
-            said = json.dumps(said_of(shown), ensure_ascii=False, separators=(",", ":"))
-            return hash_of((sha256, said)) if said_of(shown) else sha256
+            settings = json.dumps(settings_of(shown), ensure_ascii=False, separators=(",", ":"))
+            return hash_of((sha256, settings)) if settings_of(shown) else sha256
         except OSError as error:
             setting = self.collection.setting_of(shown)
             named = f"[collections.{self.name}] {setting} names it. " if setting else ""

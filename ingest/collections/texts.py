@@ -269,7 +269,7 @@ def _rows(
 
 
 def _one_each(what: str, found: Sequence[tuple[int, T]], problems: Problems) -> list[T]:
-    """Those of each id that come first: a file may name one again on many rows.
+    """The first row of each id: a file may name one again on many rows.
 
     Raises `Rejected` for what has no id or no text, and for ids that come again with something
     else.

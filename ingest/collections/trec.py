@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gradelake.ingest.mapping.form import said_of
+from gradelake.ingest.mapping.form import settings_of
 from gradelake.sql.common import files
 from gradelake.sql.common.problems import Problems, reject
 from gradelake.sql.common.project import HOW_TO_NAME, is_name
@@ -30,7 +30,7 @@ _WHOLE_NUMBER = r"^[+-]?[0-9]{1,9}$"
 def system_name(path: Path, shown: str = "") -> str:
     """A run's system: what settings call it, or its file name without endings (`bm25.run.gz` is
     `bm25`)."""
-    return said_of(shown).get("name") or re.sub(rf"(\.({_ENDINGS}))?(\.gz)?$", "", path.name)
+    return settings_of(shown).get("name") or re.sub(rf"(\.({_ENDINGS}))?(\.gz)?$", "", path.name)
 
 
 def read_run(path: Path, shown: str) -> Iterator[pl.DataFrame]:
@@ -123,7 +123,7 @@ def check_system_name(name: str, shown: str) -> None:
 
 def refuse_two_names(shown: str, systems: Iterable[str]) -> None:
     """Raise `Rejected` for a file whose rows name systems, where settings name its one."""
-    name = said_of(shown).get("name")
+    name = settings_of(shown).get("name")
     if name and (others := sorted({*systems} - {name})):
         what = f"its rows are of system {others[0]!r}, and gradelake.toml calls it {name!r}"
         raise reject(shown, None, what, "Leave `name` out, or the rows' systems.")

@@ -23,7 +23,7 @@ _WAIT = 0.2  # seconds after which a Ctrl-C is heeded
 
 
 @dataclass
-class Asked:
+class AskedEngine:
     """What came of asking one engine; `failed`: query id -> why."""
 
     engine: str
@@ -53,7 +53,7 @@ class Searched:
     """What came of asking a collection's engines."""
 
     collection: str
-    engines: list[Asked]
+    engines: list[AskedEngine]
 
     @property
     def exit_code(self) -> int:
@@ -96,13 +96,15 @@ def search(project: Project, name: str, engines: Sequence[str], again: bool = Fa
     queries = {each.query_id: each.text for each in map(datasets.query_text, found)}
     done = []
     for engine, asking in chosen.items():
-        asked = Asked(engine, evidence_of(name, engine))
+        asked = AskedEngine(engine, evidence_of(name, engine))
         _ask(asked, collection.path(asked.file), asking, queries, again)
         done.append(asked)
     return Searched(name, done)
 
 
-def _ask(asked: Asked, path: Path, asking: Asking, queries: dict[str, str], again: bool) -> None:
+def _ask(
+    asked: AskedEngine, path: Path, asking: Asking, queries: dict[str, str], again: bool
+) -> None:
     _drop_half_a_line(path)
     kept = {}
     if path.exists() and not again:

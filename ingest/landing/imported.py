@@ -14,7 +14,7 @@ from gradelake.sql.lake.opening import Lake
 
 
 @dataclass
-class Imported:
+class ImportedFile:
     """What was written; `snapshot` is None when nothing changed. `by` says whose it is.
 
     `empty`: rows without a label (None: there cannot be any); `changed`: pairs whose label was

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.sql.common import files
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.noting import listening
@@ -23,7 +23,7 @@ class Landing:
     what the ledger knows it by."""
 
     transaction: Transaction
-    done: Imported
+    done: ImportedFile
     target: str
     sha256: str
     arguments: list[str]
@@ -38,18 +38,18 @@ class Landing:
             self.mark = hashlib.sha256(content).hexdigest()
         return self.transaction.recorded(self.target) == self.mark
 
-    def commit(self, **said: int) -> None:
+    def commit(self, **logged: int) -> None:
         """End the import with what the log says of it. Raises `Rejected` where the file changed
         while it was read."""
         files.require_same(Path(self.done.file), self.done.file, self.sha256)
         self.transaction.record(self.target, self.mark, self.done.written)
-        self.transaction.say(**said)
+        self.transaction.say(**logged)
         self.transaction.finish_run(self.arguments)
 
 
 @contextmanager
 def landing(
-    lake: Lake, done: Imported, option: str, arguments: list[str], form: str
+    lake: Lake, done: ImportedFile, option: str, arguments: list[str], form: str
 ) -> Iterator[Landing]:
     """The import of a file, in one transaction; without `commit` nothing of it stays. `option` says
     whose it is, `form` what the file should be.

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from gradelake.ingest.mapping.form import DEEPEVAL, LISTS, NUMBERED, ROLES, SETTINGS, said_of
+from gradelake.ingest.mapping.form import DEEPEVAL, LISTS, NUMBERED, ROLES, SETTINGS, settings_of
 from gradelake.ingest.mapping.labels import Scale, whole
 from gradelake.ingest.mapping.numbers import with_points
 from gradelake.ingest.mapping.paths import has, key_of, nested, plain, value_at
@@ -84,9 +84,9 @@ def _mapped(
 ) -> Iterator[Row]:
     knows = known_types(path)
     known: dict[tuple[str, ...], dict[str, str]] = {}  # objects of JSON may differ in their keys
-    template = said_of(shown).get("template")
+    template = settings_of(shown).get("template")
     raters = raters_of(kind, shown)
-    is_short = said_of(shown).get("short_rows", False)
+    is_short = settings_of(shown).get("short_rows", False)
     for line, row in meant(rows, shown):
         if (keys := tuple(row)) not in known:
             known[keys] = columns_of(kind, shown, row) | {own: own for own in also if own in row}
@@ -109,10 +109,10 @@ def _mapped(
 
 def meant(rows: Iterable[Row], shown: str) -> Iterator[Row]:
     """The rows that settings mean: those at a path, with the values that they name."""
-    said = said_of(shown)
-    if "rows" in said:
-        rows = nested(rows, said["rows"])
-    only = said.get("only", {})
+    settings = settings_of(shown)
+    if "rows" in settings:
+        rows = nested(rows, settings["rows"])
+    only = settings.get("only", {})
     for line, row in rows:
         if all(_is(value_at(row, column), wanted) for column, wanted in only.items()):
             yield line, row
@@ -126,7 +126,7 @@ def _is(value: Any, wanted: Any) -> bool:
 
 def raters_of(kind: str, shown: str) -> Sequence[str]:
     """The columns that hold a rater's judgments each, where settings name several."""
-    named = said_of(shown).get("judgment", "") if kind == "judgments" else ""
+    named = settings_of(shown).get("judgment", "") if kind == "judgments" else ""
     return () if isinstance(named, str) else named
 
 
@@ -154,7 +154,7 @@ def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
     }
     by_name = {plain(key): key for key in reversed(row)}
     for role, usual in ROLES[kind].items():
-        if role in said_of(shown) or (role == "judgment" and raters_of(kind, shown)):
+        if role in settings_of(shown) or (role == "judgment" and raters_of(kind, shown)):
             continue
         there = (
             by_name.get(plain(name), name)
@@ -163,7 +163,7 @@ def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
         )
         if column := next((name for name in there if name not in columns.values()), None):
             columns[role] = column
-    if template := said_of(shown).get("template"):
+    if template := settings_of(shown).get("template"):
         columns = {role: column for role, column in columns.items() if role != "title"}
         columns["text"] = template
     if "rank" in stated and "score" not in stated:  # by rank is what was asked for
@@ -173,8 +173,8 @@ def columns_of(kind: str, shown: str, row: dict[str, Any]) -> dict[str, str]:
 
 def _stated(kind: str, shown: str) -> dict[str, str]:
     """The columns and paths that settings name, by their roles."""
-    said = said_of(shown)
-    return {role: said[role] for role in ROLES[kind] if isinstance(said.get(role), str)}
+    settings = settings_of(shown)
+    return {role: settings[role] for role in ROLES[kind] if isinstance(settings.get(role), str)}
 
 
 def _numbered(row: dict[str, Any], name: str) -> list[str]:
@@ -221,7 +221,7 @@ def _require(
     path: Path,
 ) -> None:
     there = ", ".join([*row][:_LISTED]) + (", ..." if len(row) > _LISTED else "")
-    slots = map(_slot, _SLOT.finditer(said_of(shown).get("template", "")))
+    slots = map(_slot, _SLOT.finditer(settings_of(shown).get("template", "")))
     for column in (*_stated(kind, shown).values(), *raters_of(kind, shown), *slots):
         if not has(row, column):
             fix = "Name one of these in gradelake.toml."
@@ -230,7 +230,7 @@ def _require(
         if role not in columns and not (role == "judgment" and raters_of(kind, shown)):
             usual = ", ".join(ROLES[kind][role])
             what = f"no column for the {role} (usual names: {usual}); its columns are {there}"
-            form = recognised(path, kind) if "rows" not in said_of(shown) else None
+            form = recognised(path, kind) if "rows" not in settings_of(shown) else None
             if form:
                 what = f"looks like {form.says}, and is read as a table: {what}"
             raise reject(shown, None, what, _remedy(kind, role, shown, form))
@@ -239,8 +239,8 @@ def _require(
 def _remedy(kind: str, role: str, shown: str, form: Recognised | None) -> str:
     """How to say what is meant: all that a known form brings, or the column of a role."""
     if form and kind in SETTINGS:
-        said = toml_value({"file": shown, **form.said})
-        return f"Say so in gradelake.toml: {said}; or to an import: --as {form.name}."
+        line = toml_value({"file": shown, **form.settings})
+        return f"Say so in gradelake.toml: {line}; or to an import: --as {form.name}."
     if kind not in SETTINGS:
         return f"Rename the column that is meant: {ROLES[kind][role][0]}."
     of_import = f"; or to an import: --column {role}=COLUMN" if kind == "judgments" else ""
@@ -333,7 +333,7 @@ def read_judgments(path: Path, shown: str, also: Sequence[str] = ()) -> pl.DataF
     number.
     """
     problems = Problems(shown, "A judgment is a whole number; leave what is not judged empty.")
-    scale = Scale(said_of(shown))
+    scale = Scale(settings_of(shown))
     found = []
     for line, row in _pairs("judgments", path, shown, ("judgment",), problems, also):
         number = gain = None
@@ -358,13 +358,13 @@ def read_clicks(path: Path, shown: str) -> pl.DataFrame:
     """
     problems = Problems(shown, "A row says what was shown where, and how often it was clicked.")
     found: list[tuple[Any, ...]] = []
-    told = "event" if "event" in said_of(shown) else "clicks"
-    for line, row in _pairs("clicks", path, shown, ("position", told), problems):
-        said = str(row.get(told) or "0").lower()
-        if told == "event" and said not in _EVENTS:
+    role = "event" if "event" in settings_of(shown) else "clicks"
+    for line, row in _pairs("clicks", path, shown, ("position", role), problems):
+        value = str(row.get(role) or "0").lower()
+        if role == "event" and value not in _EVENTS:
             continue  # such as a purchase
-        stated = (row.get("impressions") or "1", _CLICKED.get(said, said))
-        counts = [row.get("position"), *(_EVENTS[said] if told == "event" else stated)]
+        stated = (row.get("impressions") or "1", _CLICKED.get(value, value))
+        counts = [row.get("position"), *(_EVENTS[value] if role == "event" else stated)]
         position, shown_times, clicked = map(whole, counts)
         if position is None or shown_times is None or clicked is None:
             problems.add(line, f"position, impressions and clicks are {counts}, not whole numbers")
@@ -377,7 +377,7 @@ def read_clicks(path: Path, shown: str) -> pl.DataFrame:
     problems.raise_if_any()
     columns = ("query_id", "passage_id", "position", "day", "n_impressions", "n_clicks", "line")
     frame = _frame(found, *columns)
-    return _of_events(frame) if told == "event" else frame
+    return _of_events(frame) if role == "event" else frame
 
 
 def _of_events(frame: pl.DataFrame) -> pl.DataFrame:

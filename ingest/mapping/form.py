@@ -79,17 +79,17 @@ class File(str):
     """A file's name, and what settings say of what is in it: how it is written, where its rows are,
     what the columns of roles are called, and what values mean."""
 
-    said: dict[str, Any]
+    settings: dict[str, Any]
 
-    def __new__(cls, name: str, said: dict[str, Any] | None = None) -> "File":
+    def __new__(cls, name: str, settings: dict[str, Any] | None = None) -> "File":
         file = super().__new__(cls, name)
-        file.said = said or {}
+        file.settings = settings or {}
         return file
 
 
-def said_of(shown: str) -> dict[str, Any]:
+def settings_of(shown: str) -> dict[str, Any]:
     """What settings say of the table in a file; nothing of most."""
-    return shown.said if isinstance(shown, File) else {}
+    return shown.settings if isinstance(shown, File) else {}
 
 
 # kind of table -> role -> usual names of its column

@@ -67,13 +67,15 @@ class Scale:
     1, 2, and so on; `gains`, whether nDCG gains the fraction itself. Raises `BadInput` for
     gains without cuts."""
 
-    def __init__(self, said: Mapping[str, Any]):
-        self.has_gains = said.get("gains", False)
-        if self.has_gains and not said.get("cuts"):
+    def __init__(self, settings: Mapping[str, Any]):
+        self.has_gains = settings.get("gains", False)
+        if self.has_gains and not settings.get("cuts"):
             what = "gains = true: other measures than nDCG need labels"
             raise BadInput(what, "Say from where on a fraction is 1, 2, ...: cuts = [0.5].")
-        self._labels = {_word(word): label for word, label in (said.get("labels") or {}).items()}
-        self._cuts = sorted(said.get("cuts") or ())
+        self._labels = {
+            _word(word): label for word, label in (settings.get("labels") or {}).items()
+        }
+        self._cuts = sorted(settings.get("cuts") or ())
         self._words: dict[str, None] = {}  # that nothing is said of
         self._fractions = False
 

@@ -87,7 +87,7 @@ class Preset(Checked):
 
 
 @dataclass
-class Sample:
+class FileSample:
     """The first lines, or rows, of a file. What cannot be read has none; `why` says so."""
 
     path: Path
@@ -101,7 +101,7 @@ class Sample:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Of a text that is no table."""
+        """The lines of a text that is no table."""
         if self.is_table:
             return []
         try:
@@ -208,22 +208,22 @@ def _read(file: Path) -> Preset:
         pl.Series([""]).str.contains(found.lines or "")
         for path in (found.rows or "x").split(_OR):
             check_path(path or "x")
-        for kind, said in found.brings.items():
-            _check(kind, said)
+        for kind, settings in found.brings.items():
+            _check(kind, settings)
     except (pl.exceptions.ComputeError, ValueError) as error:
         raise BadInput(f"{file}: {error}") from error
     return found
 
 
-def _check(kind: str, said: dict[str, Any]) -> None:
+def _check(kind: str, settings: dict[str, Any]) -> None:
     """Raise `ValueError` for what nothing can be brought by. A preset says no file: that is what is
     recognised."""
     known = {*ROLES.get(_ROLES_OF.get(kind, kind), ()), *_OF_FILES.get(kind, _OF_ANY)}
-    if unknown := sorted(said.keys() - known):
+    if unknown := sorted(settings.keys() - known):
         raise ValueError(f"brings.{kind} has {unknown[0]!r}; known are {', '.join(sorted(known))}")
 
 
-def fits(form: Preset, sample: Sample) -> bool:
+def fits(form: Preset, sample: FileSample) -> bool:
     """Whether a file has a form."""
     if form.files and not any(
         fnmatch(name, pattern)
@@ -245,7 +245,7 @@ def fits(form: Preset, sample: Sample) -> bool:
     return _are_of(form, rows)
 
 
-def best_of(forms: Mapping[str, Preset], sample: Sample, kind: str | None = None) -> list[str]:
+def best_of(forms: Mapping[str, Preset], sample: FileSample, kind: str | None = None) -> list[str]:
     """The forms that a file has, of those that bring a kind: the sure before others, and of these
     all that ask most."""
     known = {name: form for name, form in forms.items() if kind is None or kind in form.brings}
@@ -264,13 +264,13 @@ def _are_of(form: Preset, rows: list[dict[str, Any]]) -> bool:
     )
 
 
-def _is_of_lists(sample: Sample) -> bool:
+def _is_of_lists(sample: FileSample) -> bool:
     """Whether a file is one object that holds a list by each key, and no row of columns."""
     rows = sample.rows()
     return len(rows) == 1 and all(isinstance(value, list) for value in rows[0].values())
 
 
-def _rows_of(form: Preset, sample: Sample) -> tuple[str | None, list[dict[str, Any]]]:
+def _rows_of(form: Preset, sample: FileSample) -> tuple[str | None, list[dict[str, Any]]]:
     """Where the rows of a form are, and the first of them."""
     if form.table:
         return None, sample.without_header(form.table)
@@ -282,7 +282,7 @@ def _rows_of(form: Preset, sample: Sample) -> tuple[str | None, list[dict[str, A
     return path, rows
 
 
-def _first_of(paths: str | None, sample: Sample) -> tuple[str | None, list[dict[str, Any]]]:
+def _first_of(paths: str | None, sample: FileSample) -> tuple[str | None, list[dict[str, Any]]]:
     """The first of these paths at which there are rows."""
     for path in (paths or "").split(_OR):
         if rows := sample.rows(path or None):
@@ -342,26 +342,28 @@ class Recognised(NamedTuple):
 
     name: str
     says: str
-    said: dict[str, Any]
+    settings: dict[str, Any]
 
 
 def recognised(path: Path, kind: str) -> Recognised | None:
     """The form that a file has, of those that bring this kind; None where it has none."""
-    sample, forms = Sample(path, path.name), presets_of(path.parent)
+    sample, forms = FileSample(path, path.name), presets_of(path.parent)
     for name in best_of(forms, sample, kind)[:1]:
-        if said := brought(forms[name], sample).get(kind):
-            return Recognised(name, forms[name].says, said)
+        if settings := brought(forms[name], sample).get(kind):
+            return Recognised(name, forms[name].says, settings)
     return None
 
 
-def brought(form: Preset, sample: Sample) -> dict[str, dict[str, Any]]:
+def brought(form: Preset, sample: FileSample) -> dict[str, dict[str, Any]]:
     """What a file of a form brings, in words of gradelake.toml: (role -> column or path) by kind,
     with what of it is there."""
     found = {}
-    for kind, said in form.brings.items():
-        path, rows = _first_of(said["rows"], sample) if "rows" in said else _rows_of(form, sample)
+    for kind, settings in form.brings.items():
+        path, rows = (
+            _first_of(settings["rows"], sample) if "rows" in settings else _rows_of(form, sample)
+        )
         mapping = _read_as(form, path)
-        roles = {key: value for key, value in said.items() if key != "rows"}
+        roles = {key: value for key, value in settings.items() if key != "rows"}
         for key, value in roles.items():
             if isinstance(value, str) and rows:
                 value = _there(value, rows, roles.values())
@@ -413,9 +415,9 @@ def _there(value: str, rows: list[dict[str, Any]], others: Collection[Any]) -> A
     return next(filled, next(iter(columns), None))
 
 
-def names_in(sample: Sample, said: dict[str, Any], role: str) -> set[str]:
+def names_in(sample: FileSample, settings: dict[str, Any], role: str) -> set[str]:
     """What a role's column holds in the first rows."""
-    column = said.get(role)
-    rows = sample.rows(said.get("rows")) if isinstance(column, str) else []
+    column = settings.get(role)
+    rows = sample.rows(settings.get("rows")) if isinstance(column, str) else []
     held = (value_at(row, str(column)) for row in rows)
     return {str(value) for value in held if isinstance(value, str | int | float)}

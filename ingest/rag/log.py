@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradelake.ingest.mapping.columns import columns_of, mapped, meant
-from gradelake.ingest.mapping.form import ROLES, said_of
+from gradelake.ingest.mapping.form import ROLES, settings_of
 from gradelake.ingest.mapping.scores import LARGEST, named_scores
 from gradelake.ingest.rag import traces
 from gradelake.ingest.rag.spans import answer_in, asked_in
@@ -86,7 +86,7 @@ def read(path: Path, shown: str) -> tuple[list[Row], list[str]]:
     )
     found, rows = [*mapped("rag", path, shown, objects, problems)], []
     stated = [row.get("scores") for _, row in found]
-    metrics = _metrics(stated, 1 if said_of(shown).get("scores") == ALL_COLUMNS else LARGEST)
+    metrics = _metrics(stated, 1 if settings_of(shown).get("scores") == ALL_COLUMNS else LARGEST)
     names_systems = all(_may_be_name(row.get("system")) for _, row in found)
     for (line, row), scores in zip(found, metrics, strict=True):
         try:

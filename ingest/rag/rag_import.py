@@ -20,11 +20,11 @@ from gradelake.ingest.collections.scores import notes_of_missing
 from gradelake.ingest.collections.starter import write_for_logs
 from gradelake.ingest.collections.system_names import OF_SYSTEMS, log_of
 from gradelake.ingest.collections.systems import RANKING, enter, entries_of, write_answers
-from gradelake.ingest.collections.targets import Outcome, Targets, hash_of
-from gradelake.ingest.landing.imported import Imported
+from gradelake.ingest.collections.targets import Ingested, Targets, hash_of
+from gradelake.ingest.landing.imported import ImportedFile
 from gradelake.ingest.mapping.form import File
-from gradelake.ingest.mapping.presets import Sample, best_of, presets_of
-from gradelake.ingest.mapping.said import Form, file_of_import
+from gradelake.ingest.mapping.presets import FileSample, best_of, presets_of
+from gradelake.ingest.mapping.stated import Form, file_of_import
 from gradelake.ingest.rag.brought import RETRIEVAL, Brought
 from gradelake.ingest.rag.log import FIX, Row, read
 from gradelake.ingest.rag.topics import Topics
@@ -47,7 +47,7 @@ _FROM_LOGS = "rag"  # what the ledger has in the place of the bank's hash
 class Options:
     """What is asked of an import. `system`: the name of the file's one system; `marks`: whether [1]
     in an answer cites the first context; `references`: whether they become nuggets (None: where
-    the collection has no other rubric); `form`: what is said of the file (mapping/said.py)."""
+    the collection has no other rubric); `form`: what is said of the file (mapping/stated.py)."""
 
     system: str | None = None
     marks: bool = True
@@ -57,7 +57,7 @@ class Options:
 
 def import_rag(
     project: Project | None, collection: str, path: Path, options: Options, arguments: list[str]
-) -> Imported:
+) -> ImportedFile:
     """Store a log as systems, in one commit: those that it names, or one that is called as its file
     is. Without a project this folder becomes one. A changed file replaces its systems.
 
@@ -77,7 +77,7 @@ def import_rag(
     with Lake.create(project) as lake:
         what = f"rag {collection} {options.system or path.name}"
         with lake.transaction("import", what) as transaction:
-            into = Targets(transaction, settings, Outcome(collection))
+            into = Targets(transaction, settings, Ingested(collection))
             into.query_ids = into.known("queries", "query_id")
             done = _import(into, path, shown, options)
             done.warnings[:0] = made
@@ -93,13 +93,13 @@ def _file(path: Path, folder: Path, form: Form) -> File:
     """A log with what is said of it: by options, and by the preset that they name or that its first
     rows fit. Raises `BadInput`."""
     if not (form.get("preset") or form.get("rows")):
-        fitting = best_of(presets_of(folder), Sample(path, str(path)), "rag")
+        fitting = best_of(presets_of(folder), FileSample(path, str(path)), "rag")
         form = {**form, "preset": next(iter(fitting), None)}
     shown = file_of_import(folder, path, ["rag"], form)
-    return File(shown, shown.said | {_BOARD: (form.get("preset") or "log").split("_")[0]})
+    return File(shown, shown.settings | {_BOARD: (form.get("preset") or "log").split("_")[0]})
 
 
-def _import(into: Targets, path: Path, shown: File, options: Options) -> Imported:
+def _import(into: Targets, path: Path, shown: File, options: Options) -> ImportedFile:
     """Write what a log brings, unless it is what the lake has."""
     sha256 = files.sha256_of(path)
     rows, columns = read(path, shown)
@@ -107,13 +107,13 @@ def _import(into: Targets, path: Path, shown: File, options: Options) -> Importe
     brought = Brought(_known_texts(into, rows), options.marks)
     topics = Topics(into, brought)
     named = sorted(topics.texts) if topics.are_named else None
-    said = sorted(shown.said.items())
+    said = sorted(shown.settings.items())
     # one from before there were retrievals comes in anew
     new = ["retrievals"] if any(row.retrievals for row in rows) else []
     of_content = hash_of((sha256, options.marks, options.references, named, *said, *new))
     targets = {name: log_of(into.name, name) for name in names.values()}
     by = {"system" if len(targets) == 1 else "systems": ", ".join(targets)}
-    done = Imported(str(shown), into.name, "questions", by)
+    done = ImportedFile(str(shown), into.name, "questions", by)
     if all(into.transaction.recorded(each) == of_content for each in targets.values()):
         return done
     done.warnings += _from_elsewhere(into, targets, shown)
@@ -185,7 +185,9 @@ def _notes(into: Targets, brought: Brought, shown: File, columns: list[str]) -> 
     notes = [f"{shown}: read {', '.join(columns)}"]
     scores = _scores_of(brought)
     if measures := sorted(scores["measure"].unique()):
-        notes.append(f"its scores are the board scores:{shown.said[_BOARD]}: {', '.join(measures)}")
+        notes.append(
+            f"its scores are the board scores:{shown.settings[_BOARD]}: {', '.join(measures)}"
+        )
     notes += notes_of_missing(scores, shown, brought.n_questions)
     brought.counts["are new topics"] = len(brought.topics)
     brought.counts["have turns before them, kept as their narrative"] = sum(
@@ -224,7 +226,7 @@ def _write(into: Targets, brought: Brought, shown: File, sha256: str) -> None:
     into.insert("queries", frame_of("queries", ("query_id", "text", "narrative"), rows))
     for table in OF_SYSTEMS:
         into.transaction.delete(table, collection=into.name, system=[*brought.systems])
-    board = {"collection": into.name, "board": shown.said[_BOARD]}
+    board = {"collection": into.name, "board": shown.settings[_BOARD]}
     into.transaction.delete("imported_scores", **board, system=[*brought.systems])
     into.transaction.insert("imported_scores", _scores_of(brought), **board, stderr=None)
     for system, found in brought.systems.items():

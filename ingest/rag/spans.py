@@ -51,7 +51,7 @@ class Span(NamedTuple):
     start: str
     line: int
     asked: list[Any]
-    said: str
+    answer: str
     query: str = ""
     documents: list[Any] | None = None
     beside: list[Any] | None = None
@@ -187,8 +187,8 @@ def _of_langfuse(line: int, trace: dict[str, Any]) -> Iterator[Span]:
     asked, put_out = asked_in(trace.get("input")), trace.get("output")
     beside = _documents_in(put_out, _BESIDE)
     start = str(trace.get("timestamp") or "")
-    said, scores = said_in(put_out), trace.get("scores")
-    yield Span(own_id, own_id, "", start, line, asked, said, beside=beside, scores=scores)
+    answer, scores = said_in(put_out), trace.get("scores")
+    yield Span(own_id, own_id, "", start, line, asked, answer, beside=beside, scores=scores)
     for each in trace["observations"]:
         if isinstance(each, dict):  # a list of traces has only their ids
             lower = {key.lower(): value for key, value in each.items()}

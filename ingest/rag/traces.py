@@ -28,7 +28,7 @@ def rows(
             problems.add(line, f"not a span that can be read: {error!r}")
     found, has_answers = [], False
     for spans in traces.values():
-        if not any(span.asked or span.said or span.query or span.documents for span in spans):
+        if not any(span.asked or span.answer or span.query or span.documents for span in spans):
             continue
         spans.sort(key=lambda span: (span.start, span.line))
         row = _row(spans)
@@ -44,8 +44,8 @@ def _row(spans: list[Span]) -> dict[str, Any]:
     ids = {span.own_id for span in spans}
     roots = [span for span in spans if span.parent not in ids or span.parent == span.own_id]
     root = roots[0] if len(roots) == 1 else None
-    said = [span.said for span in spans if span.said]  # a call that failed put nothing out
-    answer = root.said if root and root.said else said[-1] if said else ""
+    answers = [span.answer for span in spans if span.answer]  # a call that failed put nothing out
+    answer = root.answer if root and root.answer else answers[-1] if answers else ""
     contexts = [document for span in spans for document in span.documents or ()]
     contexts = contexts or (root.beside if root and root.beside else [])
     scores = next((span.scores for span in spans if span.scores), None)

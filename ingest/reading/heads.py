@@ -15,7 +15,7 @@ _BYTES = 1 << 18  # of a file, in which these are
 _SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)  # what Excel writes on a first line
 
 
-class Head(NamedTuple):
+class CsvHead(NamedTuple):
     """What separates the cells of a CSV, and how many rows that are not blank stand above its
     header."""
 
@@ -23,7 +23,7 @@ class Head(NamedTuple):
     above: int
 
 
-def head_of(data: bytes, marks: str) -> Head:
+def head_of(data: bytes, marks: str) -> CsvHead:
     """The head of a CSV, whose cells one of these marks separates.
 
     That is the mark by which the first row is a header, or by which one is that others stand above;
@@ -32,15 +32,15 @@ def head_of(data: bytes, marks: str) -> Head:
     text = data[:_BYTES].decode(errors="ignore")
     if stated := _SEPARATOR.fullmatch(text.split("\n", 1)[0]):
         rows = _first_rows(text, stated[1])
-        return Head(stated[1], 1 + header_at(rows[1:]))
-    best = (0, 0, Head(marks[0], 0))
+        return CsvHead(stated[1], 1 + header_at(rows[1:]))
+    best = (0, 0, CsvHead(marks[0], 0))
     for mark in marks:
         rows = _first_rows(text, mark)
         above = header_at(rows)
         header = rows[above] if rows else first_cells(data, mark)
         fits = len(header) > 1 and bool(rows) and _is_header(rows, above)
         sure = (1 if above else 2) if fits else 0
-        best = max(best, (sure, len(header), Head(mark, above)), key=lambda found: found[:2])
+        best = max(best, (sure, len(header), CsvHead(mark, above)), key=lambda found: found[:2])
     return best[2]
 
 

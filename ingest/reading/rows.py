@@ -20,10 +20,10 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from gradelake.ingest.mapping.form import ROLES, names_of, said_of
+from gradelake.ingest.mapping.form import ROLES, names_of, settings_of
 from gradelake.ingest.mapping.paths import plain
 from gradelake.ingest.reading.csv_tables import Table, first_cells
-from gradelake.ingest.reading.heads import LOOKED_AT, Head, head_of, header_at
+from gradelake.ingest.reading.heads import LOOKED_AT, CsvHead, head_of, header_at
 from gradelake.ingest.reading.tagged import is_tagged, topics_of
 from gradelake.ingest.reading.workbooks import extent, sheets_of
 from gradelake.sql.common import files
@@ -69,7 +69,7 @@ def is_table(path: Path, shown: str, kind: str) -> bool:
     """Whether a file is a table: settings say so, or its name, as none of the field's own forms is
     called so. A list in JSON is one, and so are runs and judgments in JSON; its other kinds are
     read line by line."""
-    if said_of(shown).keys() - {"name"}:
+    if settings_of(shown).keys() - {"name"}:
         return True
     name = _form_of(path)
     if name.endswith((*_FORMS, _TAGGED)) or (name.endswith(JSON) and kind in ("runs", "judgments")):
@@ -133,7 +133,7 @@ def rows_of(
         found: Iterable[Row] = _relation(path, shown, name)
     elif name.endswith(JSON):
         found = _objects(path, shown, problems, progress)
-    elif "lines" in said_of(shown):
+    elif "lines" in settings_of(shown):
         found = _matched(path, shown, problems, progress)
     elif name.endswith(_TAGGED):
         found = topics_of(files.read(path, shown).decode())
@@ -151,7 +151,7 @@ def rows_of(
 
 
 def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
-    encoding = said_of(shown).get("encoding")
+    encoding = settings_of(shown).get("encoding")
     if not encoding and _start(path).startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"  # as spreadsheets write it
     try:
@@ -160,16 +160,16 @@ def _lines(path: Path, shown: str, problems: Problems) -> Iterator[Row]:
         if "is not UTF-8" in rejected.message:
             rejected.hint = files.NAME_ENCODING
         raise
-    names, mark = said_of(shown).get("columns", ()), said_of(shown).get("delimiter")
+    names, mark = settings_of(shown).get("columns", ()), settings_of(shown).get("delimiter")
     if names:
         mark = mark or max(f"{MARKS} ", key=lambda each: _fit(first_cells(data, each), names))
-        head = Head(mark, 0)
+        head = CsvHead(mark, 0)
     else:
         head = head_of(data, mark or MARKS)
     table = Table(data, shown, (), head.mark, names, head.above)
     _note_what_is_above(shown, head.above)
     table.require([*filter(None, table.names)], "Rename one of them.")
-    return table.rows(problems.add, said_of(shown).get("short_rows", False))
+    return table.rows(problems.add, settings_of(shown).get("short_rows", False))
 
 
 def _note_what_is_above(shown: str, n_rows: int) -> None:
@@ -182,7 +182,7 @@ def _matched(
 ) -> Iterator[Row]:
     """What the pattern that settings say of lines finds in each, by the names of its groups; in a
     time that grows with the lines alone, whatever the pattern."""
-    pattern = said_of(shown)["lines"]
+    pattern = settings_of(shown)["lines"]
     lines = files.lines_of(path, shown, progress)
     while block := [*islice(lines, _AT_ONCE)]:
         texts = pl.Series([text.strip() for _, text in block], dtype=pl.String)
@@ -451,7 +451,7 @@ def _table(connection: Any, path: Path, shown: str, is_sqlite: bool) -> Any:
 def _chosen(there: list[str], what: str, shown: str) -> str:
     """The table that the settings name, or the only one."""
     listed = ", ".join(there[:10])
-    named = said_of(shown).get("table", there[0] if len(there) == 1 else "")
+    named = settings_of(shown).get("table", there[0] if len(there) == 1 else "")
     if named in there:
         return named
     told = f"has no {what[:-1]} {named!r}" if named else f"has {len(there)} {what}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradelake.ingest.rubric.items import RubricItem, Section
 from gradelake.ingest.rubric.line import Fields, read_fields, take_facet, take_token
-from gradelake.ingest.rubric.sheet import HINT, Part, Sheet
+from gradelake.ingest.rubric.sheet import HINT, Sheet, SheetPart
 from gradelake.sql.common.problems import Problems
 from gradelake.sql.common.rubric_items import OF_CRITERIA
 
@@ -85,7 +85,9 @@ def edit_of(
     return edit("reweight", weight=weight) if kind or weight is not None else None
 
 
-def compare(sheet: Sheet, shown: str, section_of: Callable[[Part], Section | None]) -> list[Edit]:
+def compare(
+    sheet: Sheet, shown: str, section_of: Callable[[SheetPart], Section | None]
+) -> list[Edit]:
     """The edits that turn the rubric that the sheet was written from into the sheet's.
 
     `section_of` gives the section a part was written from, None where there is none. Raises
@@ -111,7 +113,7 @@ def compare(sheet: Sheet, shown: str, section_of: Callable[[Part], Section | Non
     return edits
 
 
-def _edits_of(part: Part, section: Section, problems: Problems) -> list[Edit]:
+def _edits_of(part: SheetPart, section: Section, problems: Problems) -> list[Edit]:
     short = section.short_ids()
     items = {item.item_id: item for item in (*section.dropped, *section.in_force)}
     by_token = {short[item_id]: item for item_id, item in items.items()} | items

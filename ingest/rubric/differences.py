@@ -11,7 +11,7 @@ KINDS = ("dropped", "added", "reworded", "reanswered", "reweighted", "restored")
 
 
 @dataclass(frozen=True)
-class Difference:
+class ItemDifference:
     """One item that differs: `old` None where it is new, `new` None where it is gone."""
 
     kind: str  # one of KINDS
@@ -45,7 +45,7 @@ class Diff:
     rubric: Rubric
     first: int
     second: int
-    found: list[Difference]
+    found: list[ItemDifference]
 
     def as_object(self) -> dict:
         return {
@@ -57,7 +57,7 @@ class Diff:
         }
 
 
-def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
+def differences(rubric: Rubric, first: int, second: int) -> list[ItemDifference]:
     """What changes from one version to another, by query and bank.
 
     Raises `BadInput` for a version that there is not. An item that is gone and one that is new
@@ -70,7 +70,7 @@ def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
     new = {item.key: item for item in rubric.items(second)}
     earlier = {item.key for item in rubric.dropped(first)} if first < second else set()
     found = [
-        Difference(
+        ItemDifference(
             "reanswered" if new[key].gold_answers != item.gold_answers else "reweighted",
             item,
             new[key],
@@ -88,10 +88,10 @@ def differences(rubric: Rubric, first: int, second: int) -> list[Difference]:
         if key in old:
             continue
         if before := gone[_origin(item)]:
-            found.append(Difference("reworded", before.pop(0), item))
+            found.append(ItemDifference("reworded", before.pop(0), item))
         else:
-            found.append(Difference("restored" if key in earlier else "added", None, item))
-    found += [Difference("dropped", item, None) for items in gone.values() for item in items]
+            found.append(ItemDifference("restored" if key in earlier else "added", None, item))
+    found += [ItemDifference("dropped", item, None) for items in gone.values() for item in items]
     return sorted(
         found,
         key=lambda d: (

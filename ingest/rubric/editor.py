@@ -72,7 +72,7 @@ def _edit_until_usable(program: str, path: Path, use: Callable[[str, str], T]) -
 
 
 def _run(program: str, path: Path) -> None:
-    """As git does: the shell takes the editor's words apart, so that it may have options."""
+    """Run the editor as git does: the shell takes its words apart, so that it may have options."""
     status = subprocess.run(["sh", "-c", f'{program} "$@"', program, str(path)]).returncode
     if status:
         raise WorkFailed(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradelake.ingest.rubric import edits_file
-from gradelake.ingest.rubric.differences import Difference, differences
+from gradelake.ingest.rubric.differences import ItemDifference, differences
 from gradelake.ingest.rubric.rubric import Rubric, choose_collection
 from gradelake.ingest.rubric.save import Proposal, Saved, Session, numbered, tried
 from gradelake.ingest.rubric.up_to_date import fetch
@@ -219,7 +219,7 @@ class Version:
     rubric: Rubric
     number: int
     previous: int
-    edits: list[Difference]
+    edits: list[ItemDifference]
     label_sets: list[dict[str, Any]]
     grades: list[dict[str, Any]]
     impact: list[dict[str, Any]]
@@ -251,7 +251,7 @@ class Previewed:
 
 
 def session(project: Project, collection: str | None) -> Session:
-    """To propose edits on the rubric with all that was saved. Nothing is written."""
+    """A session to propose edits on the rubric with all that was saved. Nothing is written."""
     rows = edits_file.read(project)
     with previewed(project, _RUBRIC) as preview:
         fetch(preview.lake)

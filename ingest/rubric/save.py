@@ -13,7 +13,7 @@ from gradelake.ingest.rubric.changes import Edit
 from gradelake.ingest.rubric.edits_file import Row
 from gradelake.ingest.rubric.items import RubricItem, Section, number
 from gradelake.ingest.rubric.rubric import Rubric
-from gradelake.ingest.rubric.sheet import Part
+from gradelake.ingest.rubric.sheet import SheetPart
 from gradelake.sql.build.preview import Preview, previewed
 from gradelake.sql.build.seeds import WrongSeeds
 from gradelake.sql.common.errors import BadInput
@@ -272,7 +272,7 @@ class Session:
         reason = found.reason if reason is None else reason
         return Proposal(self, edits, found.version, shown, reason, untouched)
 
-    def _section(self, version: int, part: Part) -> Section | None:
+    def _section(self, version: int, part: SheetPart) -> Section | None:
         if self.queries and part.query_id not in self.queries:
             return None
         if part.query_id not in self.rubric.query_texts or part.bank not in self.rubric.banks:

@@ -36,7 +36,7 @@ _HELP = """\
 
 
 @dataclass
-class Part:
+class SheetPart:
     """What follows a heading: (line number, line) each."""
 
     line: int
@@ -53,7 +53,7 @@ class Sheet:
     collection: str = ""
     version: int = 0
     reason: str = ""
-    parts: list[Part] = field(default_factory=list)
+    parts: list[SheetPart] = field(default_factory=list)
 
 
 def write(
@@ -129,7 +129,7 @@ def _read_line(sheet: Sheet, number_: int, line: str) -> None:
         query_id, bank, fingerprint = _directive(line, "@query", "@bank", "@base")
         if any((part.query_id, part.bank) == (query_id, bank) for part in sheet.parts):
             raise ValueError(f"query {query_id} of bank {bank} already has a heading")
-        sheet.parts.append(Part(number_, query_id, bank, fingerprint))
+        sheet.parts.append(SheetPart(number_, query_id, bank, fingerprint))
     elif sheet.parts:
         sheet.parts[-1].lines.append((number_, line))
     else:

@@ -84,18 +84,18 @@ def _is_by_the_way(seen: Seen) -> tuple[bool, int]:
 
 def _file(seen: Seen, kind: str) -> Any:
     """A file as a setting has it: its name, or a table with what is said of it."""
-    said = seen.brings[kind]
-    return {"file": seen.shown, **said} if said else seen.shown
+    settings = seen.brings[kind]
+    return {"file": seen.shown, **settings} if settings else seen.shown
 
 
 def _topics_of_others(of_kind: dict[str, list[Seen]]) -> Iterator[tuple[str, Any, list[str]]]:
     """Topics from the queries that runs or judgments name, where these are texts."""
     for kind in ("judgments", "runs"):
         for seen in of_kind[kind]:
-            said = dict(seen.brings[kind])
-            column = said.get("query") or seen.roles.get("query")
+            settings = dict(seen.brings[kind])
+            column = settings.get("query") or seen.roles.get("query")
             if column:
-                rows = {key: said[key] for key in _HOW_TO_READ if key in said}
+                rows = {key: settings[key] for key in _HOW_TO_READ if key in settings}
                 file = {"file": seen.shown, **rows, "text": column}
                 if _has_ids(seen, file):
                     file["query"] = False
@@ -104,16 +104,16 @@ def _topics_of_others(of_kind: dict[str, list[Seen]]) -> Iterator[tuple[str, Any
                 return
 
 
-def _has_ids(seen: Seen, said: dict[str, Any]) -> bool:
+def _has_ids(seen: Seen, settings: dict[str, Any]) -> bool:
     """Whether rows have ids, of something else, that could be taken for those of topics."""
-    rows = seen.sample.rows(said.get("rows")) if seen.sample else []
-    return bool(rows) and "query" in columns_of("queries", File(seen.shown, said), rows[0])
+    rows = seen.sample.rows(settings.get("rows")) if seen.sample else []
+    return bool(rows) and "query" in columns_of("queries", File(seen.shown, settings), rows[0])
 
 
 def _one_split(
     judged: list[Seen], instead: dict[str, tuple[str, Any]], names: dict[str, str]
 ) -> list[Seen]:
-    """Of judgments that are splits of one data set the one that is for tests; the others can be
+    """The one of several splits of judgments of a data set that is for tests; the others can be
     used instead."""
     by_split = {
         split: seen
@@ -154,11 +154,11 @@ def _patterns(seen: list[Seen], kind: str, names: dict[str, str]) -> tuple[list[
 
 def _pattern(seen: Seen, kind: str, name: str | None) -> Any:
     """A setting that matches this file alone, and says its system's name where that is another."""
-    said = dict(seen.brings[kind])
+    settings = dict(seen.brings[kind])
     if name is not None and name != system_name(Path(seen.shown)):
-        said["name"] = name
+        settings["name"] = name
     pattern = glob.escape(seen.shown)
-    return {"file": pattern, **said} if said else pattern
+    return {"file": pattern, **settings} if settings else pattern
 
 
 def _commands(seen: Seen, names: dict[str, str], collection: str) -> Iterator[str]:
@@ -198,7 +198,9 @@ def names_of(found: list[Seen]) -> dict[str, str]:
             seen.shown
             for seen in found
             if "system" not in seen.roles
-            and any(kind in kinds and "system" not in said for kind, said in seen.brings.items())
+            and any(
+                kind in kinds and "system" not in settings for kind, settings in seen.brings.items()
+            )
         ]
 
     def stem(path: Path) -> str:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from gradelake.ingest.mapping.columns import columns_of
-from gradelake.ingest.mapping.form import LISTED, ROLES, File, names_of, said_of
+from gradelake.ingest.mapping.form import LISTED, ROLES, File, names_of, settings_of
 from gradelake.ingest.mapping.labels import is_open, proposed
 from gradelake.ingest.mapping.paths import plain, value_at
 from gradelake.ingest.mapping.presets import (
     FOLDER,
+    FileSample,
     Preset,
-    Sample,
     are_grades,
     best_of,
     brought,
@@ -78,7 +78,7 @@ class Seen:
     form: str | None = None
     is_sure: bool = False
     others: tuple[str, ...] = ()
-    sample: Sample | None = field(default=None, repr=False, compare=False)
+    sample: FileSample | None = field(default=None, repr=False, compare=False)
 
     @property
     def kind(self) -> str | None:
@@ -90,24 +90,26 @@ class Seen:
         return ", ".join(self.brings) or "not used"
 
 
-def look_at(folder: Path, said: Mapping[str, str]) -> list[Seen]:
-    """Every file of a folder, and of those in it, that could be an input. `said`: presets of files,
-    which were told. Raises `BadInput` for a file or a preset that is not there."""
+def look_at(folder: Path, presets: Mapping[str, str]) -> list[Seen]:
+    """Every file of a folder, and of those in it, that could be an input. `presets`: those that
+    were stated, by file. Raises `BadInput` for a file or a preset that is not there."""
     forms, found = presets_of(folder), []
     paths = list(_files(folder))
     shown_as = [str(path.relative_to(folder)) for path in paths]
-    if unknown := sorted(said.keys() - {*shown_as}):
+    if unknown := sorted(presets.keys() - {*shown_as}):
         raise BadInput(f"--as {unknown[0]}: there is no such file in {folder}")
     for path, shown in zip(paths[:_MOST], shown_as, strict=False):
         if not path.resolve().is_relative_to(folder.resolve()):
             why = "a link that leads out of this folder; name it here yourself if you trust it"
             found.append(Seen(shown, why))
             continue
-        if shown not in said and (sheets := tables_of(path)):
-            found += [_seen(Sample(path, File(shown, {"table": each})), forms) for each in sheets]
+        if shown not in presets and (sheets := tables_of(path)):
+            found += [
+                _seen(FileSample(path, File(shown, {"table": each})), forms) for each in sheets
+            ]
             continue
-        sample = Sample(path, shown)
-        seen = _told(folder, sample, said[shown]) if shown in said else _seen(sample, forms)
+        sample = FileSample(path, shown)
+        seen = _told(folder, sample, presets[shown]) if shown in presets else _seen(sample, forms)
         if "judgments" in seen.brings and {*path.relative_to(folder).parts[:-1]} & _OF_JUDGES:
             kinds = {"labels": seen.brings["judgments"]}
             seen = replace(seen, brings=kinds, why=f"of a judge, by its folder; {seen.why}")
@@ -128,14 +130,14 @@ def _of_all_sheets(sheets: list[Seen]) -> Seen:
     brings: dict[str, Mapping[str, Any]] = {}
     whys = []
     for seen in sheets:
-        table = said_of(seen.shown)["table"]
+        table = settings_of(seen.shown)["table"]
         what = seen.taken_for if seen.brings else seen.why
-        for kind, said in seen.brings.items():
+        for kind, settings in seen.brings.items():
             others = [each for each in sheets if each is not seen and kind in each.brings]
             if others:
                 what = f"not used, as several sheets are {kind}: name one of them by its table"
             else:
-                brings[kind] = {"table": table, **said}
+                brings[kind] = {"table": table, **settings}
         whys.append(f"{table}: {what}")
     used = [seen for seen in sheets if {*seen.brings} & {*brings}] or sheets
     main = used[-1]
@@ -152,12 +154,12 @@ def _files(folder: Path, depth: int = 0) -> Iterator[Path]:
             yield path
 
 
-def _told(folder: Path, sample: Sample, name: str) -> Seen:
+def _told(folder: Path, sample: FileSample, name: str) -> Seen:
     form = preset(folder, name)
     return _of_form(sample, name, form, "as it was told")
 
 
-def _of_form(sample: Sample, name: str, form: Preset, why: str = "") -> Seen:
+def _of_form(sample: FileSample, name: str, form: Preset, why: str = "") -> Seen:
     found = brought(form, sample)
     unknown = "" if found else "but no column is known that says which query or passage is meant"
     if not found and "rag" in form.brings:
@@ -169,7 +171,7 @@ def _of_form(sample: Sample, name: str, form: Preset, why: str = "") -> Seen:
     return Seen(sample.shown, says, found, roles, name, form.is_sure, sample=sample)
 
 
-def _seen(sample: Sample, forms: Mapping[str, Preset]) -> Seen:
+def _seen(sample: FileSample, forms: Mapping[str, Preset]) -> Seen:
     if fitting := best_of(forms, sample):
         best, *others = fitting
         return replace(_of_form(sample, best, forms[best]), others=tuple(others))
@@ -185,16 +187,16 @@ def _seen(sample: Sample, forms: Mapping[str, Preset]) -> Seen:
     return Seen(shown, sample.why or "no form that is known here")
 
 
-def _as_read(seen: Seen, sample: Sample) -> Seen:
+def _as_read(seen: Seen, sample: FileSample) -> Seen:
     """A text that turned out to be a table with a header is read as one, whatever its name."""
     if sample.is_table or not sample.lines or is_json(sample.path):
         return seen
     mark = head_of("\n".join(sample.lines).encode(), MARKS).mark
-    brings = {kind: {"delimiter": mark, **said} for kind, said in seen.brings.items()}
+    brings = {kind: {"delimiter": mark, **settings} for kind, settings in seen.brings.items()}
     return replace(seen, brings=brings)
 
 
-def _of_texts(sample: Sample, texts: dict[str, str]) -> Seen:
+def _of_texts(sample: FileSample, texts: dict[str, str]) -> Seen:
     """What a file of ids and their texts is: of topics, which are short, or of passages."""
     words = sorted(len(text.split()) for text in texts.values())[len(texts) // 2]
     kind, size = ("queries", "short texts") if words <= _TOPIC_WORDS else ("passages", "texts")
@@ -211,7 +213,7 @@ def _named(shown: str) -> str | None:
     return next((kind for kind, known in _NAMED.items() if words & known), None)
 
 
-def _of_columns(sample: Sample) -> Seen:
+def _of_columns(sample: FileSample) -> Seen:
     row = sample.rows() and sample.rows()[0]
     if not row:
         return Seen(sample.shown, sample.why or "no form that is known here")
@@ -226,15 +228,15 @@ def _of_columns(sample: Sample) -> Seen:
             needed = {"passage"}  # an id and a title may be a topic, a sku and a title are none
         if not needed <= found.keys() or (kind == "queries" and _is_of_pairs(row)):
             continue
-        said: dict[str, Any] | None = {}
+        settings: dict[str, Any] | None = {}
         if kind == "judgments":
             held = [value_at(each, found["judgment"]) for each in sample.rows()]
-            said = proposed(held)
-            unknown = unknown or _not_understood(found["judgment"], held, said)
-        if said is None or "cuts" in said:
+            settings = proposed(held)
+            unknown = unknown or _not_understood(found["judgment"], held, settings)
+        if settings is None or "cuts" in settings:
             continue  # a run's score
         roles = ", ".join(f"{role} = {column}" for role, column in found.items())
-        brings = {kind: _unusual(kind, found, row) | said}
+        brings = {kind: _unusual(kind, found, row) | settings}
         is_sure = kind not in ("queries", "passages", "responses")
         return Seen(sample.shown, roles, brings, found, is_sure=is_sure, sample=sample)
     return Seen(sample.shown, unknown or f"columns {', '.join(row)}", sample=sample)
@@ -273,7 +275,7 @@ def _unusual(kind: str, found: dict[str, str], row: dict[str, Any]) -> dict[str,
     return {role: column for role, column in found.items() if usual.get(role) != column}
 
 
-def _raters(sample: Sample) -> Seen | None:
+def _raters(sample: FileSample) -> Seen | None:
     """A table of a query, a passage and nothing else but judgments, a column a rater."""
     rows = sample.rows()
     found = columns_of("judgments", sample.shown, rows[0])
@@ -293,11 +295,11 @@ def _raters(sample: Sample) -> Seen | None:
         return None  # numbers of one column may be anything
     known = [scale["labels"] for name in rest if (scale := scales[name])]
     labels = {word: label for scale in known for word, label in scale.items()}
-    said = {"judgment": rest} | ({"labels": labels} if labels else {})
+    settings = {"judgment": rest} | ({"labels": labels} if labels else {})
     why = ", ".join(f"{role} = {column}" for role, column in found.items())
     why = f"{why}, a column a rater: {', '.join(rest)}"
     why += f"; passed over: {', '.join(notes)}" if notes else ""
-    return Seen(sample.shown, why, {"judgments": said}, found, is_sure=True, sample=sample)
+    return Seen(sample.shown, why, {"judgments": settings}, found, is_sure=True, sample=sample)
 
 
 def _are_notes(rows: list[dict[str, Any]], name: str) -> bool:
@@ -353,9 +355,11 @@ def _with_own_id(seen: Seen, named: set[str]) -> Seen:
     best = max((column for column in rows[0] if column not in taken), key=known, default=None)
     if best is None or known(best) <= known(usual):
         return seen
-    said = {role: best, **seen.brings[str(seen.kind)]} | {role: best}
+    settings = {role: best, **seen.brings[str(seen.kind)]} | {role: best}
     why = f"{role} = {best}, which others name; {seen.why}"
-    return replace(seen, brings={str(seen.kind): said}, roles={**seen.roles, role: best}, why=why)
+    return replace(
+        seen, brings={str(seen.kind): settings}, roles={**seen.roles, role: best}, why=why
+    )
 
 
 def _without_guesses(found: list[Seen]) -> list[Seen]:
@@ -381,12 +385,12 @@ def _ids_of(seen: Seen, queries: set[str], passages: set[str]) -> None:
     sample = seen.sample
     if sample is None:
         return
-    for said in seen.brings.values():
-        if sample.lines and not said:  # TREC's own forms
+    for settings in seen.brings.values():
+        if sample.lines and not settings:  # TREC's own forms
             cells = [line.split() for line in sample.lines]
             queries.update(each[0] for each in cells)
             passages.update(each[2] for each in cells if len(each) > 2)
             continue
-        named = {**seen.roles, **said}
+        named = {**seen.roles, **settings}
         queries |= names_in(sample, named, "query")
         passages |= names_in(sample, named, "passage")

@@ -78,18 +78,20 @@ class Started:
             console.hint(f"then: {step}" if number else f"next: {where}{step}")
 
 
-def start(folder: Path, name: str | None = None, said: Mapping[str, str] | None = None) -> Started:
+def start(
+    folder: Path, name: str | None = None, presets: Mapping[str, str] | None = None
+) -> Started:
     """Write the gradelake.toml of what a folder holds, make an empty lake there, and try an ingest.
 
-    `said`: presets of files, by name. Where two are as good, who sits at a terminal is asked.
-    Raises `BadInput` where there is one, and for a folder of which nothing is sure; then nothing is
-    written.
+    `presets`: those that are stated, by file. Where two are as good, whoever sits at a terminal is
+    asked. Raises `BadInput` where there is one, and for a folder of which nothing is sure; then
+    nothing is written.
     """
     name = name or nearest_name(folder.resolve().name)
     file = folder / CONFIG_NAME
     if not is_name(name):
         raise BadInput(f"{name!r} cannot be used as a collection's name", "Give one: --name shop.")
-    found = _asked(folder, look_at(folder, said or {}), said or {})
+    found = _asked(folder, look_at(folder, presets or {}), presets or {})
     if not any(seen.brings for seen in found):
         raise _nothing_is_sure(folder, found)
     chosen = choose(found, name)
@@ -137,8 +139,9 @@ def _nothing_is_sure(folder: Path, found: list[Seen]) -> BadInput:
     return BadInput(f"{folder}: nothing in it is sure", "\n  ".join([hint, *seen_as]))
 
 
-def _asked(folder: Path, found: list[Seen], said: Mapping[str, str]) -> list[Seen]:
-    """What was seen, with the answers of who sits at a terminal where several forms are as good."""
+def _asked(folder: Path, found: list[Seen], presets: Mapping[str, str]) -> list[Seen]:
+    """What was seen, with the answers of whoever sits at a terminal where several forms are as
+    good."""
     doubtful = [seen for seen in found if seen.others]
     if not doubtful:
         return found
@@ -152,7 +155,7 @@ def _asked(folder: Path, found: list[Seen], said: Mapping[str, str]) -> list[See
         )
         for seen in doubtful
     }
-    return look_at(folder, {**said, **answers})
+    return look_at(folder, {**presets, **answers})
 
 
 def _checked_text(name: str, found: list[Seen], chosen: Chosen) -> str:

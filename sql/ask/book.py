@@ -23,7 +23,7 @@ from gradelake.sql.common.measures import measure_hint
 from gradelake.sql.common.project import TO_GRADE, TO_LABEL, TO_RANK, did_you_mean, require_known
 from gradelake.sql.common.words import has_words
 from gradelake.sql.lake.connection import quote
-from gradelake.sql.lake.dictionary import meanings
+from gradelake.sql.lake.dictionary import words_of
 from gradelake.sql.lake.opening import Lake
 
 # what brings in what a parameter names, where a lake has none of it
@@ -41,7 +41,7 @@ _LOOKS = re.compile(r"(\w+):(\w+)")
 
 
 @dataclass(frozen=True)
-class Entry:
+class BookEntry:
     """A question with its SQL and its parameters (name -> (default, what it means)).
 
     `live`: it is about the working catalog, and a release is read only where one is named. `note`:
@@ -89,15 +89,12 @@ class Entry:
 
     def meanings(self, lake: Lake, columns: Iterable[str]) -> dict[str, str]:
         """What the columns of its answer mean: the words of the tables that it reads."""
-        known = meanings(lake)
-        tables = [
-            known.get(name if schema in ("", "marts") else f"{schema}.{name}", {})
+        tables = (
+            name if schema in ("", "marts") else f"{schema}.{name}"
             for schema, name in _READ.findall(self.sql)
-        ]
-        return {
-            name: next((of[column] for of in tables if column in of), "")
-            for name, column in ((name, self.columns.get(name, name)) for name in columns)
-        }
+        )
+        words = words_of(lake, tables)
+        return {name: words.get(self.columns.get(name, name), "") for name in columns}
 
     def written_out(self, values: dict[str, str | None]) -> str:
         """Its SQL with each value in the place of its parameter, and without filters for any."""
@@ -225,7 +222,7 @@ def declared(part: str) -> dict[str, Any]:
 
 
 @cache
-def entries() -> dict[str, Entry]:
+def entries() -> dict[str, BookEntry]:
     """All entries by name."""
     found = [_of_columns(name, of) for name, of in declared("questions").items()]
     for file in Path(__file__).parent.glob("queries/*.sql"):
@@ -233,7 +230,7 @@ def entries() -> dict[str, Entry]:
     return {one.name: one for one in sorted(found, key=lambda one: one.name)}
 
 
-def grouped() -> dict[str, list[Entry]]:
+def grouped() -> dict[str, list[BookEntry]]:
     """The questions about a collection by what they are about."""
     found = entries()
     return {
@@ -242,7 +239,7 @@ def grouped() -> dict[str, list[Entry]]:
     }
 
 
-def _of_file(name: str, text: str) -> Entry:
+def _of_file(name: str, text: str) -> BookEntry:
     """The question that a file of SQL is."""
     sql = _HEAD.sub("", text, count=1)
     question, *lines = text.removesuffix(sql).replace("-- ", "").splitlines()
@@ -255,21 +252,23 @@ def _of_file(name: str, text: str) -> Entry:
     kinds = " ".join(line for line in lines if line.startswith("kinds "))
     looks = dict(_LOOKS.findall(kinds))
     sql = _with_filters(sql, parameters)
-    return Entry(name, question, sql, parameters, note=note, looks=looks)
+    return BookEntry(name, question, sql, parameters, note=note, looks=looks)
 
 
-def _of_columns(name: str, of: dict[str, Any]) -> Entry:
+def _of_columns(name: str, written: dict[str, Any]) -> BookEntry:
     """The question that book.yaml says the columns of."""
     parameters = {}
-    for word in of.get("parameters", "").split():
+    for word in written.get("parameters", "").split():
         parameter, _, own = word.partition("=")
         default, means = _usual(parameter)
-        parameters[parameter] = own or default, of.get("means", {}).get(parameter, means)
-    sql = _with_filters(_select(of.get("mart", name), of), parameters)
-    looks = {_shown(word): kind for word in of["columns"].split() if (kind := _parts(word)[2])}
-    columns = {_shown(word): _parts(word)[1].rpartition(".")[2] for word in of["columns"].split()}
-    note, live = of.get("note", ""), of.get("live", False)
-    return Entry(name, of["asks"], sql, parameters, live, note, looks, columns)
+        parameters[parameter] = own or default, written.get("means", {}).get(parameter, means)
+    sql = _with_filters(_select(written.get("mart", name), written), parameters)
+    looks = {_shown(word): kind for word in written["columns"].split() if (kind := _parts(word)[2])}
+    columns = {
+        _shown(word): _parts(word)[1].rpartition(".")[2] for word in written["columns"].split()
+    }
+    note, live = written.get("note", ""), written.get("live", False)
+    return BookEntry(name, written["asks"], sql, parameters, live, note, looks, columns)
 
 
 def _parts(word: str) -> tuple[str, str, str]:
@@ -282,25 +281,25 @@ def _shown(word: str) -> str:
     return name or column.rpartition(".")[2]
 
 
-def _select(mart: str, of: dict[str, Any]) -> str:
+def _select(mart: str, written: dict[str, Any]) -> str:
     """Columns of a mart as SQL, with `$asked_of_MART` where there are parameters."""
-    joined, made, columns = of.get("join", []), of.get("made", {}), []
-    for word in of["columns"].split():
+    joined, made, columns = written.get("join", []), written.get("made", {}), []
+    for word in written["columns"].split():
         shown, column = _shown(word), _parts(word)[1]
         own = f"{mart}.{column}" if joined and "." not in column else column
         found = made.get(column, own)
         columns.append(found if found.rpartition(".")[2] == shown else f"{found} as {shown}")
     order = [
         f"{made.get(name[1:], name[1:])} desc" if name[0] == "-" else name
-        for name in of.get("order", "all").split()
+        for name in written.get("order", "all").split()
     ]
-    where = of.get("where", []) + ([f"$asked_of_{mart}"] if "parameters" in of else [])
+    where = written.get("where", []) + ([f"$asked_of_{mart}"] if "parameters" in written else [])
     clauses = {
         "select": ",\n".join(columns),
         "from": "\n".join([f"marts.{mart}", *joined]),
         "where": "\nand ".join(where),
-        "group by": of.get("group"),
-        "qualify": of.get("qualify"),
+        "group by": written.get("group"),
+        "qualify": written.get("qualify"),
         "order by": ",\n".join(order),
     }
     return "".join(f"{word}\n{indent(what, '    ')}\n" for word, what in clauses.items() if what)
@@ -327,7 +326,7 @@ def _usual(name: str) -> tuple[str, str]:
     return str(of.get("default", "any")), of.get("means", "")
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> BookEntry:
     """One entry. Raises `BadInput` when there is none of that name."""
     book = entries()
     require_known(name, book, f"the query book has no @{name}", NotThere)

@@ -11,7 +11,7 @@ from gradelake.sql.ask import book, confined, question
 from gradelake.sql.ask.shell.dot_commands import print_book
 from gradelake.sql.ask.shell.session import Shell, read_lines
 from gradelake.sql.common import console
-from gradelake.sql.common.command_line import reading, refuse_beside
+from gradelake.sql.common.command_line import is_given, reading, refuse_beside
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.pager import paged
@@ -55,7 +55,7 @@ class _Asking(click.Command):
 @click.option(
     "--allow-files", is_flag=True, help="Let statements do whatever you can: read and write files."
 )
-@click.option("--as-sql", is_flag=True, help="Print the SQL of a question; it is not asked.")
+@click.option("--as-sql", is_flag=True, help="Print the SQL of a question instead of asking it.")
 @click.option("--explain", is_flag=True, help="Say what the columns of a question's answer mean.")
 @click.argument("query", required=False)
 def sql(read, format_, output, first, no_pager, allow_files, as_sql, explain, query):
@@ -80,23 +80,15 @@ def sql(read, format_, output, first, no_pager, allow_files, as_sql, explain, qu
     """
     context = click.get_current_context()
     if query == "@":
-        refuse_beside("@", dict.fromkeys(_OF_ANSWERS, "lists the questions"))
-        if context.args:
-            raise BadInput(f"unexpected argument {context.args[0]!r}", "A question has a name.")
-        print_book("gradelake sql ")
+        _list_questions(context)
         return
     is_named = context.params["release"] is not None
     is_question = query is not None and query.startswith("@")
     chosen = book.parameters(context.args) if is_question else {}
-    if context.args and not is_question:
-        options = [word for word in (query, *context.args) if word.startswith("-")]
-        if options:
-            raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], _options(context)))
-        raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
-    for option in (["--as-sql"] if as_sql else []) + (["--explain"] if explain else []):
-        if not is_question:
-            raise BadInput(f"{option} is of a question", f"As in: gradelake sql {option} @kappa")
-        refuse_beside(option, dict.fromkeys(_OF_ROWS, "asks nothing"))
+    if not is_question:
+        _require_no_words(context, query)
+    for option in filter(is_given, ("--as-sql", "--explain")):
+        _require_question(option, is_question)
     format_ = format_ or question.format_of(output)
     pager = "off" if no_pager else "auto"
     if format_ == "parquet" and query is not None and not output:
@@ -106,14 +98,7 @@ def sql(read, format_, output, first, no_pager, allow_files, as_sql, explain, qu
             console.tell("--allow-files: statements may read and write files, the lake's, too")
         confined.prepare(lake, allow_files, output if format_ == "parquet" else None)
         if query is None:
-            session = Shell(lake, format_, output, is_named, first, pager)
-            with contextlib.closing(session) as shell:
-                if sys.stdin.isatty() and sys.stdout.isatty():
-                    from gradelake.sql.ask.shell.terminal import converse
-
-                    converse(shell)
-                else:
-                    read_lines(shell)
+            _serve(Shell(lake, format_, output, is_named, first, pager))
             return
         ask = partial(_ask, format_=format_, output=output, first=first, pager=pager)
         if not is_question:
@@ -134,7 +119,46 @@ def sql(read, format_, output, first, no_pager, allow_files, as_sql, explain, qu
             ask(asked, statement, values, entry.measured_by(chosen), entry.looks)
 
 
-def _ask(lake, statement, values=None, of="", looks=None, *, format_, output, first, pager) -> None:
+def _list_questions(context: click.Context) -> None:
+    refuse_beside("@", dict.fromkeys(_OF_ANSWERS, "lists the questions"))
+    if context.args:
+        raise BadInput(f"unexpected argument {context.args[0]!r}", "A question has a name.")
+    print_book("gradelake sql ")
+
+
+def _require_no_words(context: click.Context, query: str | None) -> None:
+    """Raise `BadInput` for what stands behind SQL: it has no parameters."""
+    if not context.args:
+        return
+    options = [word for word in (query or "", *context.args) if word.startswith("-")]
+    if options:
+        raise BadInput(f"no option {options[0]!r}", did_you_mean(options[0], _options(context)))
+    raise BadInput(f"unexpected argument {context.args[0]!r}", "Quote the query as one word.")
+
+
+def _require_question(option: str, is_question: bool) -> None:
+    """Raise `BadInput` where an option needs a question of the book, and `UsageError` beside those
+    that need an answer."""
+    if not is_question:
+        hint = f"As in: gradelake sql {option} @kappa"
+        raise BadInput(f"{option} is about a question of the query book", hint)
+    refuse_beside(option, dict.fromkeys(_OF_ROWS, "asks nothing"))
+
+
+def _serve(shell: Shell) -> None:
+    """A shell for a person at a terminal, or for lines from elsewhere."""
+    with contextlib.closing(shell):
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            from gradelake.sql.ask.shell.terminal import converse
+
+            converse(shell)
+        else:
+            read_lines(shell)
+
+
+def _ask(
+    lake, statement, values=None, measure="", looks=None, *, format_, output, first, pager
+) -> None:
     found = question.some(question.rows(lake, statement, values), first)
     with console.working("asking the lake"):
         if output:
@@ -145,7 +169,7 @@ def _ask(lake, statement, values=None, of="", looks=None, *, format_, output, fi
         console.tell(f"wrote {counted(n_rows, 'rows')} to {output}")
     else:
         with paged(pager if format_ in question.FOR_PEOPLE else "off") as for_person:
-            n_rows = question.answer(found, format_, first, of, for_person, looks)
+            n_rows = question.answer(found, format_, first, measure, for_person, looks)
     if not n_rows:
         question.tell_why_empty(lake, statement, values)
 

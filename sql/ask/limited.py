@@ -77,7 +77,7 @@ def release(project: Project, name: str | None) -> Iterator[Lake]:
 def _run(
     answer: Connection, seconds: float, work: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
-    """In the process. The alarm ends it, whatever it does."""
+    """Run it in the process. The alarm ends it, whatever it does."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is of who asked
     signal.setitimer(signal.ITIMER_REAL, seconds)

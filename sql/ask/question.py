@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import duckdb
 
 from gradelake.sql.ask import confined
-from gradelake.sql.ask.book import Entry, entries
+from gradelake.sql.ask.book import BookEntry, entries
 from gradelake.sql.ask.not_in_release import not_built_yet
 from gradelake.sql.ask.shell.tables import shown_name, tables
 from gradelake.sql.common import console
@@ -136,14 +136,14 @@ def answer(
     found: duckdb.DuckDBPyRelation,
     format_: str,
     first: int | None = None,
-    of: str = "",
+    measure: str = "",
     for_person: bool = False,
     looks: Mapping[str, str] | None = None,
 ) -> int:
     """Print a result in one of `FORMATS`, its `first` rows or all; returns how many.
 
-    `for_person`, a table's last line says how many, and `of` what. `looks`: of a question, as
-    `Entry` has them. Raises `BadInput` with DuckDB's own words.
+    `for_person`, a table's last line says how many, and `measure` what. `looks`: of a question, as
+    `BookEntry` has them. Raises `BadInput` with DuckDB's own words.
     """
     fetched = in_words(found.fetchall)
     all_of_them, fetched = len(fetched), fetched[:first]
@@ -154,7 +154,7 @@ def answer(
         print_rows(format_, found.columns, fetched, looks)
         if format_ == "table" and fetched and for_person:
             which = "the first " if len(fetched) < all_of_them else ""
-            console.say(f"({which}{counted(len(fetched), 'rows')}{of})", wrap=True)
+            console.say(f"({which}{counted(len(fetched), 'rows')}{measure})", wrap=True)
     return len(fetched)
 
 
@@ -228,7 +228,7 @@ def tell_why_empty(lake: Lake, statement: str, values: Values = None) -> None:
 
 
 @contextlib.contextmanager
-def lake_of(lake: Lake, question: Entry, is_named: bool) -> Iterator[Lake]:
+def lake_of(lake: Lake, question: BookEntry, is_named: bool) -> Iterator[Lake]:
     """The lake that a question reads: `lake`, or the working catalog for one that is about it.
 
     It stays `lake` where a release was asked for by name (`is_named`), and, with a warning, where

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from gradelake.sql.build import changes, seeds
-from gradelake.sql.build.plan import TEST, Plan, plan
+from gradelake.sql.build.plan import TEST, BuildPlan, plan
 from gradelake.sql.build.runner import COUNTED, Runner, standing
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import BadInput, WorkFailed
@@ -65,6 +65,28 @@ class Built:
         }
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """Which models a build makes: those that dbt's `selectors` choose or that `only` names; without
+    either what changed, or all if it is `everything`."""
+
+    selectors: list[str]
+    only: Sequence[str]
+    everything: bool
+
+    @property
+    def is_partial(self) -> bool:
+        return bool(self.selectors or self.only)
+
+    def nodes(self, project: Project, models: BuildPlan, changed: list[str] | None) -> set[str]:
+        """The ids of these models, and of their tests."""
+        if self.only:
+            return _with_all_they_read(models, self.only)
+        if self.selectors:
+            return _as_dbt_chooses(project, models, self.selectors)
+        return _to_make(models, None if self.everything else changed)
+
+
 def build(
     project: Project,
     dbt_arguments: Sequence[str],
@@ -94,53 +116,28 @@ def build(
     A lake without a collection is refused with `BadInput`, unless `of_nothing`. Where nothing
     changed there is nothing to do; `name` then is a further name for the newest release.
     """
-    _require_name(name)
-    built, started = Built(), time.monotonic()
-    everything = _FULL in dbt_arguments
     selectors = [each for each in dbt_arguments if each not in _WHOLE]
-    partial = bool(selectors or only)
-    if selectors and (name is not None or at_least):
-        raise BadInput(
-            f"a build of {' '.join(selectors)} publishes nothing",
-            "Leave --name and --at-least out, or build everything.",
-        )
+    choice = _Choice(selectors, only, _FULL in dbt_arguments)
+    _require_name(name)
+    _require_published(choice, name, at_least)
+    built, started = Built(), time.monotonic()
     with Lake.writer(project) as lake, lake.lock("gradelake build"):
-        listed = {release.name: release for release in publishing.listed(lake.connection)}
         found = changes.pending(lake)
-        last, changed = found.last, found.changed
-        same = last if changed == [] and not (dbt_arguments or only) else None
+        same = found.last if found.changed == [] and not (dbt_arguments or only) else None
         if not (same and name == same.release):
             _require_free(project, lake, name)
         if not of_nothing and (nothing := lake.nothing_ingested()):
             raise nothing
         if same:
-            release = listed.get(same.release or "")
-            built.changed, built.by_dbt = False, release is None
-            if release and name in (None, release.name):
-                built.release = release.name
-                if not publishing.is_published(project, release):  # the build died before it did
-                    publishing.publish(lake, release.name)
+            built = _unchanged(lake, same, name)
+            if built.release:
                 return built
-        chosen, whole = set[str](), everything or partial or changed is None
-        if built.changed:
-            models = plan(found.made_from["definitions"])
-            if partial:
-                chosen = _chosen(project, models, selectors, only)
-            else:
-                chosen = _to_make(models, None if everything else changed)
+        making = None if same else _prepared(lake, found, choice, on_node)
         with lake.transaction("build") as transaction:
-            if built.changed:
-                ask_on_one_connection(lake.connection, project)
-                state = standing(lake, lake.newest_snapshot())
-                on_total(len(chosen))
-                built.measures_gone = seeds.measures_gone(lake)
-                if at_least:
-                    _require_measures(built.measures_gone)
-                runner = Runner(lake, models, state, whole, on_node)
-                runner.run(chosen, seeds.gather(project))
-                built.take(runner)
+            if making:
+                _make(*making, built, at_least, on_total)
             transaction.say(**built.counts)
-            if not partial:
+            if not choice.is_partial:
                 if at_least:
                     _require_share(project, lake, at_least)
                 built.release = name or publishing.next_name(project, lake.connection)
@@ -149,6 +146,43 @@ def build(
         _finish(lake, built)
     built.seconds = time.monotonic() - started
     return built
+
+
+def _unchanged(lake: Lake, last: changes.LastBuild, name: str | None) -> Built:
+    """What there is to say where nothing changed: its release is that of the last build, seen to
+    be published, unless there is none, or another name is wanted."""
+    listed = {release.name: release for release in publishing.listed(lake.connection)}
+    release = listed.get(last.release or "")
+    if release is None or name not in (None, release.name):
+        return Built(changed=False, by_dbt=release is None)
+    if not publishing.is_published(lake.project, release):  # the build died before it did
+        publishing.publish(lake, release.name)
+    return Built(changed=False, release=release.name)
+
+
+def _prepared(
+    lake: Lake, found: changes.Pending, choice: _Choice, on_node: Callable[[str, str, float], None]
+) -> tuple[Runner, set[str]]:
+    """What makes models, and the ids of those to make: before any transaction, for dbt may have to
+    compile them."""
+    models = plan(found.made_from["definitions"])
+    chosen = choice.nodes(lake.project, models, found.changed)
+    whole = choice.everything or choice.is_partial or found.changed is None
+    return Runner(lake, models, standing(lake, lake.newest_snapshot()), whole, on_node), chosen
+
+
+def _make(
+    runner: Runner, chosen: set[str], built: Built, at_least: float, on_total: Callable[[int], None]
+) -> None:
+    """Make what was chosen, in the open transaction."""
+    lake = runner.lake
+    ask_on_one_connection(lake.connection, lake.project)
+    on_total(len(chosen))
+    built.measures_gone = seeds.measures_gone(lake)
+    if at_least:
+        _require_measures(built.measures_gone)
+    runner.run(chosen, seeds.gather(lake.project))
+    built.take(runner)
 
 
 def _finish(lake: Lake, built: Built) -> None:
@@ -168,19 +202,19 @@ def _require_name(name: str | None) -> None:
         )
 
 
+def _require_published(choice: _Choice, name: str | None, at_least: float) -> None:
+    """Raise `BadInput` for options of a release where none is made."""
+    if choice.selectors and (name is not None or at_least):
+        raise BadInput(
+            f"a build of {' '.join(choice.selectors)} publishes nothing",
+            "Leave --name and --at-least out, or build everything.",
+        )
+
+
 def _require_free(project: Project, lake: Lake, name: str | None) -> None:
     """Raise `BadInput` for the name of a release that there is."""
     if name in publishing.names(project, lake.connection):
         raise BadInput(f"there is already a release {name!r}", "Choose another --name.")
-
-
-def _chosen(
-    project: Project, models: Plan, selectors: Sequence[str], only: Sequence[str]
-) -> set[str]:
-    """What a partial build makes: `only` those named with all they read, or what dbt chooses."""
-    if only:
-        return _with_all_they_read(models, only)
-    return _as_dbt_chooses(project, models, [*selectors])
 
 
 def _require_measures(gone: list[str]) -> None:
@@ -192,7 +226,7 @@ def _require_measures(gone: list[str]) -> None:
         )
 
 
-def _to_make(models: Plan, changed: list[str] | None) -> set[str]:
+def _to_make(models: BuildPlan, changed: list[str] | None) -> set[str]:
     """What is downstream of what changed (None: all), and the data tests of that. Views are as
     they were, while the definitions are."""
     if changed is None:
@@ -201,7 +235,7 @@ def _to_make(models: Plan, changed: list[str] | None) -> set[str]:
     return {each for each in made if models.nodes[each].kind != "view"}
 
 
-def source_or_seed(models: Plan, changed: list[str]) -> list[str]:
+def source_or_seed(models: BuildPlan, changed: list[str]) -> list[str]:
     """The ids of what `changes.since` names."""
     raw = "source:raw."
     tables = [each for each in changed if each.startswith(raw)]
@@ -209,14 +243,14 @@ def source_or_seed(models: Plan, changed: list[str]) -> list[str]:
     return named + [f"source.gradelake.raw.{each.removeprefix(raw)}" for each in tables]
 
 
-def _with_all_they_read(models: Plan, names: Sequence[str]) -> set[str]:
+def _with_all_they_read(models: BuildPlan, names: Sequence[str]) -> set[str]:
     """Some models and what they are made of, with the tests of these alone; none of columns."""
     made = models.above(models.ids(names))
     tests = (node for node in models.nodes.values() if node.kind == TEST and not node.generic)
     return made | {test.id for test in tests if made.issuperset(test.reads)}
 
 
-def _as_dbt_chooses(project: Project, models: Plan, selectors: list[str]) -> set[str]:
+def _as_dbt_chooses(project: Project, models: BuildPlan, selectors: list[str]) -> set[str]:
     """What dbt's own selection finds. Raises `BadInput` with dbt's words where it finds nothing."""
     from gradelake.sql.build import dbt
 

@@ -110,7 +110,7 @@ def since(lake: Lake, last: LastBuild | None, now: dict[str, str]) -> list[str] 
 
 
 def unchanged_release(project: Project) -> str | None:
-    """For a night: the newest release, if a build would find nothing changed since, or None."""
+    """The newest release, if a build would find nothing changed since, or None; a night asks."""
     with Lake.writer(project) as lake:
         try:
             found = pending(lake)

@@ -105,7 +105,7 @@ def tell(built: "Built", name: str | None = None) -> None:
 
 
 def _what(counts: dict[str, int]) -> str:
-    """What was built: a model of dbt is a table to who asks, and a data test a check."""
+    """What was built: a model of dbt is a table to whoever asks, and a data test a check."""
     names = {"models": "tables", "seeds": "seeds"}
     built = " and ".join(counted(counts[kind], names[kind]) for kind in names if kind in counts)
     checked = counts.get("data_tests")

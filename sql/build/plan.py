@@ -45,7 +45,7 @@ class Node:
         return f'"lake"."{self.schema}"."{self.table}"'
 
 
-class Plan:
+class BuildPlan:
     """All nodes that a build may make (dbt_project/selectors.yml), seeds and what their checks read
     before others, each after what it reads."""
 
@@ -84,7 +84,7 @@ class Plan:
         return found & self.nodes.keys()
 
 
-def plan(definitions: str) -> Plan:
+def plan(definitions: str) -> BuildPlan:
     """The plan of the models with these definitions (`changes.definitions`): a kept one, the
     wheel's, or dbt's now."""
     file = cache_folder() / f"{definitions[:32]}-plan.json"
@@ -92,14 +92,14 @@ def plan(definitions: str) -> Plan:
         with suppress(OSError, ValueError, KeyError, TypeError):  # none yet, or a damaged one
             kept = json.loads(each.read_bytes())
             if kept["definitions"] == definitions:
-                return Plan(Node(**node) for node in kept["nodes"])
+                return BuildPlan(Node(**node) for node in kept["nodes"])
     nodes = _compiled()
     keep(file, packed(definitions, nodes))
     with suppress(OSError):
         plans = sorted(file.parent.glob("*-plan.json"), key=lambda each: each.stat().st_mtime)
         for old in plans[:-_KEPT]:
             old.unlink(missing_ok=True)
-    return Plan(nodes)
+    return BuildPlan(nodes)
 
 
 def packed(definitions: str, nodes: Iterable[Node]) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradelake.sql.build import building, changes, seeds
-from gradelake.sql.build.plan import TEST, Plan, plan
+from gradelake.sql.build.plan import TEST, BuildPlan, plan
 from gradelake.sql.build.runner import Runner, Standing, standing
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.connection import NAME, SCHEMAS, attach
@@ -52,7 +52,7 @@ def previewed(
             yield Preview(lake, last.release if last else None)
 
 
-def _to_make(models: Plan, changed: list[str] | None, wanted: Sequence[str]) -> set[str]:
+def _to_make(models: BuildPlan, changed: list[str] | None, wanted: Sequence[str]) -> set[str]:
     """What `wanted` models read of what changed, the wanted ones among them; and all views, which
     read what is in memory."""
     made, views = models.above(models.ids(wanted)), set[str]()

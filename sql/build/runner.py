@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from gradelake.sql.build import seeds
-from gradelake.sql.build.plan import SEED, TEST, Node, Plan
+from gradelake.sql.build.plan import SEED, TEST, BuildPlan, Node
 from gradelake.sql.common.counted import counted
 from gradelake.sql.common.errors import WorkFailed
 from gradelake.sql.common.plain_words import in_plain_words
@@ -110,7 +110,7 @@ class Runner:
     """
 
     lake: Lake
-    plan: Plan
+    plan: BuildPlan
     standing: Standing
     whole: bool
     on_node: Callable[[str, str, float], None] = lambda name, status, seconds: None

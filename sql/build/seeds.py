@@ -70,14 +70,14 @@ def contents(project: Project, instead: Mapping[str, bytes] | None = None) -> di
     return {name.removesuffix(".csv"): _as_text(rows) for name, rows in found.items()}
 
 
-def _over(name: str, own: list[list[str]], packaged: list[list[str]]) -> list[list[str]]:
+def _over(name: str, edited: list[list[str]], packaged: list[list[str]]) -> list[list[str]]:
     """What a file of people's own makes of the packaged one. A grid adds measures; its lines
     `without MEASURE` take packaged ones away, `without packaged` all of them."""
     if name != _GRID:
-        return own
-    away = {cell.removeprefix(_WITHOUT) for (cell,) in own if cell.startswith(_WITHOUT)}
+        return edited
+    away = {cell.removeprefix(_WITHOUT) for (cell,) in edited if cell.startswith(_WITHOUT)}
     kept = [row for row in packaged[1:] if not away & {row[0], "packaged"}]
-    added = [[cell] for (cell,) in own[1:] if cell.removeprefix(_WITHOUT) not in away]
+    added = [[cell] for (cell,) in edited[1:] if cell.removeprefix(_WITHOUT) not in away]
     wrong = [[_WITHOUT + each] for each in sorted(away) if [each] not in [*packaged, ["packaged"]]]
     return [packaged[0], *kept, *(row for row in added if row not in kept), *wrong]
 

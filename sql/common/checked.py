@@ -67,7 +67,7 @@ _MUST = {
 _QUOTED = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?|true|false")
 
 
-class Fault(NamedTuple):
+class SettingFault(NamedTuple):
     """One thing wrong: the keys that lead to it, what it is, and what to do about it."""
 
     path: tuple[str, ...]
@@ -80,7 +80,7 @@ class Fault(NamedTuple):
 
 def faults(
     error: ValidationError, model: type[Checked], key_is: str = "setting"
-) -> Iterator[Fault]:
+) -> Iterator[SettingFault]:
     """What pydantic found, in its order; `key_is` is what people call a key there.
 
     Values that may be secrets are not repeated.
@@ -113,10 +113,10 @@ def faults(
                 hint = f"Write {path[-1]} = {value}, without quotes."
         else:
             message = f"{about}: {each['msg']}"
-        yield Fault(path, message, hint)
+        yield SettingFault(path, message, hint)
 
 
-def read(model: type[M], content: Any, **options: Any) -> tuple[M | None, list[Fault]]:
+def read(model: type[M], content: Any, **options: Any) -> tuple[M | None, list[SettingFault]]:
     """What a file holds, as a model has it, and all that is wrong with its keys; None with them."""
     try:
         return model.model_validate(content, **options), []

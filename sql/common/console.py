@@ -62,7 +62,7 @@ loudness = Loudness()
 
 @contextmanager
 def quietly(quiet: bool) -> Iterator[None]:
-    """With `quiet`, what is done inside shows results, warnings and errors only."""
+    """Show results, warnings and errors only of what is done inside, if `quiet`."""
     before, loudness.quiet = loudness.quiet, quiet
     try:
         yield
@@ -199,7 +199,7 @@ def _terminated() -> Iterator[None]:
 
 @contextmanager
 def _timed(what: str) -> Iterator[None]:
-    """With --verbose, a line that says how long it took."""
+    """Print how long something took, if --verbose was given."""
     started = time.monotonic()
     yield
     if loudness.verbose:

@@ -50,7 +50,7 @@ csv.field_size_limit(MAX_TEXT_LINE)  # 131,072 characters otherwise: a passage's
 
 
 @dataclass(frozen=True)
-class Limits:
+class UnzipLimits:
     """What a .gz file may become: `max_unzipped_gb` and `max_unzipped_ratio` of a project."""
 
     gb: float
@@ -68,7 +68,9 @@ class Limits:
         raise reject(shown, None, f"unzips to more than {what}", hint)
 
 
-limits = Limits(Project.max_unzipped_gb, Project.max_unzipped_ratio)  # set where a lake is opened
+limits = UnzipLimits(
+    Project.max_unzipped_gb, Project.max_unzipped_ratio
+)  # set where a lake is opened
 
 
 def sha256_of(path: Path) -> str:

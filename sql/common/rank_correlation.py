@@ -55,8 +55,8 @@ def correlations(
     concordance = _weighted(predicted * official, times)
     above_in_both = _weighted(((predicted < 0) & (official < 0)).astype(np.float32), times)
 
-    def total(of: np.ndarray) -> np.ndarray:
-        return (times * of).sum(axis=-1)
+    def total(values: np.ndarray) -> np.ndarray:
+        return (times * values).sum(axis=-1)
 
     def mean_share(won: np.ndarray, untied: np.ndarray) -> np.ndarray:
         above = (untied - won) / 2

@@ -42,7 +42,7 @@ class _Deadline:
         self._timer.start()
 
     def connect(self, address: Any, _: Any = None, source: Any = None) -> socket.socket:
-        """As `socket.create_connection`, within what is left of the time."""
+        """Connect as `socket.create_connection` does, within what is left of the time."""
         left = max(self._ends - time.monotonic(), 0.001)
         connected = socket.create_connection(address, left, source)
         self._open.append(connected.dup())  # TLS takes the other one away

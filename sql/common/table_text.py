@@ -64,7 +64,8 @@ class ColumnTexts:
 
     @classmethod
     def of_values(cls, header: str, values: Sequence[Any]) -> "ColumnTexts":
-        """Of values whose kind nobody said: numbers get the decimals that the column needs."""
+        """The texts of values whose kind nobody said: numbers get the decimals that the column
+        needs."""
         decimals = _decimals(values)
         is_number = bool(values) and all(map(_is_number, values))
         return cls(

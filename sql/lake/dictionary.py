@@ -1,5 +1,8 @@
 """What the columns of a lake's tables mean."""
 
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
+
 import duckdb
 
 from gradelake.sql.lake.opening import Lake
@@ -27,3 +30,9 @@ def meanings(lake: Lake) -> dict[str, dict[str, str]]:
     except duckdb.CatalogException:
         return {}
     return dict(found)
+
+
+def words_of(lake: Lake, tables: Iterable[str]) -> Mapping[str, str]:
+    """The words for the columns of some tables, by their names: those of the first that has one."""
+    known = meanings(lake)
+    return ChainMap(*(known.get(table, {}) for table in tables))

@@ -48,7 +48,7 @@ def record(lake: Any, paths: Iterable[str]) -> None:
 
 
 def record_inlined(lake: Any) -> None:
-    """The same for the rows that the last commit left in the catalog."""
+    """Record hashes of the rows that the last commit left in the catalog."""
     snapshot, changes = lake.rows(
         f"select snapshot_id, changes_made from {METADATA}ducklake_snapshot_changes "
         "order by snapshot_id desc limit 1"
@@ -59,7 +59,7 @@ def record_inlined(lake: Any) -> None:
 
 
 def record_missing(lake: Any, paths: Collection[str]) -> None:
-    """The same for those of many files that have none, for all such rows, and for releases."""
+    """Record hashes of those of many files that have none, of all such rows, and of releases."""
     make_table(lake)
     have = dict(lake.rows(RECORDED.format(METADATA)))
     record(lake, sorted(set(paths) - have.keys()))
@@ -72,7 +72,7 @@ def record_missing(lake: Any, paths: Collection[str]) -> None:
 
 
 def record_releases(lake: Any) -> None:
-    """The same for the releases' copies of a SQLite catalog."""
+    """Record hashes of the releases' copies of a SQLite catalog."""
     if not lake.project.on_postgres:
         have = dict(lake.rows(RECORDED.format(METADATA)))
         new = {key: file for key, file in releases(lake.project).items() if key not in have}

@@ -86,7 +86,7 @@ class Lake:
     def _open_writer(cls, project: Project, create: bool = False) -> "Lake":
         connection = connect()
         attach(connection, project, read_only=False, create=create)
-        files.limits = files.Limits(project.max_unzipped_gb, project.max_unzipped_ratio)
+        files.limits = files.UnzipLimits(project.max_unzipped_gb, project.max_unzipped_ratio)
         lake = cls(project, connection, None)
         migrate(lake)
         return lake
@@ -103,13 +103,13 @@ class Lake:
     # --- reading ------------------------------------------------------------------------------
 
     def read_newest(self) -> None:
-        """Of an open release: read the newest one from now on, in the same connection."""
+        """Read the newest release from now on, in the same connection."""
         self.connection.execute(f"use memory; detach {NAME}")
         self.release = publishing.attach_release(self.connection, self.project, None)
         self.connection.execute(f"use {NAME}.marts")
 
     def reopen(self) -> None:
-        """The same, in a new connection: what was temporary in the old one is gone."""
+        """Open the lake again, in a new connection: what was temporary in the old one is gone."""
         newest = Lake.published(self.project)
         self.connection.close()
         self.connection, self.release = newest.connection, newest.release

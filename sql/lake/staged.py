@@ -82,7 +82,7 @@ class Staged:
         self._n_files += 1
 
     def keep_first(self, *key: str) -> int:
-        """Of rows that are equal in `key` show the first alone. Returns how many go."""
+        """Show only the first of the rows that are equal in `key`. Returns how many go."""
         columns = ", ".join(key)
         if not self._find_repeated(columns):
             return 0
@@ -97,8 +97,8 @@ class Staged:
         return self.n_rows - self.count()
 
     def merge(self, column: str, merged: Callable[[list], Any], *key: str) -> None:
-        """Of rows that are equal in `key` show the first, its `column` `merged` of all of theirs.
-        No more than one key's rows, and some thousand others, are held."""
+        """Show only the first of the rows that are equal in `key`, its `column` `merged` of all of
+        theirs. No more than one key's rows, and some thousand others, are held."""
         columns = ", ".join(key)
         if not self._find_repeated(columns):
             return

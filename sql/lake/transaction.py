@@ -89,7 +89,7 @@ class Transaction:
         return self._ledger
 
     def recorded_chunks(self, chunk_ids: list[str]) -> set[str]:
-        """Those of these chunks of grades that are in the lake already."""
+        """The chunks of grades that are in the lake already, of these."""
         rows = self.lake.rows(
             f"select target from {NAME}.raw.ledger where target in (select unnest(?))",
             [CHUNK + chunk_id for chunk_id in chunk_ids],

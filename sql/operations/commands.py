@@ -18,7 +18,7 @@ def _show(found) -> None:
 
 
 @click.command(short_help="List what was committed to the lake, newest first.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=20, help="How many commits.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=20, help="How many commits to list.")
 @answering(_show)
 @click.pass_obj
 def log(project, limit):

@@ -83,7 +83,7 @@ def keep(project, undo, name):
 
 
 @release.command("drop")
-@click.option("--force", is_flag=True, help="Also when it is kept.")
+@click.option("--force", is_flag=True, help="Also if it is kept.")
 @click.argument("name")
 @click.pass_obj
 def drop(project, force, name):
@@ -144,13 +144,13 @@ def _cell(value) -> str:
 
 
 @release.command("diff", short_help="Show which labels, scores and ranks moved.")
-@click.option("--collection", metavar="NAME", help="Only of this collection.")
+@click.option("--collection", metavar="NAME", help="Only this collection.")
 @click.option(
     "--measure",
     "measures",
     multiple=True,
     metavar="NAME",
-    help="May be repeated (default: nDCG@10, AP and Cover@20).",
+    help="The measure; may be repeated (default: nDCG@10, AP and Cover@20).",
 )
 @click.option(
     "--level",

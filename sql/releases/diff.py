@@ -49,7 +49,7 @@ class BoardMoves:
 
 
 @dataclass
-class Difference:
+class ReleaseDifference:
     """Between two releases; `n_label_sets` and `n_boards` were compared, moved or not."""
 
     before: str
@@ -67,7 +67,7 @@ def compare(
     collection: str | None = None,
     measures: tuple[str, ...] = (),
     level: int | None = None,
-) -> Difference:
+) -> ReleaseDifference:
     """Compare two releases, of one collection or of all.
 
     Boards are compared at each label set's level of `usual_levels` (in the later release, where it
@@ -92,7 +92,7 @@ def compare(
         BoardMoves(collection, label_set, level, measure, n, _kendall(ours, theirs), systems)
         for collection, label_set, level, measure, n, ours, theirs, systems in rows
     ]
-    return Difference(
+    return ReleaseDifference(
         before,
         after,
         len(label_sets),

@@ -24,21 +24,22 @@ RULED = "ruled"  # of a row's first cell: a rule stands above the row
 class Column:
     """A column. `key` is its name in CSV and JSON, `head` stands above it where people read.
 
-    `kind` is one of `KINDS`; an interval's ends look as `of`, the kind of what it bounds. Columns
+    `kind` is one of `KINDS`; an interval's ends look as the kind `ends`. Columns
     of one `group` stand under its name. `is_key`: it says what a row is. `is_beside`: it belongs to
     the column before. `is_title`: said once above its rows, in print. `is_detail`: in CSV and JSON
-    alone.
+    alone. `means`: what it is, where no mart says it.
     """
 
     key: str
     head: str = ""
     kind: str = "text"
-    of: str = "score"
+    ends: str = "score"
     group: str = ""
     is_key: bool = False
     is_beside: bool = False
     is_title: bool = False
     is_detail: bool = False
+    means: str = ""
 
     @property
     def looks(self) -> Kind:
@@ -57,7 +58,7 @@ class Column:
         if isinstance(value, Cell):
             return self.text(value.value) if value.shown is None else value.shown
         if isinstance(value, Interval):
-            return shown(self.of, value)
+            return shown(self.ends, value)
         return self.looks.text(value)
 
     def values(self, value: Any) -> dict[str, Any]:
@@ -165,6 +166,7 @@ class Answer:
     of it in words, each behind what it is about, or by itself. `notes`: what limits it. `next`:
     what could be done next. `picture`: its rows drawn, for those who ask for a picture. `details`:
     what JSON has beside the tables. `forms`: those that this answer alone can have, by name.
+    `means`: what its columns mean, for those who ask.
     """
 
     asked: Mapping[str, Any]
@@ -177,23 +179,47 @@ class Answer:
     details: Mapping[str, Any] = field(default_factory=dict)
     exit_code: int = 0
     forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+    means: Mapping[Column, str] = field(default_factory=dict)
+
+    def explained(self, words: Mapping[str, str]) -> "Answer":
+        """The answer with what its columns mean: in their own words, or in these, by their keys."""
+        means: dict[Column, str] = {}
+        for column in (column for table in self.tables for column in table.columns):
+            name = column.key.rpartition(" ")[2]  # a label set may stand before it
+            means[column] = column.means or words.get(name, "")
+        return replace(self, means=means)
 
     def shown_tables(self) -> list[Table]:
         """The tables that people read: of extra ones those that have rows."""
         return [table for table in self.tables if table.rows or not table.is_extra]
 
     def of(self, table: str) -> "Answer":
-        """The same with one of its tables alone. Raises `BadInput` for one that it has not."""
+        """The answer with one of its tables alone. Raises `BadInput` for one that it has not."""
         known = {each.name: each for each in self.tables}
         if table not in known:
             raise BadInput(f"there is no table {table!r}", did_you_mean(table, known))
-        return replace(self, tables=[known[table]])
+        columns = known[table].columns
+        means = {column: words for column, words in self.means.items() if column in columns}
+        return replace(self, tables=[known[table]], means=means)
 
     def _says(self) -> dict[str, str] | list[str]:
         """The facts by what they are about; lines where some stand by themselves."""
         if all(about for about, _ in self.facts):
             return dict(self.facts)
         return [self.fact(*one) for one in self.facts]
+
+    def explanation(self) -> list[Table]:
+        """What its columns mean, as a table, if somebody asked."""
+        rows = [
+            (column.shown_head, ", ".join(column.values(None)), words)
+            for column, words in self.means.items()
+        ]
+        heads = map(Column, ("column", "in CSV and JSON", "meaning"))
+        return [Table("columns", [*heads], rows)] if rows else []
+
+    def _meanings(self) -> dict[str, str]:
+        """What its columns mean, by their names in CSV and JSON; two tables may share one."""
+        return {key: words for column, words in self.means.items() for key in column.values(None)}
 
     @staticmethod
     def fact(about: str, words: str) -> str:
@@ -208,6 +234,7 @@ class Answer:
             **({"says": self._says()} if self.facts else {}),
             **self.details,
             **{table.name: table.records() for table in self.tables},
+            **({"columns": self._meanings()} if self.means else {}),
             "notes": list(self.notes),
             "next": list(self.next),
         }
@@ -215,12 +242,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Page:
-    """Answers under titles. `said`: a line below the page's own title; `details`: what JSON has
+    """Answers under titles. `subtitle`: a line below the page's own title; `details`: what JSON has
     beside the answers, which stand there by their names."""
 
     title: str
-    said: str
-    parts: Sequence["Part"]
+    subtitle: str
+    parts: Sequence["PagePart"]
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def as_object(self) -> dict[str, Any]:
@@ -236,7 +263,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """One answer of a page, under its title."""
 
     name: str

@@ -1,10 +1,10 @@
 """An answer as HTML: a part of a page, whose style sheet knows kinds and marks by their classes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 
-from gradelake.sql.shown.answer import Answer, Cell, Page, Table
+from gradelake.sql.shown.answer import Answer, Cell, Column, Page, Table
 
 
 def render(answer: Answer) -> str:
@@ -12,7 +12,7 @@ def render(answer: Answer) -> str:
     parts = [_paragraph("answer", answer.sentence)] if answer.sentence else []
     facts = "".join(_fact(answer.fact(*fact)) for fact in answer.facts)
     parts += [f'<ul class="facts">{facts}</ul>'] if facts else []
-    parts += map(_folded, answer.shown_tables())
+    parts += (_folded(table, answer.means) for table in answer.shown_tables())
     parts += [_paragraph("note", note) for note in answer.notes]
     parts += [_paragraph("next", step) for step in answer.next]
     return f'<section class="shown">{"".join(parts)}</section>\n'
@@ -26,26 +26,27 @@ def _fact(text: str) -> str:
 def page(page: Page) -> str:
     """A page: its title, and its answers under theirs."""
     parts = "".join(f"<h2>{escape(p.title)}</h2>{render(p.answer)}" for p in page.parts)
-    title, said = escape(page.title), escape(page.said)
+    title, subtitle = escape(page.title), escape(page.subtitle)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
-        f"<title>{title}</title><h1>{title}</h1><p>{said}</p>{parts}</html>\n"
+        f"<title>{title}</title><h1>{title}</h1><p>{subtitle}</p>{parts}</html>\n"
     )
 
 
-def _folded(table: Table) -> str:
+def _folded(table: Table, means: Mapping[Column, str]) -> str:
     if not table.is_extra:
-        return table_html(table)
-    inside = table_html(replace(table, caption=""))
+        return table_html(table, means)
+    inside = table_html(replace(table, caption=""), means)
     return f"<details><summary>{escape(table.caption)}</summary>{inside}</details>"
 
 
-def table_html(table: Table) -> str:
-    """One table; `data-value` of a figure is its value in full, for sorting."""
+def table_html(table: Table, means: Mapping[Column, str] = {}) -> str:
+    """One table; `data-value` of a figure is its value in full, for sorting. What a column `means`
+    is its tooltip."""
     columns = [table.columns[at] for at in table.printed()]
     caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
     heads = "".join(
-        f'<th class="{column.kind}" data-key="{escape(column.key)}">'
+        f'<th class="{column.kind}" data-key="{escape(column.key)}"{_tooltip(means.get(column))}>'
         f"{escape(column.shown_head)}</th>"
         for column in columns
     )
@@ -56,6 +57,10 @@ def table_html(table: Table) -> str:
         f'<table class="shown" data-name="{name}">{caption}'
         f"<thead><tr>{heads}</tr></thead>{bodies}</table></div>"
     )
+
+
+def _tooltip(words: str | None) -> str:
+    return f' title="{escape(words)}"' if words else ""
 
 
 def _body(table: Table, title: str, rows: Iterable[Sequence[object]]) -> str:

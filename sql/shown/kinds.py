@@ -126,10 +126,10 @@ class Interval:
     def is_known(self) -> bool:
         return self.low is not None and self.high is not None and self.low < self.high
 
-    def text(self, of: Kind) -> str:
+    def text(self, kind: Kind) -> str:
         """`0.298 to 0.455`, with the digits of the figure that it bounds."""
         if self.is_known:
-            return f"{of.text(self.low)} to {of.text(self.high)}"
+            return f"{kind.text(self.low)} to {kind.text(self.high)}"
         if self.reason:
             return f"none: {self.reason}"
         return KINDS["interval"].undefined

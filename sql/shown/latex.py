@@ -98,7 +98,7 @@ def table_latex(table: Table, begins: bool = False, ends: bool = False) -> str:
 def page(page: Page) -> str:
     """A page as a part of a document: sections of answers, their tables as `tabular`s."""
     lines = [r"% needs \usepackage[T1]{fontenc} and \usepackage{booktabs,adjustbox}"]
-    lines += [f"\\section*{{{escape(page.title)}}}", prose(page.said)]
+    lines += [f"\\section*{{{escape(page.title)}}}", prose(page.subtitle)]
     for part in page.parts:
         lines += ["", f"\\subsection*{{{escape(part.title)}}}"]
         answer = part.answer
@@ -219,15 +219,15 @@ def _parts(columns: list[Column], widths: list[float]) -> list[list[int]]:
 def _whole_groups(columns: list[Column]) -> Iterator[list[int]]:
     """The columns that are no keys, those of a group together."""
     rest = [i for i, column in enumerate(columns) if not column.is_key]
-    for group, of in groupby(rest, key=lambda i: columns[i].group):
-        found = list(of)
+    for group, together in groupby(rest, key=lambda i: columns[i].group):
+        found = list(together)
         yield from [found] if group else _pairs(columns, found)
 
 
-def _pairs(columns: list[Column], of: list[int]) -> list[list[int]]:
+def _pairs(columns: list[Column], places: list[int]) -> list[list[int]]:
     """Each column with those that stand beside it."""
     found: list[list[int]] = []
-    for i in of:
+    for i in places:
         if columns[i].is_beside and found:
             found[-1].append(i)
         else:

@@ -25,6 +25,8 @@ def render(answer: Answer, level: int = 3) -> str:
             continue
         parts += [f"{'#' * level} {plain(table.caption)}"] if table.caption else []
         parts += shown
+    for table in answer.explanation():
+        parts += table_parts(table)
     parts += _list(answer.notes)
     parts += _list(answer.next)
     return "\n\n".join(parts) + "\n"
@@ -32,7 +34,7 @@ def render(answer: Answer, level: int = 3) -> str:
 
 def page(page: Page) -> str:
     """A page: its title, and its answers under theirs."""
-    parts = [f"# {plain(page.title)}", prose(page.said)]
+    parts = [f"# {plain(page.title)}", prose(page.subtitle)]
     for part in page.parts:
         parts += [f"## {plain(part.title)}", render(part.answer).rstrip("\n")]
     return "\n\n".join(parts) + "\n"

@@ -24,6 +24,9 @@ def show(answer: Answer) -> None:
         if table.caption:
             console.say(table.caption, wrap=True)
         show_table(table)
+    for table in answer.explanation():
+        console.say()
+        console.print_wrapped(table.keys(), table.rows)
     for note in answer.notes:
         console.warn(f"note: {note}")
     for step in answer.next:
@@ -33,8 +36,8 @@ def show(answer: Answer) -> None:
 def show_page(page: Page) -> None:
     """Print a page: its title and what is said below it, and its answers under their titles."""
     console.say(page.title)
-    if page.said:
-        console.say(page.said)
+    if page.subtitle:
+        console.say(page.subtitle)
     for part in page.parts:
         console.say(f"\n{part.title}")
         answer = part.answer
@@ -66,7 +69,7 @@ def lines(answer: Answer) -> str:
     """The answer as it is printed where nothing is cut: for files, and for programs that read."""
     parts = [answer.sentence] if answer.sentence else []
     parts += [answer.fact(*fact) for fact in answer.facts]
-    for table in answer.shown_tables():
+    for table in [*answer.shown_tables(), *answer.explanation()]:
         parts += [table.caption] if table.caption else []
         for title, rows in table.blocks():
             columns = _columns(table, table.texts(rows))

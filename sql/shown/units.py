@@ -23,9 +23,9 @@ def duration(seconds: float) -> str:
     return f"{hours:,} h {minutes} min"
 
 
-def rate(n: float, of: str = "", decimals: int = 0) -> str:
-    """So many a second: `1,055 pairs/s`."""
-    return f"{n:,.{decimals}f}{' ' if of else ''}{of}/s"
+def rate(n: float, unit: str = "", decimals: int = 0) -> str:
+    """A rate in words: `1,055 pairs/s`."""
+    return f"{n:,.{decimals}f}{' ' if unit else ''}{unit}/s"
 
 
 def amount(value: float) -> str:

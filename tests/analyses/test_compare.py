@@ -8,7 +8,7 @@ import pytest
 import pytrec_eval
 from scipy import stats
 
-from gradelake.analyses.compare.bounds import BOUNDED, Head, least_and_most
+from gradelake.analyses.compare.bounds import BOUNDED, FirstPassages, least_and_most
 from gradelake.analyses.compare.comparison import sentence
 from gradelake.analyses.stats.better import Decided
 from tests.command_line import gradelake, json_of
@@ -49,7 +49,9 @@ def test_bounds_are_the_least_and_the_most_of_all_labels_that_there_could_be(fam
             least, most = min(least, gained), max(most, gained)
         ranks = [{one: rank for rank, one in enumerate(of, 1)} for of in (first, second)]
         passages = [(*(of.get(one) for of in ranks), known.get(one)) for one in {*first, *second}]
-        found = least_and_most(family, Head(passages, [*known.values()], DEPTH, level, TOP))
+        found = least_and_most(
+            family, FirstPassages(passages, [*known.values()], DEPTH, level, TOP)
+        )
         assert found == pytest.approx((least, most), abs=1e-9), (first, second, known, level)
         moved += most > least
     assert moved > 30

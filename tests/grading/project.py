@@ -12,8 +12,8 @@ from textwrap import indent
 from gradelake.grading.graders.configured import configured
 from gradelake.grading.graders.grader import Grader
 from gradelake.grading.graders.grader_reader import read_grader
-from gradelake.grading.plan.planner import VIEWS, Plan, ensure_views
-from gradelake.grading.plan.request import FAILURES, Request
+from gradelake.grading.plan.planner import VIEWS, GradingPlan, ensure_views
+from gradelake.grading.plan.request import FAILURES, GradingRequest
 from gradelake.grading.run import grader_run
 from gradelake.ingest.banks.banks import import_bank
 from gradelake.sql.common.project import Project
@@ -120,16 +120,16 @@ class Judged(Tiny):
         self.graders[name] = self.graders.get(name, {}) | changes
         return read_grader(self.project, name)
 
-    def request(self, name: str = "lexical", **options) -> Request:
-        return Request(self.name, self.grader(name), **options)
+    def request(self, name: str = "lexical", **options) -> GradingRequest:
+        return GradingRequest(self.name, self.grader(name), **options)
 
     def spawn(self, *arguments: str, **environment: str) -> subprocess.Popen:
         """The command line in a process, and a process group, of its own."""
         assert self.project  # writes its gradelake.toml
         return command_line.start(self.folder, *arguments, **environment)
 
-    def plan(self, name: str = "lexical", **options) -> Plan:
-        return Plan(self.lake, self.request(name, **options))
+    def plan(self, name: str = "lexical", **options) -> GradingPlan:
+        return GradingPlan(self.lake, self.request(name, **options))
 
     def grade(
         self,
@@ -148,7 +148,7 @@ class Judged(Tiny):
 
     def grade_as_told(self, name: str) -> grader_run.Run:
         """Grade as the command does, which knows whose answers or scores a grader reads."""
-        request = Request(self.name, configured(self.project, self.lake, name))
+        request = GradingRequest(self.name, configured(self.project, self.lake, name))
         return grader_run.grade(self.project, request, lambda line: None)
 
     def grades(self, name: str = "lexical", columns: str = "grade, status") -> dict[tuple, tuple]:

@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from gradelake.grading.graders.configured import configured
-from gradelake.grading.plan.planner import Plan
-from gradelake.grading.plan.request import Request
+from gradelake.grading.plan.planner import GradingPlan
+from gradelake.grading.plan.request import GradingRequest
 from gradelake.sql.common.errors import BadInput
 from tests.grading.project import PASSAGES, copy_of
 from tests.grading.workbench_files import EXTRACTED, extracted, lines, paragraph
@@ -93,7 +93,9 @@ def exam(tmp_path, extracted_lake):
 
 def plan_of(exam):
     """The plan of who verifies, as the commands make it."""
-    return Plan(exam.lake, Request(exam.name, configured(exam.project, exam.lake, "verified")))
+    return GradingPlan(
+        exam.lake, GradingRequest(exam.name, configured(exam.project, exam.lake, "verified"))
+    )
 
 
 def asked(exam) -> list[str]:

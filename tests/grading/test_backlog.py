@@ -8,8 +8,8 @@ import pytest
 from gradelake.grading.ask.entry import Asked
 from gradelake.grading.ask.reply_log import ReplyLog
 from gradelake.grading.graders.configured import configured
-from gradelake.grading.plan.planner import Plan
-from gradelake.grading.plan.request import Request
+from gradelake.grading.plan.planner import GradingPlan
+from gradelake.grading.plan.request import GradingRequest
 from gradelake.grading.run.committer import Committer
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -95,9 +95,9 @@ def lake(tmp_path_factory, graded_demo):
         yield lake
 
 
-def planned(lake: Lake, name: str) -> tuple[Plan, set]:
+def planned(lake: Lake, name: str) -> tuple[GradingPlan, set]:
     """A grader's plan, and the pairs that it names."""
-    plan = Plan(lake, Request("demo", configured(lake.project, lake, name)))
+    plan = GradingPlan(lake, GradingRequest("demo", configured(lake.project, lake, name)))
     pairs = lake.rows(
         "select query_id, passage_id, item_id from plan_missing "
         "inner join plan_passages using (passage_no, query_no) "

@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 from gradelake.grading.graders.configured import configured
-from gradelake.grading.plan.planner import Plan
-from gradelake.grading.plan.request import Request
+from gradelake.grading.plan.planner import GradingPlan
+from gradelake.grading.plan.request import GradingRequest
 from gradelake.sql.common.errors import BadInput
 from tests.grading.project import copy_of
 
@@ -62,7 +62,7 @@ def judged(tmp_path, judged_lake):
 
 def missing(judged) -> int:
     grader = configured(judged.project, judged.lake, "summed_up")
-    return Plan(judged.lake, Request(judged.name, grader)).totals.missing
+    return GradingPlan(judged.lake, GradingRequest(judged.name, grader)).totals.missing
 
 
 def test_the_fifth_judge_is_shown_the_four_scores_once_all_are_there(judged):

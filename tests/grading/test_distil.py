@@ -87,7 +87,7 @@ class Distilled:
     """A lake with the rubric `trec`, how it was made, and what the server was asked for it."""
 
     lake: Path
-    outcome: distilling.Outcome
+    outcome: distilling.DistilRun
     server: Server
 
 
@@ -109,7 +109,7 @@ def trec(distilled, server, tmp_path):
         yield judged
 
 
-def distil(judged, name: str = "trec", **options) -> distilling.Outcome:
+def distil(judged, name: str = "trec", **options) -> distilling.DistilRun:
     project = judged.project
     options = {"per_label": 2, **options}
     prompt = find_prompt(project, options.pop("distil_prompt", "true_distil"))

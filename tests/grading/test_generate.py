@@ -82,7 +82,9 @@ def generated(judged_lake, tmp_path_factory):
         yield gpt, outcome, server
 
 
-def generate(judged, name: str = "gpt", bank: str | None = None, **options) -> generation.Outcome:
+def generate(
+    judged, name: str = "gpt", bank: str | None = None, **options
+) -> generation.WrittenItems:
     """Generate in this process's Ray."""
     request = GenerationRequest(judged.name, judged.grader(name), bank or name, **options)
     return generation.generate(judged.project, request, ["generate"])

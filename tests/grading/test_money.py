@@ -7,7 +7,7 @@ from contextlib import closing
 import polars as pl
 import pytest
 
-from gradelake.grading.ask.entry import Entry
+from gradelake.grading.ask.entry import LogEntry
 from gradelake.grading.ask.recorder import Replies
 from gradelake.grading.engines import Response
 from gradelake.grading.plan.prices import Cost, Price
@@ -135,7 +135,7 @@ def _graded(chunk: Chunk, prompt_tokens: int, completion_tokens: int) -> Graded:
     said = [completion_tokens // n + (place < completion_tokens % n) for place in range(n)]
     asked = [prompt_tokens, *[0] * (n - 1)]
     entries = [
-        Entry(None, chunk.id, 1, 0.1, Response(prompt_tokens=m, completion_tokens=k))
+        LogEntry(None, chunk.id, 1, 0.1, Response(prompt_tokens=m, completion_tokens=k))
         for m, k in zip(asked, said, strict=True)
     ]
     replies = Replies(chunk.id, entries)

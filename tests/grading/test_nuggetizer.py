@@ -97,7 +97,7 @@ def nuggets(made):
     return made[0]
 
 
-def generate(judged, **options) -> generation.Outcome:
+def generate(judged, **options) -> generation.WrittenItems:
     request = GenerationRequest(
         judged.name, judged.grader("nuggets"), options.pop("bank", "nuggets"), **options
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gradelake.grading.review.cards import Assignment
 from gradelake.grading.review.queues import assign, deal_conflicts, deal_queue, queues_of
-from gradelake.grading.review.revise import Answer
+from gradelake.grading.review.revise import ReviewAnswer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.project import Project
@@ -195,7 +195,7 @@ def test_who_only_settled_has_not_answered_and_who_answered_elsewhere_does_not_s
         (card,) = deck.cards
 
         def say(who: str, own: int, **more: object) -> None:
-            answer = Answer(card.grade, own, **more)
+            answer = ReviewAnswer(card.grade, own, **more)
             Verdicts(lake, Assignment("demo", reviewable, who, 4)).put(card, answer)
 
         say("kim", card.grade + 10, is_blind=True)

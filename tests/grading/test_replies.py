@@ -29,7 +29,7 @@ from gradelake.grading.engines import EngineUnusable, Response
 from gradelake.grading.generate import generation
 from gradelake.grading.generate.generation_bank import GenerationRequest
 from gradelake.grading.graders.configured import configured, writing
-from gradelake.grading.plan.request import Request
+from gradelake.grading.plan.request import GradingRequest
 from gradelake.grading.probe import probe
 from gradelake.grading.prompts.prompt_file import find_prompt
 from gradelake.grading.run import grader_run
@@ -122,7 +122,7 @@ class World(Watched):
     def _work(self, name: str) -> None:
         project = self.project
         if name == "grade":
-            request = Request(self.name, configured(project, self.lake, "judge"), limit=24)
+            request = GradingRequest(self.name, configured(project, self.lake, "judge"), limit=24)
             grader_run.grade(project, replace(request, limit=24 - self.n_graded()), list)
         elif name == "generate":
             asked = GenerationRequest(self.name, writing(project, "writer", "generate"), "written")
@@ -338,7 +338,7 @@ def test_on_a_full_disk_nothing_more_is_asked_and_what_is_on_its_way_is_kept(tmp
 
     monkeypatch.setattr(os, "posix_fallocate", full)
 
-    kept = [log_entry.Entry(f"hash {n}", "chunk", 1, 0.1, Response(str(n))) for n in range(20)]
+    kept = [log_entry.LogEntry(f"hash {n}", "chunk", 1, 0.1, Response(str(n))) for n in range(20)]
     for each in kept:
         segment.add(each)
     with pytest.raises(EngineUnusable, match="No space left on device: replies are kept there"):
@@ -356,7 +356,7 @@ def test_a_line_that_a_killed_process_was_writing_is_none_and_those_before_it_ar
 
     segment = Segment(tmp_path, About("c", "grade", round="daily/2"), "chunk")
     segment.make_room(1)
-    entry = log_entry.Entry(
+    entry = log_entry.LogEntry(
         "a", "chunk", 1, 0.1, Response("ü \U0001f600 \u2028 \n", probabilities=[0.5])
     )
     segment.add(entry)
@@ -372,7 +372,7 @@ def test_a_line_that_a_killed_process_was_writing_is_none_and_those_before_it_ar
 
 def test_threads_give_each_kept_reply_once(tmp_path):
 
-    known = [log_entry.Entry("same", "c", 1, 0.1, Response(str(n))) for n in range(100)]
+    known = [log_entry.LogEntry("same", "c", 1, 0.1, Response(str(n))) for n in range(100)]
     recorder = Recorder(None, Place(tmp_path, About("c", "grade")), known)
     given: list = []
     threads = [

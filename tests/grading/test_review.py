@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from gradelake.grading.review.cards import Assignment, Card, choose_tau, deal, find_grader
-from gradelake.grading.review.revise import Answer, ReviewKey
+from gradelake.grading.review.revise import ReviewAnswer, ReviewKey
 from gradelake.grading.review.screen import _lines
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.errors import BadInput
@@ -83,7 +83,7 @@ def answered(folder: Path, *opinions: int | str | None, note: str | None = None)
         first = deal(lake, assignment).cards[: len(opinions)]
         for card, opinion in zip(first, opinions, strict=True):
             own = card.grade if opinion == "agree" else opinion
-            Verdicts(lake, assignment).put(card, Answer(card.grade, own, note))
+            Verdicts(lake, assignment).put(card, ReviewAnswer(card.grade, own, note))
     return first
 
 

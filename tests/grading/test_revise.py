@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradelake.grading.review.revise import Answer, Review, Undo, revise
+from gradelake.grading.review.revise import Review, ReviewAnswer, Undo, revise
 
 NOW = datetime(2026, 1, 31, 9)
 BLIND = Review(3, "disagree", 1, None, 1, 5.0, None, NOW)
 OPEN = Review(3, "disagree", 1, "why", None, 5.0, None, NOW)
 
 
-def after(standing: Review | None, answer: Answer | Undo) -> tuple | None:
+def after(standing: Review | None, answer: ReviewAnswer | Undo) -> tuple | None:
     """verdict, own_grade, note, blind_grade, seconds, settles; None: no review stands."""
     made = revise(standing, answer, NOW)
     return made and tuple(vars(made).values())[1:-1]
@@ -24,19 +24,19 @@ def after(standing: Review | None, answer: Answer | Undo) -> tuple | None:
     ("standing", "answer", "expected"),
     [
         # a first answer
-        (None, Answer(3, 3, is_blind=True), ("agree", None, None, 3, None, None)),
-        (None, Answer(3, 1, " a\x1b \n b ", 2.5), ("disagree", 1, "a b", None, 2.5, None)),
-        (None, Answer(3, None), ("disagree", None, None, None, None, None)),
+        (None, ReviewAnswer(3, 3, is_blind=True), ("agree", None, None, 3, None, None)),
+        (None, ReviewAnswer(3, 1, " a\x1b \n b ", 2.5), ("disagree", 1, "a b", None, 2.5, None)),
+        (None, ReviewAnswer(3, None), ("disagree", None, None, None, None, None)),
         # what was blind first stays, and what it took
-        (BLIND, Answer(3, 3, None, 9), ("agree", None, None, 1, 5.0, None)),
-        (BLIND, Answer(3, 2, None, 9, is_blind=True), ("disagree", 2, None, 1, 9, None)),
-        (OPEN, Answer(3, 3, None, 9, is_blind=True), ("agree", None, None, None, 9, None)),
+        (BLIND, ReviewAnswer(3, 3, None, 9), ("agree", None, None, 1, 5.0, None)),
+        (BLIND, ReviewAnswer(3, 2, None, 9, is_blind=True), ("disagree", 2, None, 1, 9, None)),
+        (OPEN, ReviewAnswer(3, 3, None, 9, is_blind=True), ("agree", None, None, None, 9, None)),
         # the grader's grade is another: a first answer again
-        (BLIND, Answer(4, 2, None, 9, is_blind=True), ("disagree", 2, None, 2, 9, None)),
-        (BLIND, Answer(4, 4, None, 9), ("agree", None, None, None, 9, None)),
+        (BLIND, ReviewAnswer(4, 2, None, 9, is_blind=True), ("disagree", 2, None, 2, 9, None)),
+        (BLIND, ReviewAnswer(4, 4, None, 9), ("agree", None, None, None, 9, None)),
         # settling
-        (None, Answer(3, 3, settles=True), ("agree", None, None, None, None, True)),
-        (replace(OPEN, settles=True), Answer(3, 2), ("disagree", 2, *[None] * 4)),
+        (None, ReviewAnswer(3, 3, settles=True), ("agree", None, None, None, None, True)),
+        (replace(OPEN, settles=True), ReviewAnswer(3, 2), ("disagree", 2, *[None] * 4)),
         # taking back
         (OPEN, Undo(3), None),
         (BLIND, Undo(3, before=OPEN), ("disagree", 1, "why", None, 5.0, None)),
@@ -50,9 +50,9 @@ def test_an_answer_makes_a_review(standing, answer, expected):
 def test_some_answers_change_nothing():
     later, earlier = NOW + timedelta(1), NOW - timedelta(1)
     for standing, answer in (
-        (OPEN, Answer(3, 1, "why", 9, at=later)),  # says what stands
-        (OPEN, Answer(3, 1, "why", 9, at=earlier)),
-        (OPEN, Answer(3, 2, at=earlier)),  # is older
+        (OPEN, ReviewAnswer(3, 1, "why", 9, at=later)),  # says what stands
+        (OPEN, ReviewAnswer(3, 1, "why", 9, at=earlier)),
+        (OPEN, ReviewAnswer(3, 2, at=earlier)),  # is older
         (OPEN, Undo(3, at=earlier)),
         (BLIND, Undo(3)),  # the grader's grade was seen since
         (OPEN, Undo(3, is_blind=True)),
@@ -61,14 +61,14 @@ def test_some_answers_change_nothing():
 
 
 def test_what_arrives_now_is_the_newest_whatever_the_clock_says():
-    made = revise(OPEN, Answer(3, 2), NOW - timedelta(1))
+    made = revise(OPEN, ReviewAnswer(3, 2), NOW - timedelta(1))
     assert made
     assert made.own_grade == 2
 
 
 answers = st.lists(
     st.builds(
-        Answer,
+        ReviewAnswer,
         grade=st.integers(2, 3),
         opinion=st.none() | st.integers(0, 5),
         note=st.sampled_from([None, "a", " a ", "b"]),

@@ -15,7 +15,7 @@ from scipy.special import betaln, logsumexp
 from sklearn.metrics import cohen_kappa_score
 
 from gradelake.grading.plan.planner import ensure_views
-from gradelake.grading.sentinel.rounds import Limits, grade_round, prepare
+from gradelake.grading.sentinel.rounds import RoundLimits, grade_round, prepare
 from gradelake.grading.sentinel.sentinel import read_sentinel
 from gradelake.sql.common.clock import utc_now
 from gradelake.sql.common.errors import BadInput
@@ -42,7 +42,7 @@ def score(self, prompts):
     return said
 """
 DAILY = {"collection": "tiny", "graders": ["moody"], "every_days": 0, "pairs": 40}
-NO_LIMITS = Limits()
+NO_LIMITS = RoundLimits()
 LETTERS = "abcdefghij"
 
 
@@ -73,7 +73,7 @@ class Watched(Judged):
             settings.write(toml({f"sentinels.{name}": t for name, t in self.sentinels.items()}))
         return Project.read(file)
 
-    def round(self, limits: Limits = NO_LIMITS) -> list[dict]:
+    def round(self, limits: RoundLimits = NO_LIMITS) -> list[dict]:
         """A round of each grader, in this process."""
         project = self.project
         sentinel = read_sentinel(project, "daily")
@@ -206,7 +206,7 @@ def test_a_round_is_due_when_its_days_are_over(watching):
 
 @pytest.mark.slow
 def test_what_a_limit_cuts_off_is_done_by_the_next_call(watching):
-    assert [each["left"] for each in watching.round(limits=Limits(requests=15))] == [25]
+    assert [each["left"] for each in watching.round(limits=RoundLimits(requests=15))] == [25]
     assert watching.counted() == [(1, 15, 15)]
     assert [(e["round"], e["pairs"], e["left"]) for e in watching.round()] == [(1, 25, 0)]
     assert watching.counted() == [(1, 40, 40)]

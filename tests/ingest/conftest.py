@@ -10,7 +10,7 @@ import pytest
 
 from gradelake.ingest.collections.collection import Collection
 from gradelake.ingest.collections.pipeline import ingest
-from gradelake.ingest.collections.targets import Outcome
+from gradelake.ingest.collections.targets import Ingested
 from gradelake.sql.common.problems import Rejected
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -60,7 +60,7 @@ class Tiny:
             self._lake = Lake.writer(self.project)
         return self._lake
 
-    def ingest(self) -> Outcome:
+    def ingest(self) -> Ingested:
         return ingest(self.lake, self.collection, [])
 
     def gradelake(self, *arguments: str, **how) -> subprocess.CompletedProcess:
@@ -91,7 +91,7 @@ class Tiny:
             self._lake = None
 
 
-def said(outcome: Outcome) -> str:
+def said(outcome: Ingested) -> str:
     """Everything an ingest reports about what it refused."""
     return "\n".join(line for rejected in outcome.rejected for line in rejected.lines())
 

@@ -59,7 +59,7 @@ def test_what_unzips_to_more_than_the_limits_is_refused(tmp_path, monkeypatch):
     said = report(files.chunks, path)
     assert "a.txt.gz: unzips to more than 200 times its size" in said
     assert "raise max_unzipped_ratio in [lake] of gradelake.toml" in said
-    monkeypatch.setattr(files, "limits", files.Limits(0.1, 2000))
+    monkeypatch.setattr(files, "limits", files.UnzipLimits(0.1, 2000))
     assert "the file is empty" in report(files.chunks, path)
     path.write_bytes(NEWLINES * 100)
     assert "unzips to more than 0.1 GB" in report(files.chunks, path)
@@ -69,10 +69,10 @@ def test_a_project_sets_the_limits(tmp_path):
     file = tmp_path / "gradelake.toml"
     file.write_text("[lake]\nmax_unzipped_gb = 3\nmax_unzipped_ratio = 4.5\n")
     Lake.create(Project.read(file)).close()
-    assert files.limits == files.Limits(3, 4.5)
+    assert files.limits == files.UnzipLimits(3, 4.5)
     file.write_text("")
     Lake.create(Project.read(file)).close()
-    assert files.limits == files.Limits(200, 200)
+    assert files.limits == files.UnzipLimits(200, 200)
 
 
 def at_work(tiny) -> AtWork:

@@ -6,33 +6,33 @@ import duckdb
 import polars as pl
 import pytest
 
-from gradelake.ingest.reading.heads import Head, head_of, header_at
+from gradelake.ingest.reading.heads import CsvHead, head_of, header_at
 from gradelake.ingest.reading.rows import rows_of
 from gradelake.sql.common.problems import Problems, Rejected
 from gradelake.sql.lake import extensions
 
 MARKS = ",;\t|"
 HEADS = [
-    ("query,doc,rating\ntent,b1,2\n", Head(",", 0)),
-    ("query;doc;score\ntent;b1;2,5\nlamp;b2;1,5\n", Head(";", 0)),
-    ("sep=;\nquery;doc\ntent;b1\n", Head(";", 1)),
-    ("sep=;\nChecked in May;\nquery;doc\ntent;b1\n", Head(";", 2)),
-    ("Checked in May,,\nquery,doc,rating\ntent,b1,2\n", Head(",", 1)),
-    ("Checked in May\n\nby Ann\n\nquery,doc,rating\ntent,b1,2\n", Head(",", 2)),
-    ("Checked in May, by Ann\nquery,doc,rating\ntent,b1,2\n", Head(",", 1)),
-    ("Checked in May, by Ann\nquery;doc;rating\ntent;b1;2\n", Head(";", 1)),
-    ("# one\n# two, with a comma\nquery,doc,rating\ntent,b1,2\n", Head(",", 2)),
-    ("#query,doc,rating\ntent,b1,2\n", Head(",", 0)),
+    ("query,doc,rating\ntent,b1,2\n", CsvHead(",", 0)),
+    ("query;doc;score\ntent;b1;2,5\nlamp;b2;1,5\n", CsvHead(";", 0)),
+    ("sep=;\nquery;doc\ntent;b1\n", CsvHead(";", 1)),
+    ("sep=;\nChecked in May;\nquery;doc\ntent;b1\n", CsvHead(";", 2)),
+    ("Checked in May,,\nquery,doc,rating\ntent,b1,2\n", CsvHead(",", 1)),
+    ("Checked in May\n\nby Ann\n\nquery,doc,rating\ntent,b1,2\n", CsvHead(",", 2)),
+    ("Checked in May, by Ann\nquery,doc,rating\ntent,b1,2\n", CsvHead(",", 1)),
+    ("Checked in May, by Ann\nquery;doc;rating\ntent;b1;2\n", CsvHead(";", 1)),
+    ("# one\n# two, with a comma\nquery,doc,rating\ntent,b1,2\n", CsvHead(",", 2)),
+    ("#query,doc,rating\ntent,b1,2\n", CsvHead(",", 0)),
     # no titles: a header of numbered rows, with a name twice, of two columns where five follow
-    (",query,doc\n0,tent,b1\n1,lamp,b2\n", Head(",", 0)),
-    ("doc,doc,rating\ntent,b1,2\n", Head(",", 0)),
-    ("query,doc\ntent,b1,2,x,y\n", Head(",", 0)),
-    ("query;text\n1;tent, for two; or three\n", Head(";", 0)),
-    ("1,2,3\n4,5,6\n", Head(",", 0)),
-    ("text\ntent\nlamp\n", Head(",", 0)),
-    (",,,\n", Head(",", 0)),
-    ('query,doc\n"tent,b1\n', Head(",", 0)),
-    ("", Head(",", 0)),
+    (",query,doc\n0,tent,b1\n1,lamp,b2\n", CsvHead(",", 0)),
+    ("doc,doc,rating\ntent,b1,2\n", CsvHead(",", 0)),
+    ("query,doc\ntent,b1,2,x,y\n", CsvHead(",", 0)),
+    ("query;text\n1;tent, for two; or three\n", CsvHead(";", 0)),
+    ("1,2,3\n4,5,6\n", CsvHead(",", 0)),
+    ("text\ntent\nlamp\n", CsvHead(",", 0)),
+    (",,,\n", CsvHead(",", 0)),
+    ('query,doc\n"tent,b1\n', CsvHead(",", 0)),
+    ("", CsvHead(",", 0)),
 ]
 
 

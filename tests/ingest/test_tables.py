@@ -350,4 +350,4 @@ def test_a_system_is_called_as_settings_say_and_by_one_name(tmp_path):
     assert [each.system for each in read_responses(responses, named)] == ["old"]
     responses.write_text("query,answer,system\nq,x,new\n")
     message = "its rows are of system 'new', and gradelake.toml calls it 'old'"
-    assert message in refusal(read_responses, responses, named.said)
+    assert message in refusal(read_responses, responses, named.settings)

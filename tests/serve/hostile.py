@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from gradelake.grading.review.cards import Assignment, deal, find_grader
-from gradelake.grading.review.revise import Answer
+from gradelake.grading.review.revise import ReviewAnswer
 from gradelake.grading.review.verdicts import Verdicts
 from gradelake.sql.common.project import Project
 from gradelake.sql.lake.opening import Lake
@@ -56,7 +56,7 @@ def make(folder: Path) -> None:
     with Lake.writer(Project.find(folder)) as lake:
         assignment = Assignment("odd", find_grader(lake, "lexical"), "ann", 3)
         for card in deal(lake, assignment).cards:
-            Verdicts(lake, assignment).put(card, Answer(card.grade, None, f"note {XSS}"))
+            Verdicts(lake, assignment).put(card, ReviewAnswer(card.grade, None, f"note {XSS}"))
     gradelake(folder, "build")
 
 

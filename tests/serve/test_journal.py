@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gradelake.grading.review.revise import Answer, ReviewKey, Undo
+from gradelake.grading.review.revise import ReviewAnswer, ReviewKey, Undo
 from gradelake.grading.review.verdicts import put_answers
 from gradelake.serve import journal as journals
 from gradelake.serve.journal import Journal
@@ -50,8 +50,8 @@ def key(assessor: str, n: int) -> ReviewKey:
     return ReviewKey("g", "c", "q", f"p{n}", "i", None, "h", assessor)
 
 
-def said(opinion: int | None, **more) -> Answer:
-    return Answer(3, opinion, **more)
+def said(opinion: int | None, **more) -> ReviewAnswer:
+    return ReviewAnswer(3, opinion, **more)
 
 
 def in_lake(project: Project) -> list[tuple]:

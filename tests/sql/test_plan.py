@@ -8,7 +8,7 @@ import pytest
 from gradelake.sql.build import building
 from gradelake.sql.build import plan as plans
 from gradelake.sql.build.changes import definitions
-from gradelake.sql.build.plan import TEST, Node, Plan, plan
+from gradelake.sql.build.plan import TEST, BuildPlan, Node, plan
 from gradelake.sql.common.errors import BadInput, WorkFailed
 from gradelake.sql.lake.opening import Lake
 from tests.projects import project
@@ -75,7 +75,7 @@ def test_what_is_made_of_what():
         node("key of scores", "scores", kind="test", generic=True),
         node("names", "entries", kind="test"),
     ]
-    made = Plan(nodes)
+    made = BuildPlan(nodes)
     assert [*made.nodes][:2] == ["check", "seed"], "what is wrong in seeds is told first"
     assert made.above(["scores"]) == {"scores", "entries", "seed", "check"}
     assert made.below(["seed"]) == {"seed", "scores", "board", "key of scores"}
@@ -108,7 +108,7 @@ def test_rows_that_a_data_test_finds_stop_the_build_and_nothing_of_it_stays(tmp_
     made = project(tmp_path)
     Lake.create(made).close()
     nodes = [node("above"), node("above_has_no_rows", "above", kind=TEST)]
-    monkeypatch.setattr(building, "plan", lambda definitions: Plan(nodes))
+    monkeypatch.setattr(building, "plan", lambda definitions: BuildPlan(nodes))
     with pytest.raises(WorkFailed, match="above_has_no_rows"):
         building.build(made, [], [], of_nothing=True)
     with Lake.live(made) as lake:

@@ -298,7 +298,7 @@ def test_the_columns_of_an_answer_have_the_words_of_the_marts(demo):
             own = {*of.get("made", {}), *re.findall(r"\w+\.(\w+)", of["columns"])}
             assert {entry.columns[column] for column in silent} <= own, name
     wrong = gradelake(demo, "sql", "select 1", "--explain", code=2)
-    assert "--explain is of a question" in wrong.stderr
+    assert "--explain is about a question" in wrong.stderr
 
 
 @pytest.mark.slow

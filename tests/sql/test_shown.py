@@ -14,7 +14,7 @@ import pytest
 
 import gradelake
 from gradelake.analyses import answers
-from gradelake.analyses.answers.asking import stats
+from gradelake.analyses.answers.asking import _known, stats
 from gradelake.analyses.report.html import environment
 from gradelake.nightly import night_text
 from gradelake.sql.common.errors import BadInput
@@ -43,7 +43,7 @@ READ = ("table", "latex", "markdown", "html")  # those that people read
 COLUMNS = [
     Column("judge", is_key=True),
     Column("kappa", kind="kappa"),
-    Column("kappa_interval", kind="interval", of="kappa", is_beside=True),
+    Column("kappa_interval", kind="interval", ends="kappa", is_beside=True),
     Column("n", "pairs", "count"),
 ]
 ROWS = [
@@ -349,7 +349,7 @@ def test_one_table_of_several_can_be_chosen():
 
 
 def test_a_table_without_rows_has_its_head_in_every_form():
-    answer = alone(Column("kappa_interval", "interval", "interval", of="kappa"))
+    answer = alone(Column("kappa_interval", "interval", "interval", ends="kappa"))
     assert written(answer, "csv") == "kappa_low,kappa_high,kappa_no_interval\n"
     assert json.loads(written(answer, "json"))["only"] == []
     for form in READ:
@@ -389,7 +389,8 @@ def mine(tmp_path, monkeypatch):
     (folder / "mine.py").write_text(MINE)
     monkeypatch.setattr(answers, "__path__", [*answers.__path__, str(folder)])
     yield
-    stats.commands.pop("mine", None)
+    for every in (stats.commands, _known):
+        every.pop("mine", None)
 
 
 def test_a_file_with_a_question_is_a_command_in_every_form_and_a_function(mine, small, tmp_path):

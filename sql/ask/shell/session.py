@@ -60,7 +60,7 @@ class Shell(Answers):
         lake: Lake,
         statement: str,
         values: question.Values = None,
-        of: str = "",
+        measure: str = "",
         looks: Mapping[str, str] | None = None,
     ) -> None:
         found = question.relation(lake, statement, values)
@@ -68,7 +68,7 @@ class Shell(Answers):
             return
         some = question.some(found, self.first)
         with self.printing() as for_person:
-            n_rows = question.answer(some, self.format, self.first, of, for_person, looks)
+            n_rows = question.answer(some, self.format, self.first, measure, for_person, looks)
         if not n_rows:
             question.tell_why_empty(lake, statement, values)
 

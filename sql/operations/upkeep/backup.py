@@ -27,9 +27,9 @@ from gradelake.sql.operations.upkeep.lake_files import (
 )
 from gradelake.sql.operations.upkeep.manifest import (
     MANIFEST,
-    Entry,
     FolderWriter,
     Manifest,
+    ManifestEntry,
     read_manifest,
 )
 from gradelake.sql.operations.upkeep.people_files import people_files
@@ -211,7 +211,7 @@ def _wanted(catalogs: list[Catalog], storage: Storage) -> dict[str, int]:
 
 def _add_data(
     writer: FolderWriter, storage: Storage, path: str, size: int, committed: str | None
-) -> Entry:
+) -> ManifestEntry:
     try:
         entry = writer.add(
             f"lake/data/{path}", f"data/{path}", size, lambda target: storage.fetch(path, target)

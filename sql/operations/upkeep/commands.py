@@ -147,13 +147,13 @@ def _show_restored(done) -> None:
     _show_verified(done.verified)
 
 
-@lake.command(short_help="Make a project folder of a backup.")
+@lake.command(short_help="Make a project folder from a backup.")
 @click.argument("backup", metavar="BACKUP", type=click.Path(path_type=Path))
 @click.argument("folder", type=click.Path(path_type=Path))
 @answering(_show_restored)
 @without_project
 def restore(backup, folder):
-    """Make a project folder of a backup: gradelake.toml, the seeds, and a SQLite lake.
+    """Make a project folder from a backup: gradelake.toml, the seeds, and a SQLite lake.
 
     Every hash is checked first, and the restored lake afterwards. FOLDER must be new or empty.
     `gradelake lake copy` brings the lake on to a PostgreSQL catalog.
@@ -198,8 +198,8 @@ def _show_recovered(done) -> None:
 def recover(project, name):
     """Make the working catalog anew from RELEASE, where it is missing, damaged or another lake's.
 
-    What was committed after the release is gone; the rows of which there still are files are
-    counted. What is in the catalog's place is set aside, not deleted.
+    What was committed after the release is gone; it counts the rows whose files are still there.
+    What is in the catalog's place is set aside, not deleted.
 
     \b
     Examples:

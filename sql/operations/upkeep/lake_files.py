@@ -115,7 +115,7 @@ def lake_id(project: Project) -> str:
 def changed(
     storage: Storage, files: Iterable[DataFile], hashes: dict[str, str]
 ) -> Iterator[DataFile]:
-    """Those files whose bytes are not those that were committed."""
+    """The files whose bytes are not those that were committed."""
     for file in files:
         if (expected := hashes.get(file.path)) and storage.sha256(file.path) != expected:
             yield file

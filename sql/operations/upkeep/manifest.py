@@ -19,7 +19,7 @@ _FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Entry:
+class ManifestEntry:
     """A file of the backup: where it goes in a restored folder, and where it is kept."""
 
     path: str
@@ -37,7 +37,7 @@ class Manifest:
     releases: list[str]
     made_at: str
     source: str
-    entries: list[Entry]
+    entries: list[ManifestEntry]
 
     def content(self) -> bytes:
         return (json.dumps({"format": _FORMAT, **asdict(self)}, indent=1) + "\n").encode()
@@ -50,7 +50,7 @@ def read_manifest(backup: Path) -> Manifest:
             content = json.load(file)
         if content.pop("format") != _FORMAT:
             raise BadInput(f"{backup}: made by another Gradelake", "Use the one that made it.")
-        entries = [Entry(**entry) for entry in content.pop("entries")]
+        entries = [ManifestEntry(**entry) for entry in content.pop("entries")]
         manifest = Manifest(**content, entries=entries)
         _check(manifest)
     except (FileNotFoundError, KeyError) as error:
@@ -99,20 +99,22 @@ class FolderWriter:
         self.copied = 0
         self.copied_bytes = 0
 
-    def add(self, path: str, stored: str, size: int, fetch: Callable[[Path], str]) -> Entry:
+    def add(self, path: str, stored: str, size: int, fetch: Callable[[Path], str]) -> ManifestEntry:
         """Keep a file that never changes under this name; one that is there already stays."""
         place, known = self.folder / stored, self.former.get(path)
         if place.is_file() and place.stat().st_size == size:
             if known and (known.stored, known.size) == (stored, size):
                 return known
-            return Entry(path, stored, size, sha256_of(place))  # of a backup that was killed
+            return ManifestEntry(
+                path, stored, size, sha256_of(place)
+            )  # of a backup that was killed
         place.parent.mkdir(parents=True, exist_ok=True)
         fresh = place.with_name(place.name + ".writing")
         sha256 = fetch(fresh)
         os.replace(fresh, place)
         self.copied += 1
         self.copied_bytes += size
-        return Entry(path, stored, size, sha256)
+        return ManifestEntry(path, stored, size, sha256)
 
     def finish(self, manifest: Manifest) -> None:
         """Put the manifest in its place, then remove what it does not name."""

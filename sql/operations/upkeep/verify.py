@@ -61,6 +61,47 @@ class NamedFile:
     hits: list[str]
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What is known of the data files, each by its path: sizes on the disk, rows by their footers,
+    and hashes at their commit, of a backup, and of a check that was just made."""
+
+    sizes: dict[str, int]
+    rows: dict[str, int | str]
+    committed: dict[str, str]
+    backed_up: dict[str, str]
+    checked: dict[str, str]
+
+    def what_is_wrong(
+        self, named: NamedFile, project: Project, storage: Storage, deep: bool
+    ) -> str | None:
+        """What is wrong with a file, in words; None if it is whole."""
+        file, path = named.file, named.file.path
+        size = self.sizes.get(path)
+        if size is None:
+            return "is missing"
+        if size != file.size:
+            return f"has {size:,} bytes instead of {file.size:,}"
+        is_read = deep or path in self.backed_up
+        try:
+            sha256 = storage.sha256(path) if is_read else self.checked.get(path)
+        except RanOut:
+            raise
+        except (OSError, GradelakeError) as error:
+            return f"cannot be read: {error}"
+        if sha256 and self.committed.get(path, sha256) != sha256:
+            held = rows_of(project, file, named.hits[0])
+            return f"has other bytes than when it was committed; it held {held}"
+        if sha256 and self.backed_up.get(path, sha256) != sha256:
+            return "has other bytes than in the backup"
+        found = self.rows[storage.path(path)]
+        if isinstance(found, str):
+            return f"cannot be read: {found}"
+        if found != file.rows:
+            return f"has {counted(found, 'rows')} instead of {file.rows:,}"
+        return _unreadable(file, storage) if deep else None
+
+
 def verify(
     project: Project,
     deep: bool = False,
@@ -82,8 +123,8 @@ def verify(
     there = storage.sizes()  # before the catalogs: what a writer adds meanwhile is not an orphan
     catalogs = _catalogs(project, done)
     named = _by_path(catalogs)
-    known = set(named).union(*(catalog.others for catalog in catalogs))
-    orphans = [size for path, size in there.items() if path not in known]
+    in_catalogs = set(named).union(*(catalog.others for catalog in catalogs))
+    orphans = [size for path, size in there.items() if path not in in_catalogs]
     done.orphans, done.orphan_bytes = len(orphans), sum(orphans)
     done.files, done.bytes = len(named), sum(each.file.size for each in named.values())
     done.compared = len(backed_up.keys() & named.keys())
@@ -91,36 +132,12 @@ def verify(
     done.unhashed = len(named.keys() - committed.keys())
 
     whole = [path for path, each in named.items() if there.get(path) == each.file.size]
-    rows = _footers(storage, whole)
-
-    def what_is_wrong(each: NamedFile) -> str | None:
-        file, path = each.file, each.file.path
-        size = there.get(path)
-        if size is None:
-            return "is missing"
-        if size != file.size:
-            return f"has {size:,} bytes instead of {file.size:,}"
-        is_read = deep or path in backed_up
-        try:
-            sha256 = storage.sha256(path) if is_read else checked.get(path)
-        except RanOut:
-            raise
-        except (OSError, GradelakeError) as error:
-            return f"cannot be read: {error}"
-        if sha256 and committed.get(path, sha256) != sha256:
-            held = rows_of(project, file, each.hits[0])
-            return f"has other bytes than when it was committed; it held {held}"
-        if sha256 and backed_up.get(path, sha256) != sha256:
-            return "has other bytes than in the backup"
-        found = rows[storage.path(path)]
-        if isinstance(found, str):
-            return f"cannot be read: {found}"
-        if found != file.rows:
-            return f"has {counted(found, 'rows')} instead of {file.rows:,}"
-        return _unreadable(file, storage) if deep else None
-
-    looking = console.progress("looking at files", named.values(), len(named))
-    faults = [_fault(each, storage, what) for each in looking if (what := what_is_wrong(each))]
+    known = _Known(there, _footers(storage, whole), committed, backed_up, checked)
+    faults = [
+        _fault(each, storage, what)
+        for each in console.progress("looking at files", named.values(), len(named))
+        if (what := known.what_is_wrong(each, project, storage, deep))
+    ]
     if faults:  # a release that was dropped meanwhile took its files along
         still = _by_path(_catalogs(project, Verified()))
         start = len(storage.root)

@@ -49,11 +49,11 @@ class Picture:
     unfit: BadInput | None = None
 
 
-def unfit(n: int, of: str, instead: str, most: int = MOST_ROWS) -> BadInput | None:
+def unfit(n: int, what: str, instead: str, most: int = MOST_ROWS) -> BadInput | None:
     """What is wrong with a picture of `n` rows where that is too many; `instead`: what to do."""
     if n <= most:
         return None
-    return BadInput(f"{n} {of} are more than a picture has room for ({most})", instead)
+    return BadInput(f"{n} {what} are more than a picture has room for ({most})", instead)
 
 
 @cache
@@ -216,11 +216,11 @@ def _filled(part: Any, slots: Mapping[str, Any]) -> Any:
     return part
 
 
-def _merged(config: Any, own: Any) -> Any:
+def _merged(config: Any, ours: Any) -> Any:
     """A config, where a spec has something of its own with that in its place."""
-    if not isinstance(config, dict) or not isinstance(own, dict):
-        return own
-    return config | {name: _merged(config.get(name), each) for name, each in own.items()}
+    if not isinstance(config, dict) or not isinstance(ours, dict):
+        return ours
+    return config | {name: _merged(config.get(name), each) for name, each in ours.items()}
 
 
 def _clean(data: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from gradelake.ingest.mapping.form import ROLES, File
 from gradelake.ingest.mapping.labels import whole
 from gradelake.ingest.mapping.paths import check_path
-from gradelake.ingest.mapping.presets import Sample, brought, fits, preset
+from gradelake.ingest.mapping.presets import FileSample, brought, fits, preset
 from gradelake.sql.common.errors import BadInput
 
 # what options say, by their names: `preset` is --as
@@ -29,29 +29,31 @@ def file_of_import(
     Raises `BadInput` for an unknown role or preset, and a value that cannot be meant.
     """
     form, shown = form or {}, str(path)
-    said: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if named := form.get("preset"):
-        said |= _of_preset(folder, Sample(path, shown), named, kinds)
-        several = not isinstance(said.get("judgment", ""), str)
-        if "rater" in without and ("rater" in said or several):
+        settings |= _of_preset(folder, FileSample(path, shown), named, kinds)
+        several = not isinstance(settings.get("judgment", ""), str)
+        if "rater" in without and ("rater" in settings or several):
             raise BadInput(f"{shown}: names a rater for each judgment", _RATERS)
-    said |= _columns(form.get("columns") or {}, kinds[0], without)
+    settings |= _columns(form.get("columns") or {}, kinds[0], without)
     if rows := form.get("rows"):
         try:
             check_path(rows)
         except ValueError as error:
             raise BadInput(f"--rows: {error}") from error
-        said["rows"] = rows
+        settings["rows"] = rows
     if labels := form.get("labels"):
-        said["labels"] = {word: _label(word, label) for word, label in labels.items()}
+        settings["labels"] = {word: _label(word, label) for word, label in labels.items()}
     if cuts := form.get("cuts"):
-        said["cuts"] = cuts
+        settings["cuts"] = cuts
     if only := form.get("only"):
-        said["only"] = dict(only)
-    return File(shown, said)
+        settings["only"] = dict(only)
+    return File(shown, settings)
 
 
-def _of_preset(folder: Path, sample: Sample, named: str, kinds: Sequence[str]) -> dict[str, Any]:
+def _of_preset(
+    folder: Path, sample: FileSample, named: str, kinds: Sequence[str]
+) -> dict[str, Any]:
     """What a preset says of a file that brings one of these kinds."""
     known = preset(folder, named)
     if not fits(known, sample):
@@ -62,7 +64,7 @@ def _of_preset(folder: Path, sample: Sample, named: str, kinds: Sequence[str]) -
     if kind is None:
         what = f"--as {named}: {known.says} brings no {kinds[-1]}"
         raise BadInput(what, f"It brings {', '.join(found)}.")
-    return {role: said for role, said in found[kind].items() if role != "judge"}
+    return {role: settings for role, settings in found[kind].items() if role != "judge"}
 
 
 def _columns(columns: Mapping[str, str], kind: str, without: Sequence[str]) -> dict[str, str]:
