@@ -30,15 +30,9 @@ def published(folder) -> Lake:
         create table lake.raw.queries as
             select 'c' as collection, 'q' || n as query_id from range({QUERIES}) as t(n);
         create table lake.marts.measures as
-            from (values {kinds}) as t(measure, kind);
-        create table lake.marts.board_queries
-            (collection varchar, averaged_over varchar, label_set varchar, query_id varchar);
-        create table lake.marts.label_sets
-            (collection text, label_set text, kind text, grader text, rubric_version int);
-        create table lake.marts.grader_items
-            (collection text, grader text, rubric_version int, query_id text, weight double);
-        create table lake.marts.relevance_labels as
-            select collection, label_set, query_id
+            select *, 'labels' as averaged_over from (values {kinds}) as t(measure, kind);
+        create table lake.marts.board_queries as
+            select collection, label_set, 'labels' as averaged_over, query_id
             from lake.raw.queries, (values {label_sets}) as t(label_set);
         create table lake.marts.leaderboard as
             select 'c' as collection, label_set, l as level, measure, 's' || n as system

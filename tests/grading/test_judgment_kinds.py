@@ -9,6 +9,7 @@ import pytest
 from gradelake.grading.engines.lexical import Engine as Lexical
 from gradelake.grading.prompts.prompt_file import SLOTS, shipped_prompts
 from gradelake.sql.build import seeds
+from gradelake.sql.common.errors import BadInput
 from gradelake.sql.common.judgment_kinds import FOLDER, WRITING, judgment_kinds, kind_of, targets
 from gradelake.sql.common.project import Project
 from tests.places import REPOSITORY
@@ -57,7 +58,7 @@ def test_dbt_has_all_of_them_and_nobody_has_a_seed_of_their_own(tmp_path):
     assert [line.split('"')[1] for line in found.splitlines()[1:]] == [*judgment_kinds()]
     (tmp_path / "seeds").mkdir()
     (tmp_path / "seeds" / "judgment_kinds.csv").write_text(found)
-    with pytest.raises(seeds.BadInput, match="no seed has this name"):
+    with pytest.raises(BadInput, match="no seed has this name"):
         seeds.contents(Project.find(tmp_path / "gradelake.toml"))
 
 
