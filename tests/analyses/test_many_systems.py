@@ -52,7 +52,7 @@ def test_the_scores_of_300_systems_on_100_queries_fit_the_memory_of_a_reader(tmp
         found = read_query_scores(lake, "c", LABEL_SETS)
     for scores in found.values():
         lengths = {
-            (level, measure): (len(of), {len(values) for values in of.values()})
+            (level, measure): (len(of["systems"]), {len(row) for row in of["systems"].values()})
             for level, measures in scores.items()
             for measure, of in measures.items()
         }
