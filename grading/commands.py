@@ -74,9 +74,7 @@ def _show_grading(done):
         print_runs(done.runs)
 
 
-@click.command(
-    short_help="Say what graders still have to do, how long it takes, and what it costs."
-)
+@click.command(short_help="Say what graders have to do, how long it takes, its cost.")
 @_request_options
 @click.option("--grader", "names", multiple=True, help="A grader of gradelake.toml; default: all.")
 @answering(show_plans)

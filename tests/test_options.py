@@ -47,6 +47,7 @@ SHARED = (
     {"--quiet": None, "--verbose": None, "--debug": None},
     {"--release": "none", "--live": None},
     {"--format": "latex", "--output": "o.csv", "--table": "none", "--standalone": ""},
+    {"--explain": ""},
     {"--picture": "p.svg", "--width": "3", "--height": "3", "--font-size": "20"},
 )
 # what comes in is held to its options in tests/ingest/test_import_options.py; the others go on
