@@ -25,6 +25,7 @@ window.answered = new Map();
 reviewCards(document.getElementById("review"), {
   async load() {
     return { grader: "judge", title: "Any", what: "grade", blind: BLIND, scale: SCALE,
+      words: { item: "Key fact", text: "Passage" }, is_of_two: false, shows_topic: false,
       names: BLIND ? [] : ["", "", "a little"],
       cards: ["a", "b", "c"].map((id) => ({ id, query_id: id, passage_id: id, item_id: id,
         query: "Query", item: "Item", kind: "nugget", passage: `Passage ${id}`,
