@@ -61,6 +61,7 @@ def _pages() -> Iterator[Path]:
 
 
 def _linked() -> Iterator[Path]:
+    """The files that pages link to: settings, pictures, code."""
     for page in _pages():
         for link in _LINK.findall(page.read_text(encoding="utf-8")):
             target = (page.parent / link).resolve()

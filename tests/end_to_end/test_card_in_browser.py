@@ -28,7 +28,7 @@ reviewCards(document.getElementById("review"), {
       words: { item: "Key fact", text: "Passage" }, is_of_two: false, shows_topic: false,
       names: BLIND ? [] : ["", "", "a little"],
       cards: ["a", "b", "c"].map((id) => ({ id, query_id: id, passage_id: id, item_id: id,
-        query: "Query", item: "Item", kind: "nugget", passage: `Passage ${id}`,
+        query: "Query", item: "Item", passage: `Passage ${id}`,
         own: null, ...(BLIND ? {} : { grade: 3, answer: "because", others }) })) };
   },
   async next() { return [{ words: "Next: 15 to resolve", href: "#" }]; },
